@@ -55,7 +55,7 @@ class _Replicas:
     def __init__(self, *, alone: bool) -> None:
         self._selector = Selector() if alone else selector_from_labels({"app": "web"})
 
-    def fellows(self, pod: PodInfo) -> Selector:
+    def selector_for(self, pod: PodInfo) -> Selector:
         """The Pods that are to lie apart."""
         return self._selector
 
@@ -83,12 +83,12 @@ def _scaled(nodes: int, count: int) -> int:
     return max(nodes * count // _OBJECTS, 10)
 
 
-async def _measure(nodes: int, count: int, fellows: _Replicas) -> Figure:
+async def _measure(nodes: int, count: int, selectors: _Replicas) -> Figure:
     cache = Cache(time.monotonic)
     for number in range(nodes):
         cache.set_node(decode_node(msgspec.json.encode(_node(number))))
     plugins: list[Any] = [NodeUnschedulable(), NodeName(), TaintToleration(), NodeAffinity(), NodePorts()]
-    plugins += [NodeResourcesFit(), PodTopologySpread(fellows), InterPodAffinity(), NodeResourcesBalancedAllocation()]
+    plugins += [NodeResourcesFit(), PodTopologySpread(selectors), InterPodAffinity(), NodeResourcesBalancedAllocation()]
     framework = Framework([*plugins, ImageLocality()], DEFAULT_PLUGINS)
     algorithm = Algorithm(Nominator(), Extenders(), random.Random(_SEED))
     columns = Columns()

@@ -1,4 +1,4 @@
-"""One cycle of the scheduler over Nodes and Pods that are given, without a server."""
+"""Cycles of the scheduler with given Nodes and Pods, without a server."""
 
 from collections.abc import Sequence
 
@@ -12,19 +12,19 @@ from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Node
 
 
-class Fellows:
-    """Answers what it is told to."""
+class DefaultSelectors:
+    """Returns a fixed selector."""
 
     def __init__(self, selector: Selector = Selector()) -> None:
         self.selector = selector
 
-    def fellows(self, pod: PodInfo) -> Selector:
-        """The same for all."""
+    def selector_for(self, pod: PodInfo) -> Selector:
+        """Return the fixed selector for any Pod."""
         return self.selector
 
 
 class Board:
-    """A cache with Nodes and Pods, and plugins that are asked about it."""
+    """A cache with Nodes and Pods, on which tests run plugins."""
 
     def __init__(self, nodes: Sequence[Node], pods: Sequence[PodInfo] = ()) -> None:
         self.cache = Cache(lambda: 0.0)
@@ -35,22 +35,22 @@ class Board:
             self.cache.set_pod(pod)
 
     def cycle(self, pod: PodInfo) -> Cycle:
-        """An attempt for a Pod."""
+        """Return a new cycle for a Pod."""
         return Cycle(pod, self.cache, self.columns)
 
     def feasible(self, plugin: Plugin, pod: PodInfo) -> set[str]:
-        """The Nodes that a filter leaves."""
+        """Return the Nodes that pass a filter."""
         mask = Framework([plugin], {}).feasible(self.cycle(pod))
         return {name for name, row in self.cache.nodes.rows.items() if mask[row]}
 
-    def why(self, plugin: Plugin, pod: PodInfo) -> str:
-        """The message when it leaves none."""
+    def message(self, plugin: Plugin, pod: PodInfo) -> str:
+        """Return the error message if no Node passes a filter."""
         framework, cycle = Framework([plugin], {}), self.cycle(pod)
         assert not framework.feasible(cycle).any()
-        return str(framework.why(cycle))
+        return str(framework.diagnose(cycle))
 
     def scores(self, plugin: Plugin, pod: PodInfo) -> dict[str, int]:
-        """What a plugin gives each Node, all being feasible."""
+        """Return the score of each Node, all of which are feasible."""
         framework, cycle = Framework([plugin], {plugin.name: 1}), self.cycle(pod)
         total = framework.scored(cycle, self.cache.nodes.alive)
         return {name: int(total[row]) for name, row in self.cache.nodes.rows.items()}

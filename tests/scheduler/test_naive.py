@@ -18,7 +18,7 @@ from sampan.scheduler.plugins.taint_toleration import TaintToleration
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Node
 from tests.properties import examples
-from tests.scheduler.frame import Board, Fellows
+from tests.scheduler.frame import Board, DefaultSelectors
 from tests.scheduler.objects import node, pod
 
 ZONE = "zone"
@@ -173,7 +173,7 @@ def board_and_naive(data: Any) -> tuple[Board, Naive, PodInfo]:
         NodeResourcesFit(),
         NodeResourcesBalancedAllocation(),
         InterPodAffinity(),
-        PodTopologySpread(Fellows()),
+        PodTopologySpread(DefaultSelectors()),
     ]
     for number in range(data.draw(st.integers(0, 8))):
         # What is asked in between is kept, and must be renewed.
@@ -205,7 +205,7 @@ def test_the_arrays_filter_as_a_look_at_each_node_does(data: Any) -> None:
 
     assert board.feasible(NodeResourcesFit(), wanted) == those(lambda name: naive.fits(wanted, name))
     assert board.feasible(InterPodAffinity(), wanted) == those(lambda name: naive.affine(wanted, name))
-    assert board.feasible(PodTopologySpread(Fellows()), wanted) == those(lambda name: naive.even(wanted, name))
+    assert board.feasible(PodTopologySpread(DefaultSelectors()), wanted) == those(lambda name: naive.even(wanted, name))
     assert board.feasible(TaintToleration(), wanted) == those(
         lambda name: untolerated(constraints.tolerations, naive.nodes[name].spec.taints) is None
     )

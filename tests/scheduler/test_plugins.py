@@ -15,7 +15,7 @@ from sampan.scheduler.plugins.node_unschedulable import NodeUnschedulable
 from sampan.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from sampan.scheduler.plugins.scheduling_gates import SchedulingGates
 from sampan.scheduler.plugins.taint_toleration import TaintToleration
-from tests.scheduler.frame import Board, Fellows
+from tests.scheduler.frame import Board, DefaultSelectors
 from tests.scheduler.objects import node, pod
 
 ZONE = "topology.kubernetes.io/zone"
@@ -130,7 +130,7 @@ def test_a_port_of_a_node_serves_one_pod(change: dict[str, Any], fits: bool) -> 
 def test_all_that_is_lacking_is_named() -> None:
     board = Board([node("n", cpu="1", memory="1Gi", pods=1)], [pod("there", on="n", requests={"cpu": "500m"})])
     wanted = pod("p", requests={"cpu": "600m", "memory": "2Gi", "example.com/gpu": "1"})
-    assert board.why(NodeResourcesFit(), wanted) == (
+    assert board.message(NodeResourcesFit(), wanted) == (
         "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient example.com/gpu, 1 Insufficient memory, "
         "1 Too many pods."
     )
@@ -205,27 +205,27 @@ SPREADS: dict[str, tuple[dict[str, Any], set[str]]] = {
 def test_full_zones_are_rejected(constraint: dict[str, Any], left: set[str]) -> None:
     board = Board(zoned(a="1", b="1", c="2"), [pod("there", on="a", labels={"app": "web"})])
     wanted = pod("p", labels={"app": "web"}, topologySpreadConstraints=[constraint])
-    assert board.feasible(PodTopologySpread(Fellows()), wanted) == left
+    assert board.feasible(PodTopologySpread(DefaultSelectors()), wanted) == left
 
 
 def test_nodes_without_the_label_are_told_apart() -> None:
     wanted = pod("p", labels={"app": "web"}, topologySpreadConstraints=[spread(key="rack")])
-    assert Board([node("n")]).why(PodTopologySpread(Fellows()), wanted) == (
+    assert Board([node("n")]).message(PodTopologySpread(DefaultSelectors()), wanted) == (
         "0/1 nodes are available: 1 node(s) didn't match pod topology spread constraints (missing required label)."
     )
 
 
-def test_terminating_pods_are_no_fellows() -> None:
+def test_terminating_pods_are_not_counted() -> None:
     leaving = pod("there", on="a", labels={"app": "web"})
     object.__setattr__(leaving, "is_terminating", True)
     wanted = pod("p", labels={"app": "web"}, topologySpreadConstraints=[spread()])
-    assert Board(zoned(a="1", c="2"), [leaving]).feasible(PodTopologySpread(Fellows()), wanted) == {"a", "c"}
+    assert Board(zoned(a="1", c="2"), [leaving]).feasible(PodTopologySpread(DefaultSelectors()), wanted) == {"a", "c"}
 
 
 def test_replicas_prefer_hosts_and_zones_without_their_like() -> None:
     board = Board(zoned(a="1", b="1", c="2"), [pod("there", on="a", labels={"app": "web"})])
-    fellows = Fellows(selector_from_labels({"app": "web"}))
-    scores = board.scores(PodTopologySpread(fellows), pod("p", labels={"app": "web"}))
+    selectors = DefaultSelectors(selector_from_labels({"app": "web"}))
+    scores = board.scores(PodTopologySpread(selectors), pod("p", labels={"app": "web"}))
     assert scores["c"] > scores["b"] > scores["a"]
 
 
@@ -250,7 +250,7 @@ def test_anti_affinity_keeps_away_from_the_whole_domain() -> None:
 def test_the_anti_affinity_of_others_counts_too() -> None:
     lonely = pod("there", on="a", affinity=near(term("web"), "podAntiAffinity"))
     board = Board([node("a")], [lonely])
-    assert board.why(InterPodAffinity(), pod("p", labels={"app": "web"})) == (
+    assert board.message(InterPodAffinity(), pod("p", labels={"app": "web"})) == (
         "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules."
     )
 

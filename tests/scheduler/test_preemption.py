@@ -15,7 +15,7 @@ from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.preemption.budgets import Budget, read_budget, split_by_violation
 from sampan.scheduler.preemption.candidate import Candidate, best_candidate
 from sampan.scheduler.preemption.dry_run import NO_VICTIMS, DryRun
-from tests.scheduler.frame import Board, Fellows
+from tests.scheduler.frame import Board, DefaultSelectors
 from tests.scheduler.objects import node, pod
 
 
@@ -66,7 +66,8 @@ def dry_run(pods: list[PodInfo], wanted: PodInfo, *budgets: Budget, **spec: Any)
     """What would go from the Node `n`, by name; or the reasons."""
     board = Board([node("n", **spec)], pods)
     filters = Framework(
-        [TaintToleration(), NodePorts(), NodeResourcesFit(), PodTopologySpread(Fellows()), InterPodAffinity()], {}
+        [TaintToleration(), NodePorts(), NodeResourcesFit(), PodTopologySpread(DefaultSelectors()), InterPodAffinity()],
+        {},
     )
     cycle = board.cycle(wanted)
     assert not filters.feasible(cycle).any()

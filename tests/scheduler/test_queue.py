@@ -66,7 +66,7 @@ async def test_a_gated_pod_waits_for_its_gate() -> None:
     queue = new_queue()
     queue.add(pod("a", schedulingGates=[{"name": "g"}]))
     assert queue.pending() == {"active": 0, "backoff": 0, "unschedulable": 0, "gated": 1}
-    queue.happened(ClusterEvent.WILDCARD)
+    queue.on_event(ClusterEvent.WILDCARD)
     assert queue.pending()["gated"] == 1
     queue.update(pod("a"))
     assert await popped(queue) == "a"
@@ -76,8 +76,8 @@ async def test_a_gated_pod_waits_for_its_gate() -> None:
 async def test_an_event_that_no_plugin_waits_for_wakes_nobody() -> None:
     queue = new_queue()
     await failed(queue, "a")
-    queue.happened(ClusterEvent.NAMESPACE_LABELS)
-    queue.happened(ClusterEvent.NODE_ADDED, None, "small")
+    queue.on_event(ClusterEvent.NAMESPACE_LABELS)
+    queue.on_event(ClusterEvent.NODE_ADDED, None, "small")
     assert queue.pending()["unschedulable"] == 1
 
 
@@ -85,7 +85,7 @@ async def test_an_event_that_no_plugin_waits_for_wakes_nobody() -> None:
 async def test_an_event_that_a_hint_takes_wakes_the_pod() -> None:
     queue = new_queue()
     await failed(queue, "a")
-    queue.happened(ClusterEvent.NODE_ADDED, None, "large")
+    queue.on_event(ClusterEvent.NODE_ADDED, None, "large")
     assert queue.pending()["backoff"] == 1
     assert await popped(queue) == "a"
 
@@ -95,7 +95,7 @@ async def test_events_during_the_try_are_not_missed() -> None:
     queue = new_queue()
     queue.add(pod("a"))
     queued = await queue.pop()
-    queue.happened(ClusterEvent.POD_DELETED)
+    queue.on_event(ClusterEvent.POD_DELETED)
     queue.requeue(queued, FIT)
     assert queue.pending()["backoff"] == 1
 
@@ -104,7 +104,7 @@ async def test_events_during_the_try_are_not_missed() -> None:
 async def test_other_pods_go_before_one_that_backs_off() -> None:
     queue = new_queue()
     await failed(queue, "a")
-    queue.happened(ClusterEvent.POD_DELETED)
+    queue.on_event(ClusterEvent.POD_DELETED)
     queue.add(pod("b"))
     assert [await popped(queue), await popped(queue)] == ["b", "a"]
 
@@ -113,7 +113,7 @@ async def test_other_pods_go_before_one_that_backs_off() -> None:
 async def test_a_back_off_that_is_over_counts_no_more() -> None:
     queue = new_queue()
     await failed(queue, "a")
-    queue.happened(ClusterEvent.POD_DELETED)
+    queue.on_event(ClusterEvent.POD_DELETED)
     await asyncio.sleep(1)
     queue.add(pod("b"))
     assert await popped(queue) == "a"
@@ -170,7 +170,7 @@ def test_back_off_doubles_up_to_its_bound() -> None:
 async def test_it_is_counted_why_pods_come_into_a_queue() -> None:
     queue = new_queue()
     await failed(queue, "a")
-    queue.happened(ClusterEvent.POD_DELETED)
+    queue.on_event(ClusterEvent.POD_DELETED)
     await popped(queue)
     assert queue.incoming == {
         ("active", "UnschedulablePodAdd"): 1,

@@ -1,4 +1,4 @@
-"""The scheduler: finds a node for every Pod.
+"""The scheduler: assigns a Node to every Pod.
 
 set_up(ControllerContext(manager, SystemClock()))                                # profile default-scheduler
 set_up(context, read_configuration(yaml.safe_load(text)), more_plugins={"Mine": make_mine})

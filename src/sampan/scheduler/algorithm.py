@@ -1,4 +1,4 @@
-"""Which Node a Pod gets: all Nodes are filtered and scored, ties are broken at random.
+"""Choice of a Node for a Pod: all Nodes are filtered and scored, and ties are broken at random.
 
 Source: pkg/scheduler/schedule_one.go `schedulePod` (1.36), without its sampling of Nodes.
 """
@@ -18,12 +18,12 @@ from sampan.scheduler.framework.plugin import WhatIf
 from sampan.scheduler.queue.nominator import Nominator
 
 EXTENDERS: Final = "Extenders"
-"""The name under which rejections of extenders are known: nobody knows what may help against them."""
+"""Name for rejections by extenders. No event is registered for it, because any event may help against them."""
 NOMINATED: Final = "node(s) are kept for nominated pods"
 
 
 class Algorithm:
-    """Chooses Nodes."""
+    """Chooses a Node for each Pod."""
 
     def __init__(self, nominator: Nominator, extenders: Extenders, random: random.Random) -> None:
         self._nominator = nominator
@@ -31,7 +31,7 @@ class Algorithm:
         self._random = random
 
     async def choose(self, framework: Framework, cycle: Cycle) -> str:
-        """The name of the Node. Raises `FitError`."""
+        """Return the name of the Node. Raises `FitError`."""
         nodes = cycle.nodes
         if not nodes.count:
             raise FitError(0, plugins=frozenset(plugin.name for plugin in framework.filters))
@@ -47,7 +47,7 @@ class Algorithm:
             rejected = await self._extenders.filter(cycle, feasible)
         count = int(np.count_nonzero(feasible))
         if not count:
-            raise _with(framework.why(cycle), rejected, kept)
+            raise _with_reasons(framework.diagnose(cycle), rejected, kept)
         if count == 1:
             return nodes.names[int(feasible.argmax())]
         total = framework.scored(cycle, feasible)
@@ -61,7 +61,7 @@ class Algorithm:
         return int(best[0] if len(best) == 1 else best[self._random.randrange(len(best))])
 
     def _keep_for_nominated(self, framework: Framework, cycle: Cycle, feasible: Mask) -> int:
-        """Reject Nodes where the Pod would take the room that was made for others, of no lower priority."""
+        """Reject Nodes where the Pod would use room kept for nominated Pods of the same or a higher priority."""
         pod, kept = cycle.pod, 0
         for node_name, others in self._nominator.nodes():
             row = cycle.nodes.row_of(node_name)
@@ -74,9 +74,9 @@ class Algorithm:
         return kept
 
 
-def _with(error: FitError, rejected: tuple[tuple[str, int], ...], kept: int) -> FitError:
-    """What extenders have rejected, and what is kept for others, belongs to the reasons too."""
+def _with_reasons(error: FitError, rejected: tuple[tuple[str, int], ...], kept: int) -> FitError:
+    """Add the rejections by extenders and for nominated Pods to the error."""
     more = (*rejected, *(((NOMINATED, kept),) if kept else ()))
-    # Who waits for a nominated Pod's Node waits for room.
+    # A Pod that is rejected because of a nominated Pod waits for resources to be freed.
     plugins = error.plugins | ({"NodeResourcesFit"} if kept else set()) | ({EXTENDERS} if rejected else set())
     return replace(error, reasons=(*error.reasons, *more), plugins=plugins) if more else error

@@ -1,4 +1,4 @@
-"""Amounts of resources as whole numbers: CPU in thousandths, all else in units.
+"""Amounts of resources as integers: CPU in thousandths, all others in units.
 
 Source: component-helpers resource/helpers.go `PodRequests`, pkg/scheduler/util/pod_resources.go (1.36).
 """
@@ -15,15 +15,15 @@ MEMORY: Final = "memory"
 EPHEMERAL_STORAGE: Final = "ephemeral-storage"
 PODS: Final = "pods"
 NONZERO_CPU: Final = 100
-"""What a container without a request of CPU counts for when Nodes are scored, in thousandths."""
+"""CPU that a container without a CPU request counts for in scores, in thousandths."""
 NONZERO_MEMORY: Final = 200 * 1024 * 1024
-"""The same for memory, in bytes."""
+"""Memory that a container without a memory request counts for in scores, in bytes."""
 
 _AMOUNT_MAX: Final = 1 << 56
-"""The largest amount that is told from others: the sums of a Node's Pods must fit 64 bits."""
+"""Upper bound of all amounts, so that sums over a Node's Pods fit into 64 bits."""
 
 Amounts = dict[str, int]
-_Said = Mapping[str, str | int | float]
+_Quantities = Mapping[str, str | int | float]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -31,35 +31,35 @@ def _parsed(text: str, scale: int) -> int:
     return max(-_AMOUNT_MAX, min(_AMOUNT_MAX, quantity.parse(text).scaled_value(scale)))
 
 
-def amount(resource: str, said: str | int | float) -> int:
-    """One amount; 0 for what is no quantity (the API server lets none through)."""
+def amount(resource: str, value: str | int | float) -> int:
+    """Return one amount; 0 for a malformed quantity, which the API server rejects anyway."""
     try:
-        return _parsed(str(said), -3 if resource == CPU else 0)
+        return _parsed(str(value), -3 if resource == CPU else 0)
     except ValueError:
         return 0
 
 
-def amounts(said: _Said) -> Amounts:
-    """Amounts by resource."""
-    return {resource: amount(resource, value) for resource, value in said.items()}
+def amounts(quantities: _Quantities) -> Amounts:
+    """Return amounts by resource."""
+    return {resource: amount(resource, value) for resource, value in quantities.items()}
 
 
 def pod_requests(spec: PodSpec, defaults: Mapping[str, int] | None = None) -> Amounts:
-    """What a Pod asks for: the most of what runs at a time, with its overhead.
+    """Return the requests of a Pod: the highest amount in use at any time, plus its overhead.
 
-    `defaults` is what containers count for that say nothing of a resource. Sidecars (init containers that are always
-    restarted) run with all that starts after them.
+    `defaults` applies to containers without a request for a resource. Sidecars (init containers that are always
+    restarted) run together with everything that starts after them.
     """
     total = _sum(_of_container(container, defaults) for container in spec.containers)
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in spec.init_containers:
-        asks = _of_container(container, defaults)
+        requests = _of_container(container, defaults)
         if container.restart_policy == "Always":
-            sidecars = _sum((sidecars, asks))
+            sidecars = _sum((sidecars, requests))
             peak = _most(peak, sidecars)
         else:
-            peak = _most(peak, _sum((sidecars, asks)))
+            peak = _most(peak, _sum((sidecars, requests)))
     total = _most(_sum((total, sidecars)), peak)
     if spec.resources is not None:
         for resource, value in amounts(spec.resources.requests).items():
@@ -69,8 +69,8 @@ def pod_requests(spec: PodSpec, defaults: Mapping[str, int] | None = None) -> Am
 
 
 def _of_container(container: Container, defaults: Mapping[str, int] | None) -> Amounts:
-    asks = amounts(container.resources.requests)
-    return {**defaults, **asks} if defaults else asks
+    requests = amounts(container.resources.requests)
+    return {**defaults, **requests} if defaults else requests
 
 
 def _sum(parts: Iterable[Mapping[str, int]]) -> Amounts:

@@ -1,7 +1,7 @@
-"""`SchedulerConfiguration`: a KubeSchedulerConfiguration, as far as it says something to this scheduler.
+"""`SchedulerConfiguration`: the parts of a KubeSchedulerConfiguration that this scheduler uses.
 
-Passed over is what means nothing here: parallelism and percentageOfNodesToScore, and leader election and client
-connection, which are the manager's. Source: kube-scheduler config/v1/types.go, pkg/scheduler/apis/config (1.36).
+Fields without meaning here are ignored: parallelism and percentageOfNodesToScore. So are leader election and client
+connection, which the manager handles. Source: kube-scheduler config/v1/types.go, pkg/scheduler/apis/config (1.36).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -34,7 +34,7 @@ DEFAULT_PLUGINS: Final[Mapping[str, int]] = {
     "ImageLocality": 1,
     "DefaultBinder": 0,
 }
-"""The plugins of a profile that says nothing, in their order, with the weights of their scores."""
+"""The plugins of a default profile in their order, with the weights of their scores."""
 
 _POINTS: Final[Mapping[str, str]] = {
     "preEnqueue": "pre_enqueue",
@@ -48,44 +48,44 @@ _POINTS: Final[Mapping[str, str]] = {
     "postBind": "post_bind",
 }
 _SAME_POINTS: Final = frozenset({"queueSort", "preFilter", "preScore"})
-"""Points that are no ones of their own here."""
+"""Extension points that are part of others here."""
 _NS_PER_S: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileConfig:
-    """One profile."""
+    """Configuration of one profile."""
 
     scheduler_name: str = DEFAULT_SCHEDULER
     plugins: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_PLUGINS))
-    """The plugins in their order, with the weights of their scores (0: a plugin's own default is 1 if it scores)."""
+    """Plugins in their order, with the weights of their scores. 0 means 1 for a plugin that scores."""
     off: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """For each extension point the plugins that are not asked there."""
+    """Plugins that are disabled, by extension point."""
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What plugins are told, by their names."""
+    """Arguments of plugins, by plugin name."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerConfiguration:
-    """Everything that can be said."""
+    """The whole configuration."""
 
     profiles: tuple[ProfileConfig, ...] = (ProfileConfig(),)
     extenders: tuple[ExtenderConfig, ...] = ()
     backoff: Backoff = field(default_factory=Backoff)
     seed: int | None = None
-    """For ties; None: chance."""
+    """Seed for breaking ties; None: random."""
 
 
 def read_configuration(document: Mapping[str, Any]) -> SchedulerConfiguration:
-    """A decoded KubeSchedulerConfiguration. Raises `ValueError`."""
+    """Read a decoded KubeSchedulerConfiguration. Raises `ValueError`."""
     kind = document.get("kind", "KubeSchedulerConfiguration")
     if kind != "KubeSchedulerConfiguration":
-        raise ValueError(f"kind: {kind!r} is no KubeSchedulerConfiguration")
-    said: Sequence[Mapping[str, Any]] = document.get("profiles") or ({},)
-    profiles = tuple(map(_profile, said))
+        raise ValueError(f"kind: {kind!r} is not KubeSchedulerConfiguration")
+    specs: Sequence[Mapping[str, Any]] = document.get("profiles") or ({},)
+    profiles = tuple(map(_profile, specs))
     names = [profile.scheduler_name for profile in profiles]
     if len(set(names)) < len(names):
-        raise ValueError("profiles: two have the same schedulerName")
+        raise ValueError("profiles: two profiles have the same schedulerName")
     backoff = Backoff(
         float(document.get("podInitialBackoffSeconds") or 1), float(document.get("podMaxBackoffSeconds") or 10)
     )
@@ -93,9 +93,9 @@ def read_configuration(document: Mapping[str, Any]) -> SchedulerConfiguration:
     return SchedulerConfiguration(profiles, extenders, backoff)
 
 
-def _profile(said: Mapping[str, Any]) -> ProfileConfig:
+def _profile(profile: Mapping[str, Any]) -> ProfileConfig:
     plugins = dict(DEFAULT_PLUGINS)
-    points = said.get("plugins") or {}
+    points = profile.get("plugins") or {}
     everywhere = points.get("multiPoint") or {}
     disabled = _names(everywhere.get("disabled"))
     plugins = {} if "*" in disabled else {name: weight for name, weight in plugins.items() if name not in disabled}
@@ -106,37 +106,37 @@ def _profile(said: Mapping[str, Any]) -> ProfileConfig:
         if point in _SAME_POINTS or point == "multiPoint":
             continue
         if point not in _POINTS:
-            raise ValueError(f"plugins: there is no extension point {point!r}")
+            raise ValueError(f"plugins: unknown extension point {point!r}")
         enabled = {each["name"]: int(each.get("weight") or 0) for each in sets.get("enabled") or ()}
         gone = _names(sets.get("disabled"))
         off[_POINTS[point]] = (set(plugins) if "*" in gone else gone) - set(enabled)
         for name, weight in enabled.items():
             plugins[name] = weight or plugins.get(name) or DEFAULT_PLUGINS.get(name, 0)
-    arguments = {each["name"]: each.get("args") or {} for each in said.get("pluginConfig") or ()}
-    return ProfileConfig(said.get("schedulerName") or DEFAULT_SCHEDULER, plugins, off, arguments)
+    arguments = {each["name"]: each.get("args") or {} for each in profile.get("pluginConfig") or ()}
+    return ProfileConfig(profile.get("schedulerName") or DEFAULT_SCHEDULER, plugins, off, arguments)
 
 
 def _names(sets: Any) -> set[str]:
     return {each["name"] for each in sets or ()}
 
 
-def _extender(said: Mapping[str, Any]) -> ExtenderConfig:
-    managed = said.get("managedResources") or ()
-    tls = said.get("tlsConfig") or {}
-    if not said.get("urlPrefix"):
-        raise ValueError("extenders: one has no urlPrefix")
+def _extender(extender: Mapping[str, Any]) -> ExtenderConfig:
+    managed = extender.get("managedResources") or ()
+    tls = extender.get("tlsConfig") or {}
+    if not extender.get("urlPrefix"):
+        raise ValueError("extenders: an extender has no urlPrefix")
     return ExtenderConfig(
-        url_prefix=said["urlPrefix"],
-        filter_verb=said.get("filterVerb") or "",
-        prioritize_verb=said.get("prioritizeVerb") or "",
-        bind_verb=said.get("bindVerb") or "",
-        preempt_verb=said.get("preemptVerb") or "",
-        weight=int(said.get("weight") or 1),
-        timeout_s=parse_duration(said["httpTimeout"]) / _NS_PER_S if said.get("httpTimeout") else 5.0,
-        node_cache_capable=bool(said.get("nodeCacheCapable")),
+        url_prefix=extender["urlPrefix"],
+        filter_verb=extender.get("filterVerb") or "",
+        prioritize_verb=extender.get("prioritizeVerb") or "",
+        bind_verb=extender.get("bindVerb") or "",
+        preempt_verb=extender.get("preemptVerb") or "",
+        weight=int(extender.get("weight") or 1),
+        timeout_s=parse_duration(extender["httpTimeout"]) / _NS_PER_S if extender.get("httpTimeout") else 5.0,
+        node_cache_capable=bool(extender.get("nodeCacheCapable")),
         managed_resources=frozenset(each["name"] for each in managed),
         ignored_resources=frozenset(each["name"] for each in managed if each.get("ignoredByScheduler")),
-        ignorable=bool(said.get("ignorable")),
+        ignorable=bool(extender.get("ignorable")),
         tls=TlsOptions(
             ca_file=tls.get("caFile") or "",
             certificate_file=tls.get("certFile") or "",

@@ -1,4 +1,4 @@
-"""What a Pod's spec means for scheduling, worked out once for all Pods with the same spec."""
+"""`Constraints`: the scheduling constraints in a Pod's spec, computed once for all Pods with the same spec."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -18,21 +18,21 @@ from sampan.scheduler.views import (
 )
 
 HostPort = tuple[str, str, int]
-"""Protocol, address, port on the Node."""
+"""Protocol, address and port on the Node."""
 
 
 @dataclass(frozen=True, slots=True)
 class AffinityTerm:
-    """Pods that are meant: in these namespaces (or those that the selector takes), with these labels."""
+    """Selection of Pods by namespace (or a selector of namespaces) and labels."""
 
     topology_key: str
     selector: Selector
     namespaces: frozenset[str]
-    """Empty together with no selector of namespaces: the Pod's own namespace."""
+    """If empty, and without a selector of namespaces, the term means the Pod's own namespace."""
     namespace_selector: Selector | None
 
     def in_namespace(self, namespace: str) -> "AffinityTerm":
-        """The term as a Pod of a namespace means it."""
+        """Return the term for a Pod in a namespace."""
         if self.namespaces or self.namespace_selector is not None:
             return self
         return AffinityTerm(self.topology_key, self.selector, frozenset((namespace,)), None)
@@ -40,7 +40,7 @@ class AffinityTerm:
 
 @dataclass(frozen=True, slots=True)
 class WeightedTerm:
-    """A wish; anti-affinity has a negative weight."""
+    """A preferred term; anti-affinity has a negative weight."""
 
     weight: int
     term: AffinityTerm
@@ -48,7 +48,7 @@ class WeightedTerm:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A constraint on how a Pod's fellows are spread."""
+    """A topology spread constraint."""
 
     max_skew: int
     topology_key: str
@@ -62,12 +62,12 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constraints:
-    """Everything in a Pod's spec that decides where it may be and where it should be."""
+    """Everything in a Pod's spec that decides on which Nodes it can run and should run."""
 
     requests: tuple[tuple[str, int], ...]
     """Amounts above zero, by resource."""
     nonzero: tuple[int, int]
-    """CPU and memory that it counts for in scores."""
+    """CPU and memory as counted for scores."""
     host_ports: tuple[HostPort, ...]
     tolerations: tuple[Toleration, ...]
     node_selector: tuple[tuple[str, str], ...]
@@ -78,7 +78,7 @@ class Constraints:
     spread: tuple[Spread, ...]
     images: tuple[str, ...]
     volumes: tuple[Volume, ...]
-    """Those that matter: claims, and disks that not every Node can have."""
+    """Volumes that restrict the choice of Nodes: claims, and disks that not every Node can attach."""
     gates: tuple[str, ...]
     scheduler_name: str
     node_name: str
@@ -87,18 +87,18 @@ class Constraints:
 
     @property
     def has_pod_terms(self) -> bool:
-        """Whether other Pods decide where it goes."""
+        """True if the location of other Pods affects this Pod."""
         return bool(self.affinity or self.anti_affinity or self.preferred)
 
 
 @functools.lru_cache(maxsize=2048)
 def constraints_of(spec: bytes) -> Constraints:
-    """Read a Pod's spec. Raises `ValueError` (msgspec's) for what is none."""
+    """Parse a Pod's spec. Raises `ValueError` (from msgspec) if it is malformed."""
     return make_constraints(decode_pod_spec(spec))
 
 
 def make_constraints(spec: PodSpec) -> Constraints:
-    """What a spec means."""
+    """Return the constraints of a spec."""
     requests = pod_requests(spec)
     scored = pod_requests(spec, {CPU: NONZERO_CPU, MEMORY: NONZERO_MEMORY})
     affinity = spec.affinity
@@ -129,12 +129,12 @@ def make_constraints(spec: PodSpec) -> Constraints:
 
 
 def normalized_image(name: str) -> str:
-    """An image's name with its tag, `latest` where it has none."""
+    """Return an image's name with its tag, `latest` by default."""
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
 
 
 def selector_with_keys(spread: Spread, labels: Mapping[str, str]) -> Selector:
-    """The selector of a constraint, for a Pod with these labels (`matchLabelKeys`)."""
+    """Return the selector of a constraint for a Pod with these labels (`matchLabelKeys`)."""
     keys = [key for key in spread.match_label_keys if key in labels]
     if not keys or spread.selector.nothing:
         return spread.selector
@@ -166,23 +166,23 @@ def _term(term: PodTerm) -> AffinityTerm:
     )
 
 
-def _selector(said: Mapping[str, object] | None) -> Selector:
+def _selector(label_selector: Mapping[str, object] | None) -> Selector:
     try:
-        return selector_from_label_selector(said)
+        return selector_from_label_selector(label_selector)
     except ValueError:
         return NOTHING
 
 
-def _spread(said: SpreadConstraint) -> Spread:
+def _spread(constraint: SpreadConstraint) -> Spread:
     return Spread(
-        max_skew=said.max_skew,
-        topology_key=said.topology_key,
-        hard=said.when_unsatisfiable == "DoNotSchedule",
-        selector=_selector(said.label_selector),
-        match_label_keys=tuple(said.match_label_keys),
-        min_domains=said.min_domains or 1,
-        honors_affinity=said.node_affinity_policy == "Honor",
-        honors_taints=said.node_taints_policy == "Honor",
+        max_skew=constraint.max_skew,
+        topology_key=constraint.topology_key,
+        hard=constraint.when_unsatisfiable == "DoNotSchedule",
+        selector=_selector(constraint.label_selector),
+        match_label_keys=tuple(constraint.match_label_keys),
+        min_domains=constraint.min_domains or 1,
+        honors_affinity=constraint.node_affinity_policy == "Honor",
+        honors_taints=constraint.node_taints_policy == "Honor",
     )
 
 

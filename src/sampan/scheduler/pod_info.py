@@ -1,4 +1,4 @@
-"""`PodInfo`: a Pod as the scheduler knows it."""
+"""`PodInfo`: a Pod as the scheduler's plugins use it."""
 
 from dataclasses import dataclass, replace
 
@@ -9,12 +9,12 @@ from sampan.scheduler.constraints import AffinityTerm, Constraints, WeightedTerm
 from sampan.scheduler.views import Condition, Labels, PodHead, decode_pod_head
 
 ENDED = ("Succeeded", "Failed")
-"""Phases of Pods that use nothing any more."""
+"""Phases of Pods that use no resources any more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodInfo:
-    """One state of one Pod. Never changes."""
+    """One immutable state of a Pod."""
 
     namespace: str
     name: str
@@ -35,33 +35,33 @@ class PodInfo:
 
     @property
     def key(self) -> str:
-        """`namespace/name`."""
+        """Key of the Pod, `namespace/name`."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def priority(self) -> int:
-        """The higher, the sooner."""
+        """Priority; Pods with a higher one are scheduled first."""
         return self.constraints.priority
 
     @property
     def has_ended(self) -> bool:
-        """Whether it uses nothing any more."""
+        """True if the Pod uses no resources any more."""
         return self.phase in ENDED
 
     def on(self, node_name: str) -> "PodInfo":
-        """The Pod as if it were on a Node."""
+        """Return a copy of the Pod on a Node."""
         return replace(self, node_name=node_name)
 
     def required_anti_affinity(self) -> list[AffinityTerm]:
-        """The Pods that it must not be near."""
+        """Return the required anti-affinity terms."""
         return [term.in_namespace(self.namespace) for term in self.constraints.anti_affinity]
 
     def required_affinity(self) -> list[AffinityTerm]:
-        """The Pods that it must be near."""
+        """Return the required affinity terms."""
         return [term.in_namespace(self.namespace) for term in self.constraints.affinity]
 
     def preferred_terms(self) -> list[WeightedTerm]:
-        """The Pods that it would be near, or (with a negative weight) far from."""
+        """Return the preferred terms; negative weights are anti-affinity."""
         return [
             WeightedTerm(each.weight, each.term.in_namespace(self.namespace)) for each in self.constraints.preferred
         ]
@@ -75,21 +75,24 @@ _decode_placed = msgspec.json.Decoder(_Placed).decode
 
 
 def _without_node_name(spec: bytes) -> tuple[bytes, str]:
-    """The spec as it was before the Pod got its Node: Pods of one template have the same bytes. And the Node."""
+    """Return the spec without the Node's name, and the Node's name.
+
+    Without the name, all Pods of one template have the same bytes, so they share one cached `Constraints`.
+    """
     node_name = _decode_placed(spec).node_name
     if node_name:
-        # In a text the quotes would have backslashes: what is found here is the field.
+        # Inside a JSON string the quotes would be escaped, so this only matches the field itself.
         spec = spec.replace(b'"nodeName":"%b"' % node_name.encode(), b'"nodeName":""', 1)
     return spec, node_name
 
 
 def read_pod(raw: bytes) -> PodInfo:
-    """A Pod's JSON. Raises `ValueError` (msgspec's)."""
+    """Read a Pod from its JSON. Raises `ValueError` (from msgspec)."""
     return pod_info(decode_pod_head(raw))
 
 
 def pod_info(head: PodHead) -> PodInfo:
-    """What a decoded head means."""
+    """Return the `PodInfo` of a decoded head."""
     metadata, status = head.metadata, head.status
     spec, node_name = _without_node_name(bytes(head.spec))
     constraints = constraints_of(spec)

@@ -1,4 +1,4 @@
-"""What the scheduler writes into a Pod's status: why it has no Node, and where room is made for it.
+"""Status updates by the scheduler: the reason why a Pod has no Node, and its nominated Node.
 
 Source: pkg/scheduler/schedule_one.go `updatePod`, util/utils.go `PatchPodStatus` (1.36).
 """
@@ -15,15 +15,15 @@ from sampan.scheduler.pod_info import PodInfo
 async def write_not_scheduled(
     client: Client, clock: Clock, pod: PodInfo, *, reason: str, message: str, nominated: str | None
 ) -> None:
-    """Patch the condition PodScheduled and the nomination, if they say something else.
+    """Patch the condition PodScheduled and the nomination, if they have changed.
 
-    `nominated`: None leaves it. Raises `NotFound`, `ApiError`, `TransportError`.
+    `nominated` None leaves the nomination unchanged. Raises `NotFound`, `ApiError`, `TransportError`.
     """
     status: dict[str, Any] = {}
-    known = pod.scheduled
-    if known is None or (known.status, known.reason, known.message) != ("False", reason, message):
+    present = pod.scheduled
+    if present is None or (present.status, present.reason, present.message) != ("False", reason, message):
         condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
-        if known is None or known.status != "False":
+        if present is None or present.status != "False":
             condition["lastTransitionTime"] = timestamp(clock)
         status["conditions"] = [condition]
     if nominated is not None and nominated != pod.nominated_node_name:

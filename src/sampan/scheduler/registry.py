@@ -1,4 +1,4 @@
-"""The plugins by name, and how they are made. Others can be added: `set_up(context, more_plugins={…})`."""
+"""Registry of plugins by name. Further ones can be added: `set_up(context, more_plugins={…})`."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +9,8 @@ from sampan.client.client import Client
 from sampan.core.time import Clock
 from sampan.informer.indexer import Indexer
 from sampan.operator.events import EventRecorder
+from sampan.scheduler.default_selectors import DefaultSelectors
 from sampan.scheduler.extender.extenders import Extenders
-from sampan.scheduler.fellows import Fellows
 from sampan.scheduler.framework.plugin import Plugin
 from sampan.scheduler.plugins.default_binder import DefaultBinder
 from sampan.scheduler.plugins.default_preemption import DefaultPreemption
@@ -37,14 +37,14 @@ from sampan.scheduler.volumes.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """What plugins may need."""
+    """Dependencies of plugins."""
 
     client: Client
     clock: Clock
     recorder: EventRecorder
     nominator: Nominator
     extenders: Extenders
-    fellows: Fellows
+    selectors: DefaultSelectors
     storage: Storage
     csi_nodes: Indexer[Any]
     budgets: Callable[[], Sequence[Budget]]
@@ -54,7 +54,7 @@ class Handle:
 
 Arguments = Mapping[str, Any]
 Factory = Callable[[Arguments, Handle], Plugin]
-"""Makes a plugin of its arguments in the configuration. Raises `ValueError`."""
+"""Creates a plugin from its arguments in the configuration. Raises `ValueError`."""
 
 
 def _fit(arguments: Arguments, handle: Handle) -> Plugin:
@@ -81,14 +81,14 @@ def _spread(arguments: Arguments, handle: Handle) -> Plugin:
             )
             for each in arguments.get("defaultConstraints") or ()
         ]
-    return PodTopologySpread(handle.fellows, defaults)
+    return PodTopologySpread(handle.selectors, defaults)
 
 
 def _inter_pod_affinity(arguments: Arguments, handle: Handle) -> Plugin:
     weight = arguments.get("hardPodAffinityWeight")
     return InterPodAffinity(
         hard_weight=1 if weight is None else int(weight),
-        ignore_wishes_of_others=bool(arguments.get("ignorePreferredTermsOfExistingPods")),
+        ignore_existing_preferences=bool(arguments.get("ignorePreferredTermsOfExistingPods")),
     )
 
 

@@ -1,9 +1,10 @@
-"""`Scheduler`: takes Pods from the queue, finds Nodes for them, and binds them.
+"""`Scheduler`: pops Pods from the queue, finds Nodes for them, and binds them.
 
-Concurrency: one task chooses Nodes, a Pod at a time, so that every decision sees all earlier ones. What follows a
-decision (permission, preparation, binding; or the words about a failure) runs in tasks of its own, at most
-`BINDINGS_MAX` at a time; when there are so many the choosing waits. Those that wait for a plugin (for a volume that is
-being made, say) are not counted: they may be as many as there are Pods. All are children of `run` and end with it.
+Concurrency: one task chooses Nodes for one Pod at a time, so each decision takes all earlier ones into account. Further
+steps (permit, prebind and bind, or the status after a failure) run in separate tasks. At most `BINDINGS_MAX` of these
+run at a time; the choosing task waits for a free slot. Tasks that wait for a plugin, for example for a volume to be
+provisioned, do not hold a slot: there may be as many as there are Pods. All tasks are children of `run` and end with
+it.
 Source: pkg/scheduler/schedule_one.go, scheduler.go (1.36).
 """
 
@@ -34,23 +35,23 @@ from sampan.scheduler.queue.queued_pod import QueuedPod
 from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
 
 BINDINGS_MAX: Final = 64
-"""Pods that are bound at a time."""
+"""Highest number of Pods that are bound at a time."""
 EXPIRE_S: Final = 1.0
-"""How often assumed Pods are looked at that nobody confirms."""
-_TURN_S: Final = 0.005
-"""After so long other tasks get their turn."""
+"""Interval of checks for assumed Pods that were never confirmed."""
+_YIELD_AFTER_S: Final = 0.005
+"""Time after which the task yields to other tasks."""
 
 _log = logging.getLogger("sampan.scheduler")
 
-Follows = Callable[[], Awaitable[None]]
-"""What is to be done after a decision; it is begun when there is a slot for it."""
+NextStep = Callable[[], Awaitable[None]]
+"""The step after a decision. It starts when there is a free slot."""
 
 Actuate = Callable[[], Awaitable[None]] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Plugins, and in whose name their Pods' events are."""
+    """Plugins of a profile, and the recorder of its events."""
 
     framework: Framework
     recorder: EventRecorder
@@ -58,22 +59,22 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the scheduler works with."""
+    """Dependencies of the scheduler."""
 
     client: Client
-    """Writes; nothing is read through it."""
+    """Client for writes only; nothing is read with it."""
     clock: Clock
     cache: Cache
     queue: SchedulingQueue
     pending: Mapping[str, PodInfo]
-    """The Pods without a Node that are there, by uid, as the informer tells."""
+    """Pods without a Node in the informer's cache, by UID."""
     algorithm: Algorithm
     metrics: SchedulerMetrics
     profiles: Mapping[str, Profile]
 
 
 class Scheduler:
-    """To be run once, by the leader."""
+    """Runs scheduling. An instance runs once, on the leader."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -89,20 +90,20 @@ class Scheduler:
 
     async def _schedule(self, tasks: asyncio.TaskGroup) -> None:
         loop = asyncio.get_running_loop()
-        turn_ends = loop.time() + _TURN_S
+        yield_at = loop.time() + _YIELD_AFTER_S
         while True:
             queued = await self._parts.queue.pop()
-            follows = await self._try(queued)
-            if follows is not None:
+            next_step = await self._try(queued)
+            if next_step is not None:
                 await self._slots.acquire()
-                tasks.create_task(self._in_slot(follows), name=f"bind {queued.pod.key}")
-            if loop.time() >= turn_ends:
+                tasks.create_task(self._in_slot(next_step), name=f"bind {queued.pod.key}")
+            if loop.time() >= yield_at:
                 await asyncio.sleep(0)
-                turn_ends = loop.time() + _TURN_S
+                yield_at = loop.time() + _YIELD_AFTER_S
 
-    async def _in_slot(self, follows: Follows) -> None:
+    async def _in_slot(self, next_step: NextStep) -> None:
         try:
-            await follows()
+            await next_step()
         finally:
             self._slots.release()
 
@@ -110,13 +111,13 @@ class Scheduler:
         while True:
             await asyncio.sleep(EXPIRE_S)
             for pod in self._parts.cache.expire():
-                _log.warning("nobody has told of %s on node %s since it was bound", pod.key, pod.node_name)
-                self._parts.queue.happened(ClusterEvent.POD_DELETED, pod)
+                _log.warning("binding of %s to node %s was never confirmed by a watch event", pod.key, pod.node_name)
+                self._parts.queue.on_event(ClusterEvent.POD_DELETED, pod)
 
     # One Pod
 
-    async def _try(self, queued: QueuedPod) -> Follows | None:
-        """Find a Node; gives what is to be done after that."""
+    async def _try(self, queued: QueuedPod) -> NextStep | None:
+        """Find a Node for a Pod; return the next step."""
         parts, pod = self._parts, queued.pod
         if pod.uid not in parts.pending or pod.is_terminating or parts.cache.get(pod.uid) is not None:
             parts.queue.done(pod.uid)
@@ -146,7 +147,7 @@ class Scheduler:
         return functools.partial(self._bind, profile, cycle, queued, placed)
 
     async def _bind(self, profile: Profile, cycle: Cycle, queued: QueuedPod, placed: PodInfo) -> None:
-        """Everything between the decision and the bound Pod."""
+        """Prepare and bind a Pod after its Node is chosen."""
         framework, parts = profile.framework, self._parts
         try:
             await self._prepare(framework, cycle, placed)
@@ -173,7 +174,7 @@ class Scheduler:
             plugin.post_bind(cycle, placed)
 
     async def _prepare(self, framework: Framework, cycle: Cycle, placed: PodInfo) -> None:
-        """Wait for the plugins, which may take long: the slot is others' meanwhile."""
+        """Wait for plugins, which may take long. The slot is free for other Pods meanwhile."""
         self._slots.release()
         try:
             for permit in framework.permits:
@@ -184,16 +185,16 @@ class Scheduler:
             await self._slots.acquire()
 
     def _undo(self, framework: Framework, cycle: Cycle, placed: PodInfo) -> None:
-        """The Pod does not get its Node: others may have it."""
+        """Release the Node and all reservations of a Pod that is not bound."""
         for plugin in reversed(framework.reserves):
             plugin.unreserve(cycle, placed)
         if self._parts.cache.forget(placed.uid) is not None:
-            self._parts.queue.happened(ClusterEvent.POD_DELETED, placed)
+            self._parts.queue.on_event(ClusterEvent.POD_DELETED, placed)
 
     # Failures
 
-    async def _unschedulable(self, profile: Profile, cycle: Cycle, queued: QueuedPod, error: FitError) -> Follows:
-        """No Node is left: try to make room."""
+    async def _unschedulable(self, profile: Profile, cycle: Cycle, queued: QueuedPod, error: FitError) -> NextStep:
+        """Handle a Pod that fits no Node: try to make room."""
         nominated: str | None = None
         actuate: Actuate = None
         self._parts.metrics.chosen(queued)
@@ -201,7 +202,9 @@ class Scheduler:
             try:
                 result = await plugin.post_filter(cycle, profile.framework)
             except Exception as failure:
-                _log.warning("%s of %s: %s", plugin.name, queued.pod.key, failure, exc_info=traceback_of(failure))
+                _log.warning(
+                    "plugin %s failed for %s: %s", plugin.name, queued.pod.key, failure, exc_info=traceback_of(failure)
+                )
                 continue
             error = error.with_post_filter(result.message) if result.message else error
             if result.nominated_node_name or result.clear:
@@ -214,25 +217,25 @@ class Scheduler:
         return functools.partial(self._make_room, profile, queued.pod, str(error), (nominated, actuate))
 
     async def _make_room(self, profile: Profile, pod: PodInfo, message: str, room: tuple[str | None, Actuate]) -> None:
-        """Tell where the Pod will fit, and evict what is in its way."""
+        """Write the Pod's status, and evict the victims."""
         nominated, actuate = room
-        await self._tell(profile, pod, ("Unschedulable", message), nominated)
+        await self._report(profile, pod, ("Unschedulable", message), nominated)
         if actuate is not None:
             try:
                 await actuate()
             except ClientError as error:
-                _log.warning("making room for %s failed: %s", pod.key, error)
+                _log.warning("cannot evict the victims for %s; retrying: %s", pod.key, error)
                 self._parts.queue.activate(pod.uid)
 
-    def _rejected(self, profile: Profile, queued: QueuedPod, error: Unschedulable) -> Follows:
-        """A plugin that comes after the decision does not let it be."""
+    def _rejected(self, profile: Profile, queued: QueuedPod, error: Unschedulable) -> NextStep:
+        """Handle a rejection by a plugin after the Node was chosen."""
         self._requeue(queued, frozenset((error.plugin,)))
-        return functools.partial(self._tell, profile, queued.pod, ("Unschedulable", error.reason), None)
+        return functools.partial(self._report, profile, queued.pod, ("Unschedulable", error.reason), None)
 
     async def _failed(self, profile: Profile, queued: QueuedPod, message: str) -> None:
-        """Something went wrong that says nothing of the Pod."""
+        """Handle an error that is unrelated to the Pod."""
         self._requeue(queued, frozenset(), error=True)
-        await self._tell(profile, queued.pod, ("SchedulerError", message), None)
+        await self._report(profile, queued.pod, ("SchedulerError", message), None)
 
     def _requeue(self, queued: QueuedPod, plugins: frozenset[str], *, error: bool = False) -> None:
         self._parts.metrics.ended(queued, ERROR if error else UNSCHEDULABLE)
@@ -241,10 +244,10 @@ class Scheduler:
         else:
             self._parts.queue.done(queued.pod.uid)
 
-    async def _tell(self, profile: Profile, pod: PodInfo, why: tuple[str, str], nominated: str | None) -> None:
-        reason, message = why
+    async def _report(self, profile: Profile, pod: PodInfo, cause: tuple[str, str], nominated: str | None) -> None:
+        reason, message = cause
         if pod.uid not in self._parts.pending:
-            return  # It is gone, or has a Node: nobody cares.
+            return  # The Pod is gone or has a Node, so the status would be outdated.
         profile.recorder.warning(_reference(pod), "FailedScheduling", message, action="Scheduling")
         parts = self._parts
         try:
@@ -254,7 +257,7 @@ class Scheduler:
         except NotFound:
             pass
         except ClientError as error:
-            _log.warning("the status of %s cannot be written: %s", pod.key, error)
+            _log.warning("cannot write the status of %s: %s", pod.key, error)
 
 
 def _reference(pod: PodInfo) -> ObjectReference:

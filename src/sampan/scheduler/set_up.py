@@ -1,6 +1,6 @@
-"""`set_up`: a scheduler in a manager.
+"""`set_up`: registers a scheduler with a manager.
 
-Concurrency: the informers' handlers fill cache and queue on every replica; the leader alone runs the `Scheduler`.
+Concurrency: on every replica the informers' handlers fill cache and queue; only the leader runs the `Scheduler`.
 """
 
 import asyncio
@@ -32,10 +32,10 @@ from sampan.resource import ObjectType, ResourceInfo
 from sampan.scheduler.algorithm import Algorithm
 from sampan.scheduler.cache.cache import Cache
 from sampan.scheduler.configuration import ProfileConfig, SchedulerConfiguration
+from sampan.scheduler.default_selectors import DefaultSelectors
 from sampan.scheduler.event_handlers import NamespaceHandler, NodeHandler, OtherHandler, PodHandler
 from sampan.scheduler.extender.extenders import ExtenderBinder, Extenders
 from sampan.scheduler.extender.http_extender import ExtenderConfig, HttpExtender, Objects
-from sampan.scheduler.fellows import Fellows
 from sampan.scheduler.framework.framework import Framework
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, Plugin
 from sampan.scheduler.metrics import SchedulerCollector, SchedulerMetrics
@@ -52,7 +52,7 @@ _OTHERS: Final[Mapping[ResourceInfo, ClusterEvent]] = {
     PERSISTENT_VOLUMES: ClusterEvent.VOLUME_CHANGED,
     STORAGE_CLASSES: ClusterEvent.STORAGE_CHANGED,
 }
-"""Kinds whose changes may help Pods, whatever they are."""
+"""Kinds for which every change is an event."""
 _NO_PLUGINS: Final[Mapping[str, Factory]] = {}
 
 
@@ -62,15 +62,15 @@ def set_up(
     *,
     more_plugins: Mapping[str, Factory] = _NO_PLUGINS,
 ) -> None:
-    """Have the manager run a scheduler: one queue and one cache for all profiles. Raises `ValueError`.
+    """Register a scheduler with the manager: one queue and one cache for all profiles. Raises `ValueError`.
 
-    To be called on the event loop. `more_plugins` are those of others, by the names that the configuration uses.
+    Call it on the event loop. `more_plugins` are further plugins, by the names that the configuration uses.
     """
     _SetUp(context, configuration, {**FACTORIES, **more_plugins}).start()
 
 
 class _SetUp:
-    """The parts, and how they hang together."""
+    """Builds the parts of a scheduler and connects them."""
 
     def __init__(
         self, context: ControllerContext, configuration: SchedulerConfiguration, factories: Mapping[str, Factory]
@@ -79,7 +79,7 @@ class _SetUp:
         self._factories = factories
         self._client = context.manager.client.direct
         self._random = random.Random(configuration.seed)
-        self._budgets_known = context.informer(POD_DISRUPTION_BUDGETS).lister()
+        self._budget_lister = context.informer(POD_DISRUPTION_BUDGETS).lister()
         self._extenders = Extenders([self._extender(each) for each in configuration.extenders])
         self._cache = Cache(asyncio.get_running_loop().time)
         self._nominator = Nominator()
@@ -94,9 +94,9 @@ class _SetUp:
         self._pods = PodHandler(self._cache, self._queue, self._profiles)
 
     def start(self) -> None:
-        """Give the manager what is to run."""
+        """Register handlers and the scheduler with the manager."""
         informer = self._context.informer
-        # Whatever decides where Pods fit comes before the Pods.
+        # Handlers of Pods come last, so that the objects that decide where Pods fit are cached first.
         registrations: list[Registration[Any]] = [
             *(informer(kind).add_handler(OtherHandler(self._queue, event)) for kind, event in _OTHERS.items()),
             informer(NAMESPACES).add_handler(NamespaceHandler(self._cache, self._queue)),
@@ -136,7 +136,7 @@ class _SetUp:
             recorder=recorder,
             nominator=self._nominator,
             extenders=self._extenders,
-            fellows=self._fellows(),
+            selectors=self._selectors(),
             storage=Storage(*(self._store(kind) for kind in _OTHERS)),
             csi_nodes=self._store(CSI_NODES),
             budgets=self._budgets,
@@ -148,7 +148,7 @@ class _SetUp:
             if name in BUILT_IN:
                 continue
             if name not in self._factories:
-                raise ValueError(f"profile {config.scheduler_name}: there is no plugin {name!r}")
+                raise ValueError(f"profile {config.scheduler_name}: unknown plugin {name!r}")
             plugins.append(self._factories[name](config.arguments.get(name) or {}, handle))
         weights = {name: weight or int(name not in FACTORIES) for name, weight in config.plugins.items()}
         return Profile(Framework(plugins, weights, off=config.off), recorder)
@@ -156,12 +156,12 @@ class _SetUp:
     def _store(self, kind: ResourceInfo | ObjectType[Any]) -> Indexer[Any]:
         return self._context.informer(kind).indexer
 
-    def _fellows(self) -> Fellows:
+    def _selectors(self) -> DefaultSelectors:
         controllers = (REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
-        return Fellows(self._store(SERVICES), {kind.kind: self._store(kind) for kind in controllers})
+        return DefaultSelectors(self._store(SERVICES), {kind.kind: self._store(kind) for kind in controllers})
 
     def _budgets(self) -> list[Budget]:
-        return [read_budget(obj) for obj in self._budgets_known.list()]
+        return [read_budget(obj) for obj in self._budget_lister.list()]
 
     def _extender(self, config: ExtenderConfig) -> HttpExtender:
         pods, nodes = self._store(POD_VIEW), self._store(NODES)
@@ -170,7 +170,7 @@ class _SetUp:
 
     def _gate(self, pod: PodInfo) -> str:
         plugins = self._profiles[pod.constraints.scheduler_name].framework.pre_enqueue
-        return next((why for plugin in plugins if (why := plugin.pre_enqueue(pod))), "")
+        return next((reason for plugin in plugins if (reason := plugin.pre_enqueue(pod))), "")
 
     def _hints_of(self, pod: PodInfo) -> Mapping[str, Mapping[ClusterEvent, Hint]]:
         return self._hints[pod.constraints.scheduler_name]

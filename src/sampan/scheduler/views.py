@@ -1,7 +1,7 @@
-"""What the scheduler reads of Pods and Nodes. Read only; the rest of the objects is not decoded.
+"""Read-only views of the parts of Pods and Nodes that the scheduler uses.
 
-The Pod's spec stays undecoded in the first step: Pods of one template have the same bytes, and what those mean for
-scheduling is worked out once (`constraints.py`).
+A Pod's spec is decoded in a second step: Pods of one template have the same bytes, so their constraints are computed
+only once (`constraints.py`).
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ Labels = dict[str, str]
 
 
 class PodMeta(msgspec.Struct, rename="camel", gc=False):
-    """Of a Pod's metadata."""
+    """The metadata of a Pod that the scheduler reads."""
 
     name: str = ""
     namespace: str = ""
@@ -39,7 +39,7 @@ class Condition(msgspec.Struct, rename="camel", gc=False):
 
 
 class PodStatus(msgspec.Struct, rename="camel", gc=False):
-    """Of a Pod's status."""
+    """The status of a Pod that the scheduler reads."""
 
     phase: str = ""
     nominated_node_name: str = ""
@@ -48,7 +48,7 @@ class PodStatus(msgspec.Struct, rename="camel", gc=False):
 
 
 class PodHead(msgspec.Struct, gc=False):
-    """A Pod whose spec is still bytes."""
+    """A Pod whose spec is not decoded yet."""
 
     metadata: PodMeta
     spec: msgspec.Raw = msgspec.Raw(b"{}")
@@ -56,7 +56,7 @@ class PodHead(msgspec.Struct, gc=False):
 
 
 class Requirements(msgspec.Struct, gc=False):
-    """Resources of a container or of a Pod. Quantities come as texts or numbers."""
+    """Resources of a container or a Pod. Quantities are strings or numbers."""
 
     requests: dict[str, str | int | float] = msgspec.field(default_factory=dict)
     limits: dict[str, str | int | float] = msgspec.field(default_factory=dict)
@@ -72,7 +72,7 @@ class ContainerPort(msgspec.Struct, rename="camel", gc=False):
 
 
 class Container(msgspec.Struct, rename="camel", gc=False):
-    """A container, as far as it matters where it runs."""
+    """A container with the fields that matter for scheduling."""
 
     image: str = ""
     restart_policy: str = ""
@@ -81,14 +81,14 @@ class Container(msgspec.Struct, rename="camel", gc=False):
 
 
 class PreferredNodeTerm(msgspec.Struct, frozen=True, gc=False):
-    """A wish with a weight."""
+    """A preferred node term with its weight."""
 
     weight: int = 0
     preference: NodeTerm = NodeTerm()
 
 
 class NodeAffinity(msgspec.Struct, frozen=True, gc=False):
-    """Nodes that a Pod must have, and those that it would like."""
+    """Required and preferred node affinity."""
 
     required: NodeSelector | None = msgspec.field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
     preferred: tuple[PreferredNodeTerm, ...] = msgspec.field(
@@ -97,7 +97,7 @@ class NodeAffinity(msgspec.Struct, frozen=True, gc=False):
 
 
 class PodTerm(msgspec.Struct, rename="camel", gc=False):
-    """Pods to be near to, or far from."""
+    """A pod affinity term."""
 
     topology_key: str = ""
     label_selector: dict[str, Any] | None = None
@@ -106,14 +106,14 @@ class PodTerm(msgspec.Struct, rename="camel", gc=False):
 
 
 class PreferredPodTerm(msgspec.Struct, rename="camel", gc=False):
-    """A wish with a weight."""
+    """A preferred pod affinity term with its weight."""
 
     weight: int = 0
     pod_affinity_term: PodTerm = msgspec.field(default_factory=PodTerm)
 
 
 class PodAffinity(msgspec.Struct, gc=False):
-    """Pods that must be near (or far), and those that should."""
+    """Required and preferred pod affinity, or anti-affinity."""
 
     required: list[PodTerm] = msgspec.field(name="requiredDuringSchedulingIgnoredDuringExecution", default_factory=list)
     preferred: list[PreferredPodTerm] = msgspec.field(
@@ -130,7 +130,7 @@ class Affinity(msgspec.Struct, rename="camel", gc=False):
 
 
 class SpreadConstraint(msgspec.Struct, rename="camel", gc=False):
-    """How evenly a Pod's fellows are to lie over domains."""
+    """A topology spread constraint."""
 
     max_skew: int = 1
     topology_key: str = ""
@@ -143,13 +143,13 @@ class SpreadConstraint(msgspec.Struct, rename="camel", gc=False):
 
 
 class ClaimSource(msgspec.Struct, rename="camel", gc=False):
-    """A volume that is a claim's."""
+    """A reference to a claim."""
 
     claim_name: str = ""
 
 
 class Volume(msgspec.Struct, rename="camel", gc=False):
-    """A volume, as far as it matters where it can be."""
+    """A volume with the sources that matter for scheduling."""
 
     name: str = ""
     persistent_volume_claim: ClaimSource | None = None
@@ -161,13 +161,13 @@ class Volume(msgspec.Struct, rename="camel", gc=False):
 
 
 class Gate(msgspec.Struct, gc=False):
-    """Something that must happen before the Pod may be scheduled."""
+    """A scheduling gate."""
 
     name: str = ""
 
 
 class PodSpec(msgspec.Struct, rename="camel", gc=False):
-    """Of a Pod's spec."""
+    """The spec of a Pod that the scheduler reads."""
 
     node_name: str = ""
     scheduler_name: str = "default-scheduler"
@@ -187,7 +187,7 @@ class PodSpec(msgspec.Struct, rename="camel", gc=False):
 
 
 class NodeMeta(msgspec.Struct, gc=False):
-    """Of a Node's metadata."""
+    """The metadata of a Node that the scheduler reads."""
 
     name: str = ""
     uid: str = ""
@@ -195,21 +195,21 @@ class NodeMeta(msgspec.Struct, gc=False):
 
 
 class NodeSpec(msgspec.Struct, gc=False):
-    """Of a Node's spec."""
+    """The spec of a Node that the scheduler reads."""
 
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
 
 
 class ContainerImage(msgspec.Struct, rename="camel", gc=False):
-    """An image that a Node has."""
+    """An image on a Node."""
 
     names: list[str] = msgspec.field(default_factory=list)
     size_bytes: int = 0
 
 
 class NodeStatus(msgspec.Struct, gc=False):
-    """Of a Node's status."""
+    """The status of a Node that the scheduler reads."""
 
     allocatable: dict[str, str | int | float] = msgspec.field(default_factory=dict)
     images: list[ContainerImage] = msgspec.field(default_factory=list)

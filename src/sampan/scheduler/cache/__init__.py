@@ -1,1 +1,1 @@
-"""What the scheduler knows of the cluster: Nodes as rows of arrays, and the Pods on them."""
+"""State of the cluster for the scheduler: Nodes as rows of arrays, and the Pods on them."""

@@ -1,4 +1,4 @@
-"""The arrays that hold one value for each Node."""
+"""NumPy arrays with one value per Node."""
 
 from typing import TypeAlias
 
@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints: TypeAlias = NDArray[np.int64]
-"""A number for each row."""
+"""One number per row."""
 Mask: TypeAlias = NDArray[np.bool_]
-"""Yes or no for each row."""
+"""One boolean per row."""
 Rows: TypeAlias = NDArray[np.intp]
-"""Numbers of rows."""
+"""Row numbers."""
 
 
 def grown(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """A copy whose last axis has this size; what is new is 0."""
+    """Return a copy with this size of the last axis; new elements are 0."""
     bigger = np.zeros((*array.shape[:-1], size), dtype=array.dtype)
     bigger[..., : array.shape[-1]] = array
     return bigger

@@ -1,7 +1,7 @@
-"""`Cache`: Nodes and Pods as the API server tells of them, and the Pods that the scheduler has just given a Node.
+"""`Cache`: Nodes and Pods from the informers, and Pods that the scheduler has just assigned to a Node.
 
-A Pod is assumed to be on its Node from the moment of the decision; the informer confirms it. An assumption that is
-bound but not confirmed ends after a while, lest a lost event blocks a Node for ever.
+A Pod is assumed to be on its Node from the moment of the decision until the informer confirms it. If a bound Pod is
+never confirmed, the assumption expires, so that a lost event cannot block a Node forever.
 Source: pkg/scheduler/backend/cache/cache.go (1.36).
 """
 
@@ -14,14 +14,14 @@ from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Labels, Node
 
 ASSUMED_S: Final = 900.0
-"""How long a bound Pod is believed in without the informer's word."""
+"""Time after which the assumption of a bound but unconfirmed Pod expires."""
 
 
 class Cache:
-    """One writer at a time: event handlers and the scheduling task, both on the event loop."""
+    """Nodes and Pods. Event handlers and the scheduling task change them, all on one event loop."""
 
     def __init__(self, now: Callable[[], float]) -> None:
-        """`now` in seconds of a clock that only goes forward."""
+        """Create the cache; `now` returns seconds of a monotonic clock."""
         self.nodes = NodeTable()
         self.namespaces: dict[str, Labels] = {}
         self._now = now
@@ -31,37 +31,37 @@ class Cache:
     # Pods
 
     def get(self, uid: str) -> PodInfo | None:
-        """A Pod that is on a Node."""
+        """Return a Pod that is on a Node, or None."""
         return self._pods.get(uid)
 
     def sizes(self) -> dict[str, int]:
-        """How much is known: of nodes, of Pods on them, and of those among these that nobody has confirmed."""
+        """Return the numbers of Nodes, of Pods on them, and of assumed Pods among those."""
         return {"nodes": self.nodes.count, "pods": len(self._pods), "assumed_pods": len(self._assumed)}
 
     def is_assumed(self, uid: str) -> bool:
-        """Whether nobody but the scheduler says that the Pod is on its Node."""
+        """Return True if the Pod is assumed and the informer has not confirmed it yet."""
         return uid in self._assumed
 
     def assume(self, pod: PodInfo) -> None:
-        """Act as if the Pod were on its Node."""
+        """Add a Pod to its Node before the informer reports it."""
         assert pod.uid not in self._pods
         self._add(pod)
         self._assumed[pod.uid] = None
 
     def finish_binding(self, uid: str) -> None:
-        """It is bound: from now on the informer must tell of it in time."""
+        """Start the expiry of an assumed Pod that has been bound."""
         if uid in self._assumed:
             self._assumed[uid] = self._now() + ASSUMED_S
 
     def forget(self, uid: str) -> PodInfo | None:
-        """It was not bound after all; gives the Pod that was assumed."""
+        """Remove an assumed Pod that was not bound; return it."""
         if uid not in self._assumed:
             return None
         del self._assumed[uid]
         return self._remove(uid)
 
     def confirm(self, uid: str, node_name: str) -> bool:
-        """The informer tells of a Pod on a Node; True when that is what was assumed, so that nothing changes."""
+        """Confirm an assumed Pod; return True if the Node is the assumed one, so that nothing changes."""
         pod = self._pods.get(uid)
         if uid not in self._assumed or pod is None or pod.node_name != node_name:
             return False
@@ -69,24 +69,24 @@ class Cache:
         return True
 
     def set_pod(self, pod: PodInfo) -> PodInfo | None:
-        """The informer tells of a Pod on a Node; gives what was known before."""
+        """Add or replace a Pod that the informer reports on a Node; return its earlier state."""
         old = self._remove(pod.uid)
         self._assumed.pop(pod.uid, None)
         self._add(pod)
         return old
 
     def note_start(self, uid: str, started: str) -> None:
-        """A Pod has been started by its Node; nothing else about it has changed."""
+        """Record that the Node has started a Pod; nothing else about it has changed."""
         pod = self._pods[uid] = replace(self._pods[uid], started=started)
         self.nodes.replace_pod(pod)
 
     def remove_pod(self, uid: str) -> PodInfo | None:
-        """A Pod is gone, or has ended; gives what was known of it."""
+        """Remove a Pod that is deleted or has ended; return it, if it was present."""
         self._assumed.pop(uid, None)
         return self._remove(uid)
 
     def expire(self) -> list[PodInfo]:
-        """Forget the bound Pods that were not heard of in time."""
+        """Remove and return the bound Pods that were not confirmed in time."""
         now = self._now()
         late = [uid for uid, deadline in self._assumed.items() if deadline is not None and deadline <= now]
         return [pod for uid in late if (pod := self.forget(uid)) is not None]
@@ -106,15 +106,15 @@ class Cache:
     # Nodes and namespaces
 
     def set_node(self, node: Node) -> None:
-        """A Node is there, or has changed."""
+        """Add or update a Node."""
         self.nodes.set_node(node)
 
     def remove_node(self, name: str) -> None:
-        """A Node is gone."""
+        """Remove a Node."""
         self.nodes.remove_node(name)
 
     def set_namespace(self, name: str, labels: Labels) -> bool:
-        """The labels of a namespace; whether they have changed."""
+        """Set the labels of a namespace; return True if they have changed."""
         if self.namespaces.get(name) == labels:
             return False
         self.namespaces[name] = labels
@@ -122,5 +122,5 @@ class Cache:
         return True
 
     def remove_namespace(self, name: str) -> None:
-        """A namespace is gone."""
+        """Remove a namespace."""
         self.namespaces.pop(name, None)

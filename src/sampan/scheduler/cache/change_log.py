@@ -1,4 +1,4 @@
-"""`ChangeLog`: which rows have changed since somebody looked last."""
+"""`ChangeLog`: bounded log of changed rows."""
 
 from typing import Final
 
@@ -10,7 +10,10 @@ _LENGTH_MAX: Final = 8192
 
 
 class ChangeLog:
-    """Rows in the order of their changes. Readers remember a position; who is too far behind looks at all rows."""
+    """Rows in the order of their changes.
+
+    Each reader stores the position up to which it has read. A reader that is too far behind has to process all rows.
+    """
 
     def __init__(self) -> None:
         self._rows: list[int] = []
@@ -18,11 +21,11 @@ class ChangeLog:
 
     @property
     def position(self) -> int:
-        """Behind the newest change."""
+        """Position after the newest change."""
         return self._begin + len(self._rows)
 
     def add(self, row: int) -> None:
-        """A row has changed."""
+        """Record a change of a row."""
         rows = self._rows
         rows.append(row)
         if len(rows) > _LENGTH_MAX:
@@ -31,11 +34,11 @@ class ChangeLog:
             self._begin += forgotten
 
     def only_change(self, position: int) -> int | None:
-        """The row, when there was a single change since then."""
+        """Return the row if exactly one change follows the position, else None."""
         return self._rows[-1] if position == self.position - 1 else None
 
     def since(self, position: int) -> Rows | None:
-        """The rows that have changed since then; None when that is forgotten."""
+        """Return the rows changed since the position; None if the log no longer reaches back that far."""
         if position < self._begin:
             return None
         changed = self._rows[position - self._begin :]

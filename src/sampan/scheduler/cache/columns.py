@@ -1,7 +1,7 @@
-"""`Columns`: what a plugin says of every Node, kept for the next Pod that asks the same.
+"""`Columns`: cache of a plugin's values for all Nodes, reused for later Pods with the same key.
 
-Only the rows that have changed meanwhile are worked out again, so that the next of many like Pods costs the one row
-that the last one was put on.
+Only rows that have changed since are computed again. So for many similar Pods, each one costs only the row of the
+Node that the previous Pod was assigned to.
 """
 
 from collections import OrderedDict
@@ -14,7 +14,7 @@ from sampan.scheduler.cache.arrays import Ints, Rows
 from sampan.scheduler.cache.change_log import ChangeLog
 
 COLUMNS_MAX: Final = 256
-"""Columns that are kept; those that were not asked for longest go first."""
+"""Highest number of cached columns; the least recently used ones are dropped first."""
 
 Compute = Callable[[Rows], Ints]
 ComputeOne = Callable[[int], int]
@@ -29,15 +29,15 @@ class _Column:
 
 
 class Columns:
-    """Values by row, for each key. What is given must not be changed, and is good until the next change of a row."""
+    """Values by row for each key. Returned arrays are read-only, and valid until the next change of a row."""
 
     def __init__(self) -> None:
         self._columns: OrderedDict[Hashable, _Column] = OrderedDict()
 
     def get(self, key: Hashable, log: ChangeLog, compute: Compute, *, size: int, one: ComputeOne | None = None) -> Ints:
-        """The column of a key. `compute` gives the values of some rows; `log` tells which of them change them.
+        """Return the column of a key. `compute` returns the values of some rows; `log` records changes of rows.
 
-        `one` gives the same for a single row, where arrays of one number would cost more than they spare.
+        `one` computes a single row. It is faster than `compute` on an array with one element.
         """
         column = self._columns.get(key)
         position = log.position
@@ -61,5 +61,5 @@ class Columns:
         return values
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all columns."""
         self._columns.clear()

@@ -1,7 +1,7 @@
 """`NodeTable`: the Nodes as rows of arrays, with the Pods on them.
 
-Rows of Nodes that are gone are given to new ones. A Pod may be known before its Node: then the row has Pods but is
-not alive. Source of what is kept: pkg/scheduler/framework/types.go `NodeInfo` (1.36).
+Rows of removed Nodes are reused. A Pod may be reported before its Node: then its row has Pods but is not alive.
+Source of the fields: pkg/scheduler/framework/types.go `NodeInfo` (1.36).
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,58 +27,61 @@ _NO_LABELS: Labels = {}
 
 
 class NodeTable:
-    """One writer: the cache. Everybody else only reads, and never between two changes of one Pod or Node."""
+    """Table of Nodes.
+
+    Only the cache writes it. Readers never run in the middle of a change, because changes do not await.
+    """
 
     def __init__(self) -> None:
         self.size = _ROWS
-        """Rows that there is room for; the length of all arrays."""
+        """Number of allocated rows, which is the length of all arrays."""
         self.rows: dict[str, int] = {}
-        """The row of each Node by name."""
+        """Row of each Node, by name."""
         self.names: list[str] = [""] * _ROWS
         self.nodes: list[Node | None] = [None] * _ROWS
         self.pods: list[_Pods] = [{} for _ in range(_ROWS)]
-        """The Pods on each Node, by uid."""
+        """Pods on each Node, by UID."""
         self.alive: Mask = np.zeros(_ROWS, dtype=np.bool_)
         self.count = 0
-        """Nodes that are alive."""
+        """Number of rows that are alive."""
         self.resources: dict[str, int] = {CPU: 0, MEMORY: 1, EPHEMERAL_STORAGE: 2}
-        """The place of each resource in `allocatable` and `requested`."""
+        """Index of each resource in `allocatable` and `requested`."""
         self.allocatable: Ints = np.zeros((3, _ROWS), dtype=np.int64)
         self.requested: Ints = np.zeros((3, _ROWS), dtype=np.int64)
         self.nonzero: Ints = np.zeros((2, _ROWS), dtype=np.int64)
-        """CPU and memory that count for scores."""
+        """CPU and memory as counted for scores."""
         self.pod_count: Ints = np.zeros(_ROWS, dtype=np.int64)
         self.pod_limit: Ints = np.zeros(_ROWS, dtype=np.int64)
         self.spec_log = ChangeLog()
-        """Changes of Nodes themselves."""
+        """Log of changes of Nodes themselves."""
         self.usage_log = ChangeLog()
-        """Changes of Nodes, and of what their Pods use."""
+        """Log of changes of Nodes and of their Pods' usage."""
         self.topology = Topology(self)
         self.image_nodes: dict[str, int] = {}
-        """How many Nodes have an image."""
+        """Number of Nodes that have each image."""
         self._free = list(range(_ROWS - 1, -1, -1))
 
     # Reading
 
     def labels(self, row: int) -> Labels:
-        """A Node's labels."""
+        """Return a Node's labels."""
         node = self.nodes[row]
         return _NO_LABELS if node is None else node.metadata.labels
 
     def taints(self, row: int) -> tuple[Taint, ...]:
-        """A Node's taints."""
+        """Return a Node's taints."""
         node = self.nodes[row]
         return () if node is None else node.spec.taints
 
     def row_of(self, name: str) -> int | None:
-        """The row of a Node that is alive."""
+        """Return the row of a Node; None if the Node is not alive."""
         row = self.rows.get(name)
         return row if row is not None and self.alive[row] else None
 
     # Nodes
 
     def set_node(self, node: Node) -> None:
-        """A Node is there, or has changed."""
+        """Add or update a Node."""
         row = self._row(node.metadata.name)
         old = self.nodes[row]
         self._count_images(old, -1)
@@ -96,7 +99,7 @@ class NodeTable:
         self._changed(row)
 
     def remove_node(self, name: str) -> None:
-        """A Node is gone. Its Pods stay until they are gone themselves."""
+        """Remove a Node. Its Pods stay until they are removed themselves."""
         row = self.row_of(name)
         if row is None:
             return
@@ -113,18 +116,18 @@ class NodeTable:
     # Pods
 
     def add_pod(self, pod: PodInfo) -> int:
-        """A Pod is on its Node; gives the row."""
+        """Add a Pod to its Node; return the row."""
         row = self._row(pod.node_name)
         self.pods[row][pod.uid] = pod
         self._use(row, pod, 1)
         return row
 
     def replace_pod(self, pod: PodInfo) -> None:
-        """Another state of a Pod, which uses the same on the same Node."""
+        """Replace a Pod by a new state with the same Node and the same usage."""
         self.pods[self.rows[pod.node_name]][pod.uid] = pod
 
     def remove_pod(self, pod: PodInfo) -> int:
-        """A Pod is no more on its Node; gives the row that it was in."""
+        """Remove a Pod from its Node; return the row it was in."""
         row = self.rows[pod.node_name]
         del self.pods[row][pod.uid]
         self._use(row, pod, -1)
@@ -132,7 +135,7 @@ class NodeTable:
         return row
 
     def request_vector(self, requests: Iterable[tuple[str, int]]) -> tuple[tuple[int, int], ...]:
-        """Places of resources, and amounts."""
+        """Return pairs of a resource's index and its amount."""
         return tuple((self._column(resource), value) for resource, value in requests)
 
     def _use(self, row: int, pod: PodInfo, sign: int) -> None:
@@ -197,7 +200,7 @@ class NodeTable:
 
 
 def images_of(node: Node | None) -> Mapping[str, int]:
-    """The sizes of the images that a Node has, by each of their names."""
+    """Return the sizes of a Node's images, by each of their names."""
     if node is None:
         return {}
     return {normalized_image(name): image.size_bytes for image in node.status.images for name in image.names}

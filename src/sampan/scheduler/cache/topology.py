@@ -1,7 +1,7 @@
-"""`Topology`: domains of Nodes (zones, hosts), and how many Pods of some sort each Node has.
+"""`Topology`: domains of Nodes (zones, hosts), and counts of matching Pods on each Node.
 
-For each sort of Pods that some constraint counts there is an array of counts, kept up to date with every Pod that
-comes or goes; summing it over domains costs one pass over an array.
+For each selector of Pods that a constraint counts there is an array of counts. It is updated with every Pod that is
+added or removed. Summing it over domains costs one pass over the array.
 """
 
 from collections import OrderedDict
@@ -16,41 +16,41 @@ from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Labels
 
 COUNTERS_MAX: Final = 128
-"""Sorts of Pods that are counted; those that were not asked for longest go first."""
+"""Highest number of counters; the least recently used ones are dropped first."""
 
 Matches = Callable[[PodInfo], bool]
 
 
 class PodsByRow(Protocol):
-    """What the topology is made over."""
+    """The interface of the table that the topology reads."""
 
     size: int
     pods: list[dict[str, PodInfo]]
 
     def labels(self, row: int) -> Labels:
-        """A Node's labels."""
+        """Return a Node's labels."""
         ...
 
 
 class Domains:
-    """The values of one label over all Nodes: a number for each row, -1 where a Node has no such label."""
+    """The values of one label over all Nodes, as a number per row; -1 for a Node without the label."""
 
     def __init__(self, size: int) -> None:
         self.ids: Ints = np.full(size, -1, dtype=np.int64)
         self.numbers: dict[str, int] = {}
-        """The number of each value. Values that no Node has any more keep theirs."""
+        """Number of each value. Values that no Node has any more keep their number."""
 
     def set(self, row: int, value: str | None) -> None:
-        """A Node's label."""
+        """Set the label value of a row."""
         self.ids[row] = -1 if value is None else self.numbers.setdefault(value, len(self.numbers))
 
     def sums(self, counts: Ints) -> Ints:
-        """Counts by row, summed for each domain."""
-        known = self.ids >= 0
-        return np.bincount(self.ids[known], weights=counts[known], minlength=len(self.numbers)).astype(np.int64)
+        """Sum counts by row into counts by domain."""
+        labelled = self.ids >= 0
+        return np.bincount(self.ids[labelled], weights=counts[labelled], minlength=len(self.numbers)).astype(np.int64)
 
     def spread(self, by_domain: Ints) -> Ints:
-        """Numbers by domain, given to each row of the domain; 0 where there is none."""
+        """Expand numbers by domain to each row of the domain; 0 for rows without a domain."""
         if not len(by_domain):
             return np.zeros(len(self.ids), dtype=np.int64)
         return np.where(self.ids >= 0, by_domain[self.ids], 0)
@@ -65,7 +65,7 @@ class _Counter:
 
 
 class TermUse:
-    """An affinity term of Pods that are there, and how many on each Node have it."""
+    """An affinity term of existing Pods, and the number of Pods on each Node that have it."""
 
     __slots__ = ("counts", "term", "total")
 
@@ -84,7 +84,7 @@ ANTI: Final[TermKind] = ("anti", 0)
 
 
 class Topology:
-    """Kept by the table of Nodes and the cache of Pods; read by the plugins."""
+    """Domains, counters and terms. The table of Nodes and the cache of Pods update them; plugins read them."""
 
     def __init__(self, table: PodsByRow) -> None:
         self._table = table
@@ -95,7 +95,7 @@ class Topology:
     # Reading
 
     def domains(self, key: str) -> Domains:
-        """The domains that a label makes."""
+        """Return the domains of a label."""
         found = self._domains.get(key)
         if found is None:
             found = self._domains[key] = Domains(self._table.size)
@@ -104,7 +104,7 @@ class Topology:
         return found
 
     def counts(self, key: Hashable, matches: Matches) -> Ints:
-        """How many Pods on each Node match; `key` stands for what they must match. Not to be changed."""
+        """Return the number of matching Pods on each Node, read-only. `key` identifies what `matches` tests."""
         counter = self._counters.get(key)
         if counter is None:
             counter = self._counters[key] = _Counter(matches, self._table.size)
@@ -117,7 +117,7 @@ class Topology:
         return counter.counts
 
     def terms(self, *kinds: str) -> Iterator[tuple[TermKind, TermUse]]:
-        """The affinity terms of the Pods that are there."""
+        """Yield the affinity terms of existing Pods."""
         for (kind, _), use in self._terms.items():
             if kind[0] in kinds:
                 yield kind, use
@@ -125,7 +125,7 @@ class Topology:
     # Writing
 
     def pod_changed(self, row: int, pod: PodInfo, sign: int) -> None:
-        """A Pod has come (1) or gone (-1)."""
+        """Update the counts for a Pod that was added (1) or removed (-1)."""
         for counter in self._counters.values():
             if counter.matches(pod):
                 counter.counts[row] += sign
@@ -134,16 +134,19 @@ class Topology:
                 self._use_term(key, row, sign)
 
     def node_changed(self, row: int, labels: Labels) -> None:
-        """A Node has these labels now."""
+        """Update the domains for the labels of a Node."""
         for key, domains in self._domains.items():
             domains.set(row, labels.get(key))
 
     def forget_counts(self) -> None:
-        """What Pods match has changed (the labels of a namespace): count anew when somebody asks."""
+        """Drop all counts, as the labels of a namespace may change what Pods match.
+
+        They are counted again on demand.
+        """
         self._counters.clear()
 
     def grow(self) -> None:
-        """There are more rows."""
+        """Resize all arrays after the table has grown."""
         size = self._table.size
         for domains in self._domains.values():
             ids = np.full(size, -1, dtype=np.int64)
@@ -169,5 +172,5 @@ def _terms_of(pod: PodInfo) -> Iterable[_TermKey]:
         yield REQUIRED, term
     for term in pod.required_anti_affinity():
         yield ANTI, term
-    for wish in pod.preferred_terms():
-        yield ("preferred", wish.weight), wish.term
+    for preferred in pod.preferred_terms():
+        yield ("preferred", preferred.weight), preferred.term

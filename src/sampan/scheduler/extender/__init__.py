@@ -1,1 +1,1 @@
-"""Extenders: HTTP services that filter and score Nodes, choose victims and bind Pods, in Kubernetes' words."""
+"""Extenders: HTTP services that filter and score Nodes, choose victims and bind Pods, with Kubernetes' protocol."""

@@ -1,4 +1,4 @@
-"""`Extenders`: all extenders, asked one after the other; and the plugin that lets one of them bind.
+"""`Extenders`: all extenders in their order, and the plugin that lets one of them bind.
 
 Source: pkg/scheduler/schedule_one.go `findNodesThatPassExtenders`, `prioritizeNodes` (1.36).
 """
@@ -23,7 +23,7 @@ _log = logging.getLogger("sampan.scheduler")
 
 
 class Extenders:
-    """All extenders, in their order. Without any of them nothing is asked."""
+    """All extenders, in their order; possibly none."""
 
     def __init__(self, extenders: Sequence[HttpExtender] = ()) -> None:
         self.extenders = tuple(extenders)
@@ -37,7 +37,7 @@ class Extenders:
             await extender.aclose()
 
     async def filter(self, cycle: Cycle, feasible: Mask) -> tuple[tuple[str, int], ...]:
-        """Take rejected rows out of `feasible`; gives the reasons with their counts. Raises `ClientError`."""
+        """Remove rejected rows from `feasible`; return the reasons with their counts. Raises `ClientError`."""
         reasons: Counter[str] = Counter()
         for extender in self.extenders:
             rows = np.flatnonzero(feasible)
@@ -49,7 +49,7 @@ class Extenders:
             except ClientError as error:
                 if not extender.config.ignorable:
                     raise
-                _log.warning("%s is ignored: %s", extender, error)
+                _log.warning("ignoring %s, because it failed: %s", extender, error)
                 continue
             for row, name in zip(rows, names, strict=True):
                 if name not in left.names:
@@ -58,22 +58,24 @@ class Extenders:
         return tuple(reasons.items())
 
     async def prioritize(self, cycle: Cycle, feasible: Mask) -> Ints:
-        """What the extenders add to the scores. One that fails adds nothing."""
+        """Return the sum of the extenders' scores. An extender that fails adds nothing."""
         rows = np.flatnonzero(feasible)
         names = [cycle.nodes.names[row] for row in rows]
-        asked = [each for each in self.extenders if each.config.prioritize_verb and each.is_interested(cycle.pod)]
-        answers = await asyncio.gather(*(each.prioritize(cycle.pod, names) for each in asked), return_exceptions=True)
+        interested = [each for each in self.extenders if each.config.prioritize_verb and each.is_interested(cycle.pod)]
+        results = await asyncio.gather(
+            *(each.prioritize(cycle.pod, names) for each in interested), return_exceptions=True
+        )
         total = cycle.zeros()
-        for extender, answer in zip(asked, answers, strict=True):
-            if isinstance(answer, BaseException):
-                _log.warning("%s has no scores: %s", extender, answer)
+        for extender, result in zip(interested, results, strict=True):
+            if isinstance(result, BaseException):
+                _log.warning("ignoring the scores of %s, because it failed: %s", extender, result)
                 continue
             factor = extender.config.weight * MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY
-            total[rows] += np.array([answer.get(name, 0) * factor for name in names], dtype=np.int64)
+            total[rows] += np.array([result.get(name, 0) * factor for name in names], dtype=np.int64)
         return total
 
     async def preempt(self, cycle: Cycle, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates that all extenders agree to. Raises `ClientError`."""
+        """Return the candidates that all extenders accept. Raises `ClientError`."""
         agreed = list(candidates)
         for extender in self.extenders:
             if not agreed or not extender.config.preempt_verb or not extender.is_interested(cycle.pod):
@@ -83,16 +85,16 @@ class Extenders:
             except ClientError as error:
                 if not extender.config.ignorable:
                     raise
-                _log.warning("%s is ignored: %s", extender, error)
+                _log.warning("ignoring %s, because it failed: %s", extender, error)
         return agreed
 
     def binder(self, pod: PodInfo) -> HttpExtender | None:
-        """The one that binds a Pod."""
+        """Return the extender that binds a Pod, if there is one."""
         return next((each for each in self.extenders if each.config.bind_verb and each.is_interested(pod)), None)
 
 
 class ExtenderBinder:
-    """Has an extender bind the Pods that it wants to bind itself."""
+    """Delegates the binding of Pods to the extender that is responsible for them."""
 
     name: ClassVar[str] = "ExtenderBinder"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {}
@@ -101,7 +103,7 @@ class ExtenderBinder:
         self._extenders = extenders
 
     async def bind(self, cycle: Cycle, pod: PodInfo) -> bool:
-        """Bind, if there is one. Raises `ClientError`."""
+        """Bind a Pod with its extender; return False if it has none. Raises `ClientError`."""
         binder = self._extenders.binder(pod)
         if binder is None:
             return False

@@ -1,7 +1,7 @@
-"""`HttpExtender`: one service that is asked over HTTP.
+"""`HttpExtender`: client of one extender over HTTP.
 
-Source: pkg/scheduler/extender.go, staging kube-scheduler extender/v1/types.go (1.36): the fields have Go's names, and
-are read in any case.
+Fields of the JSON have Go's names and are read in any letter case.
+Source: pkg/scheduler/extender.go, staging kube-scheduler extender/v1/types.go (1.36).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,12 +22,12 @@ MAX_EXTENDER_PRIORITY: Final = 10
 
 
 class ExtenderError(ClientError):
-    """An extender cannot be reached, or answers with an error."""
+    """An extender is unreachable or returned an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtenderConfig:
-    """How an extender is asked. A verb that is empty is not asked for."""
+    """Configuration of an extender. An empty verb means that the extender does not support the operation."""
 
     url_prefix: str
     filter_verb: str = ""
@@ -35,22 +35,22 @@ class ExtenderConfig:
     bind_verb: str = ""
     preempt_verb: str = ""
     weight: int = 1
-    """What its scores, 0 to 10, count."""
+    """Factor for its scores of 0 to 10."""
     timeout_s: float = 5.0
     node_cache_capable: bool = False
-    """It knows the Nodes: names are enough."""
+    """The extender caches Nodes, so requests only contain their names."""
     managed_resources: frozenset[str] = frozenset()
-    """It is asked about Pods that ask for one of these; empty: about all."""
+    """The extender handles only Pods that request one of these resources; empty: all Pods."""
     ignored_resources: frozenset[str] = frozenset()
-    """Those that no filter of the scheduler looks at."""
+    """Resources that the scheduler's own filters ignore."""
     ignorable: bool = False
-    """Pods are scheduled without it when it fails."""
+    """Failures of the extender do not prevent scheduling."""
     tls: TlsOptions = field(default_factory=TlsOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """Where the whole objects are that extenders are told: their JSON by key or name."""
+    """Access to whole objects for requests, as JSON by key or name."""
 
     pod: Callable[[str], bytes | None]
     node: Callable[[str], bytes | None]
@@ -58,7 +58,7 @@ class Objects:
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """What is left, and why the others are not."""
+    """The Nodes that passed, and the reasons for the others."""
 
     names: frozenset[str]
     failed: Mapping[str, str]
@@ -66,10 +66,10 @@ class Filtered:
 
 
 class HttpExtender:
-    """Asks. Every method raises `ExtenderError`."""
+    """Sends requests to one extender. Every method raises `ExtenderError`."""
 
     def __init__(self, config: ExtenderConfig, transport: Transport, objects: Objects) -> None:
-        """`transport` leads to the prefix of the URL."""
+        """Create the client; `transport` sends to the prefix of the URL."""
         self.config = config
         self._transport = transport
         self._objects = objects
@@ -78,44 +78,44 @@ class HttpExtender:
         return f"extender {self.config.url_prefix}"
 
     async def aclose(self) -> None:
-        """Close the connections to it."""
+        """Close the connections."""
         await self._transport.aclose()
 
     def is_interested(self, pod: PodInfo) -> bool:
-        """Whether it is asked about a Pod."""
+        """Return True if the extender handles a Pod."""
         managed = self.config.managed_resources
         return not managed or any(resource in managed for resource, _ in pod.constraints.requests)
 
     async def filter(self, pod: PodInfo, names: Sequence[str]) -> Filtered:
-        """Which of these Nodes it lets a Pod have."""
-        answer = await self._ask(self.config.filter_verb, self._arguments(pod, names))
-        if answer.get("error"):
-            raise ExtenderError(str(answer["error"]))
+        """Return the Nodes that the extender accepts for a Pod."""
+        result = await self._call(self.config.filter_verb, self._arguments(pod, names))
+        if result.get("error"):
+            raise ExtenderError(str(result["error"]))
         left: Iterable[str] = ()
-        if self.config.node_cache_capable and answer.get("nodenames") is not None:
-            left = answer["nodenames"]
-        elif answer.get("nodes") is not None:
-            left = (node["metadata"]["name"] for node in answer["nodes"].get("items") or ())
+        if self.config.node_cache_capable and result.get("nodenames") is not None:
+            left = result["nodenames"]
+        elif result.get("nodes") is not None:
+            left = (node["metadata"]["name"] for node in result["nodes"].get("items") or ())
         remaining = frozenset(left)
         if not remaining <= set(names):
             unknown = ", ".join(sorted(remaining.difference(names)))
-            raise ExtenderError(f"{self} claims filtered nodes that it was not asked about: {unknown}")
-        return Filtered(remaining, answer.get("failednodes") or {}, answer.get("failedandunresolvablenodes") or {})
+            raise ExtenderError(f"{self} returned nodes that were not in the request: {unknown}")
+        return Filtered(remaining, result.get("failednodes") or {}, result.get("failedandunresolvablenodes") or {})
 
     async def prioritize(self, pod: PodInfo, names: Sequence[str]) -> dict[str, int]:
-        """Its scores, 0 to 10, by Node."""
-        answer = await self._ask(self.config.prioritize_verb, self._arguments(pod, names))
-        return {each["host"]: int(each["score"]) for each in map(_lowered, answer)}
+        """Return the extender's scores, 0 to 10, by Node."""
+        result = await self._call(self.config.prioritize_verb, self._arguments(pod, names))
+        return {each["host"]: int(each["score"]) for each in map(_lowered, result)}
 
     async def bind(self, pod: PodInfo) -> None:
-        """Have it bind a Pod to its Node."""
+        """Bind a Pod to its Node."""
         names = {"PodName": pod.name, "PodNamespace": pod.namespace, "PodUID": pod.uid, "Node": pod.node_name}
-        answer = await self._ask(self.config.bind_verb, names)
-        if answer.get("error"):
-            raise ExtenderError(str(answer["error"]))
+        result = await self._call(self.config.bind_verb, names)
+        if result.get("error"):
+            raise ExtenderError(str(result["error"]))
 
     async def preempt(self, pod: PodInfo, candidates: Sequence[Candidate], nodes: NodeTable) -> list[Candidate]:
-        """The Nodes, with the victims, that it agrees to."""
+        """Return the Nodes, with victims, that the extender accepts."""
         arguments: dict[str, Any] = {"Pod": self._pod(pod)}
         whole = not self.config.node_cache_capable
         arguments["NodeNameToVictims" if whole else "NodeNameToMetaVictims"] = {
@@ -125,19 +125,19 @@ class HttpExtender:
             }
             for each in candidates
         }
-        answer = await self._ask(self.config.preempt_verb, arguments)
-        known = {each.node_name: each for each in candidates}
+        result = await self._call(self.config.preempt_verb, arguments)
+        by_node = {each.node_name: each for each in candidates}
         agreed: list[Candidate] = []
-        for node_name, said in (answer.get("nodenametometavictims") or {}).items():
+        for node_name, entry in (result.get("nodenametometavictims") or {}).items():
             row = nodes.row_of(node_name)
-            there = {} if row is None else nodes.pods[row]
-            victims = _lowered(said)
+            present = {} if row is None else nodes.pods[row]
+            victims = _lowered(entry)
             uids = [_lowered(each).get("uid", "") for each in victims.get("pods") or ()]
-            if node_name not in known or not uids or any(uid not in there for uid in uids):
-                raise ExtenderError(f"{self} claims victims on node {node_name} that are not there")
+            if node_name not in by_node or not uids or any(uid not in present for uid in uids):
+                raise ExtenderError(f"{self} returned victims on node {node_name} that do not exist")
             violations = int(victims.get("numpdbviolations") or 0)
-            pods = tuple(there[uid] for uid in uids)
-            agreed.append(replace(known[node_name], victims=pods, violations=violations))
+            pods = tuple(present[uid] for uid in uids)
+            agreed.append(replace(by_node[node_name], victims=pods, violations=violations))
         return agreed
 
     def _arguments(self, pod: PodInfo, names: Sequence[str]) -> dict[str, Any]:
@@ -150,25 +150,25 @@ class HttpExtender:
     def _pod(self, pod: PodInfo) -> msgspec.Raw:
         raw = self._objects.pod(pod.key)
         if raw is None:
-            raise ExtenderError(f"pod {pod.key} is gone")
+            raise ExtenderError(f"pod {pod.key} does not exist any more")
         return msgspec.Raw(raw)
 
-    async def _ask(self, verb: str, arguments: Mapping[str, Any]) -> Any:
+    async def _call(self, verb: str, arguments: Mapping[str, Any]) -> Any:
         headers = {"content-type": "application/json", "accept": "application/json"}
         body = msgspec.json.encode(arguments)
         response = await self._transport.send(
             HttpRequest("POST", f"/{verb}", headers, body, timeout_s=self.config.timeout_s)
         )
         try:
-            answer = await response.read()
+            content = await response.read()
         finally:
             await response.aclose()
         if response.status != 200:
             raise ExtenderError(f"failed {verb} with extender at URL {self.config.url_prefix}, code {response.status}")
         try:
-            decoded = msgspec.json.decode(answer)
+            decoded = msgspec.json.decode(content)
         except UNREADABLE as error:
-            raise ExtenderError(f"{self} answers what is no JSON: {error}") from None
+            raise ExtenderError(f"{self} returned malformed JSON: {error}") from None
         return _lowered(decoded) if isinstance(decoded, dict) else decoded
 
 

@@ -1,1 +1,1 @@
-"""The frame that plugins work in: extension points, the cycle of one Pod, what is told when no Node is left."""
+"""Plugin framework: extension points, the cycle of one Pod, and the diagnosis if no Node is feasible."""

@@ -1,4 +1,4 @@
-"""What is told of a Pod that fits nowhere.
+"""Error message for a Pod that fits no Node.
 
 Source: pkg/scheduler/framework/types.go `FitError` (1.36).
 """
@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 
 @dataclass(slots=True, eq=False)
 class FitError(Exception):
-    """No Node is left."""
+    """No Node is feasible for a Pod."""
 
     nodes: int
-    """How many there are."""
+    """Number of Nodes."""
     reasons: tuple[tuple[str, int], ...] = ()
-    """Each reason with the number of Nodes that it holds for."""
+    """Each reason with the number of Nodes it applies to."""
     pre_filter: str = ""
-    """The reason when no Node was looked at."""
+    """The reason, if no Node was filtered."""
     post_filter: str = ""
     plugins: frozenset[str] = frozenset()
-    """Those that have rejected Nodes."""
+    """Names of the plugins that have rejected Nodes."""
 
     def __str__(self) -> str:
         if not self.nodes and not self.pre_filter:
@@ -33,12 +33,12 @@ class FitError(Exception):
         return f"{text} {self.post_filter}" if self.post_filter else text
 
     def with_post_filter(self, message: str) -> "FitError":
-        """The same, with what came of making room."""
+        """Return a copy with the result of the preemption."""
         return replace(self, post_filter=message)
 
 
 def counted(reasons: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    """The same reasons of several plugins as one each."""
+    """Sum the counts of equal reasons."""
     total: Counter[str] = Counter()
     for reason, count in reasons:
         total[reason] += count

@@ -1,4 +1,4 @@
-"""`Framework`: the plugins of one profile by extension point, and how their words become a Node."""
+"""`Framework`: the plugins of one profile by extension point, and the combination of their results."""
 
 from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
@@ -27,7 +27,7 @@ _NOTHING_OFF: Final[Mapping[str, Collection[str]]] = {}
 
 
 class Framework:
-    """The plugins of a profile, in the order in which they are asked."""
+    """The plugins of a profile, in the order in which they are called."""
 
     def __init__(
         self,
@@ -36,9 +36,9 @@ class Framework:
         *,
         off: Mapping[str, Collection[str]] = _NOTHING_OFF,
     ) -> None:
-        """Scores count by their `weights`; 0 when there is none, which means that the plugin does not score.
+        """Create the framework. `weights` are those of the scores; a plugin with weight 0 does not score.
 
-        `off`: for each extension point (`filter`, `pre_bind` …) the plugins that are not asked there.
+        `off` has the disabled plugins for each extension point (`filter`, `pre_bind` …).
         """
         self._off = off
         self.plugins = tuple(plugins)
@@ -58,10 +58,10 @@ class Framework:
         return [cast(Any, plugin) for plugin in self.plugins if hasattr(plugin, point) and plugin.name not in off]
 
     def feasible(self, cycle: Cycle) -> Mask:
-        """The rows where the Pod fits. Raises `FitError` when a filter knows that there is none."""
+        """Return the rows where the Pod fits. Raises `FitError` if a filter rejects all of them at once."""
         feasible = cycle.all_alive()
         for plugin in self.filters:
-            began = perf_counter() if cycle.observe else 0.0
+            start = perf_counter() if cycle.observe else 0.0
             try:
                 codes = plugin.filter(cycle)
             except Unschedulable as error:
@@ -69,14 +69,14 @@ class Framework:
                 cycle.rejections = {plugin.name: np.full(cycle.nodes.size, code, dtype=np.int64)}
                 raise FitError(cycle.nodes.count, pre_filter=error.reason, plugins=frozenset((error.plugin,))) from None
             if cycle.observe:
-                cycle.observe(plugin.name, "Filter", perf_counter() - began)
+                cycle.observe(plugin.name, "Filter", perf_counter() - start)
             if codes is not None:
                 cycle.rejections[plugin.name] = codes
                 feasible &= codes == 0
         return feasible
 
-    def why(self, cycle: Cycle) -> FitError:
-        """Of each Node the reason of the first filter that has rejected it. To be called after `feasible`."""
+    def diagnose(self, cycle: Cycle) -> FitError:
+        """Return the error with the first rejection of each Node. Call it after `feasible`."""
         left = cycle.all_alive()
         reasons: list[tuple[str, int]] = []
         names: set[str] = set()
@@ -84,17 +84,17 @@ class Framework:
             codes = cycle.rejections.get(plugin.name)
             if codes is None:
                 continue
-            said = codes[left & (codes != 0)]
-            if not len(said):
+            rejections = codes[left & (codes != 0)]
+            if not len(rejections):
                 continue
             names.add(plugin.name)
-            for code, count in zip(*np.unique(said, return_counts=True), strict=True):
+            for code, count in zip(*np.unique(rejections, return_counts=True), strict=True):
                 reasons += [(reason, int(count)) for reason in plugin.reasons(cycle, int(code) & ~UNRESOLVABLE)]
             left &= codes == 0
         return FitError(cycle.nodes.count, counted(reasons), plugins=frozenset(names))
 
     def resolvable(self, cycle: Cycle) -> Mask:
-        """The Nodes that may have room if Pods were evicted."""
+        """Return the Nodes where evicting Pods might help."""
         left = cycle.all_alive()
         resolvable = np.zeros(len(left), dtype=np.bool_)
         for plugin in self.filters:
@@ -107,7 +107,7 @@ class Framework:
         return resolvable
 
     def against(self, cycle: Cycle, what_if: WhatIf) -> Sequence[str] | None:
-        """Why the Pod would not fit a Node on which other Pods are; None when it would."""
+        """Return the reasons against a Node with changed Pods; None if the Pod fits."""
         for plugin in self.filters:
             code = plugin.what_if(cycle, what_if)
             if code:
@@ -115,13 +115,13 @@ class Framework:
         return None
 
     def scored(self, cycle: Cycle, feasible: Mask) -> Ints:
-        """The sum of all scores by row; what it says of rows that are not feasible does not matter."""
+        """Return the weighted sum of all scores by row. Values of infeasible rows are undefined."""
         total = cycle.zeros()
         for plugin in self.scores:
-            began = perf_counter() if cycle.observe else 0.0
+            start = perf_counter() if cycle.observe else 0.0
             scores = plugin.score(cycle, feasible)
             if cycle.observe:
-                cycle.observe(plugin.name, "Score", perf_counter() - began)
+                cycle.observe(plugin.name, "Score", perf_counter() - start)
             if scores is not None:
                 weight = self.weights[plugin.name]
                 total += scores if weight == 1 else scores * weight

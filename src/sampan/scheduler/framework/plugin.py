@@ -1,6 +1,6 @@
-"""What plugins are. One class may have several extension points; `framework.py` finds them by their methods.
+"""Interfaces of plugins. A class may have several extension points; `framework.py` finds them by their methods.
 
-Filters and scores say something of all Nodes at once, in arrays of one number for each row of the table.
+Filters and scores handle all Nodes at once, in arrays with one number per row of the table.
 Source of the points: pkg/scheduler/framework/interface.go (1.36).
 """
 
@@ -17,13 +17,13 @@ MAX_NODE_SCORE: Final = 100
 
 
 class ClusterEvent(enum.Enum):
-    """What happens in a cluster that may help a Pod which fits nowhere."""
+    """Changes in a cluster that may make an unschedulable Pod schedulable."""
 
     POD_ADDED = "AssignedPodAdd"
     POD_UPDATED = "AssignedPodUpdate"
     POD_DELETED = "AssignedPodDelete"
     SELF_UPDATED = "PodUpdate"
-    """The Pod itself was changed."""
+    """The Pod itself has changed."""
     NODE_ADDED = "NodeAdd"
     NODE_ALLOCATABLE = "NodeAllocatableChange"
     NODE_LABELS = "NodeLabelChange"
@@ -34,35 +34,35 @@ class ClusterEvent(enum.Enum):
     VOLUME_CHANGED = "PvChange"
     STORAGE_CHANGED = "StorageClassChange"
     WILDCARD = "Wildcard"
-    """Anything: to try again in any case."""
+    """Any change: retry in any case."""
 
 
 Hint = Callable[[PodInfo, Any, Any], bool]
-"""Whether an event may help a Pod: told the Pod, and the event's object before and after (None where there is none)."""
+"""Returns True if an event may help a Pod. It gets the Pod, and the object before and after (None if absent)."""
 
 
 def always(pod: PodInfo, old: Any, new: Any) -> bool:
-    """Every event of this sort may help."""
+    """Return True: every event of this type may help."""
     return True
 
 
 class Plugin(Protocol):
-    """What every plugin has."""
+    """Common interface of all plugins."""
 
     @property
     def name(self) -> str:
-        """As in Kubernetes' configuration."""
+        """Name, as in Kubernetes' configuration."""
         ...
 
     @property
     def events(self) -> Mapping[ClusterEvent, Hint]:
-        """The events after which a Pod that this plugin has rejected may fit."""
+        """Events after which a Pod that this plugin has rejected may fit."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """A Node of which some Pods are gone and to which others have come."""
+    """A Node with some Pods removed and others added."""
 
     row: int
     removed: Sequence[PodInfo] = ()
@@ -70,109 +70,109 @@ class WhatIf:
 
 
 class PreEnqueuePlugin(Plugin, Protocol):
-    """Holds Pods back from the queue."""
+    """Keeps Pods out of the queue."""
 
     def pre_enqueue(self, pod: PodInfo) -> str:
-        """Why the Pod must wait; empty when it need not."""
+        """Return the reason why the Pod must wait; empty if it need not."""
         ...
 
 
 class FilterPlugin(Plugin, Protocol):
-    """Says which Nodes a Pod cannot have."""
+    """Rejects Nodes for a Pod."""
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """For each row 0, or the bits of the reasons; None when there is nothing to say. Raises `Unschedulable`."""
+        """Return 0 or the bits of the reasons for each row, or None if no row is rejected. Raises `Unschedulable`."""
         ...
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """The texts of a row's bits."""
+        """Return the messages for the bits of a row."""
         ...
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """What it would say of one row if other Pods were there. Called after `filter` in the same cycle."""
+        """Return the result for one row with changed Pods. Called after `filter` in the same cycle."""
         ...
 
 
 class ScorePlugin(Plugin, Protocol):
-    """Says which Nodes are better."""
+    """Scores Nodes for a Pod."""
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """For each row 0 to 100; None when all are alike. Of rows that are not feasible it may say anything."""
+        """Return 0 to 100 for each row, or None if all are equal. Values of infeasible rows are ignored."""
         ...
 
 
 class ReservePlugin(Plugin, Protocol):
-    """Keeps something for a Pod once it has a Node."""
+    """Reserves resources for a Pod after a Node is chosen."""
 
     def reserve(self, cycle: Cycle, pod: PodInfo) -> None:
-        """The Pod has its Node. Raises `Unschedulable`."""
+        """Reserve for the Pod on its Node. Raises `Unschedulable`."""
         ...
 
     def unreserve(self, cycle: Cycle, pod: PodInfo) -> None:
-        """It does not get it. May be called though `reserve` was not, or has failed."""
+        """Undo the reservation. May be called even if `reserve` was not called or has failed."""
         ...
 
 
 class PermitPlugin(Plugin, Protocol):
-    """Has the last word before a Pod is bound."""
+    """Approves or delays the binding of a Pod."""
 
     async def permit(self, cycle: Cycle, pod: PodInfo) -> None:
-        """Returns when the Pod may be bound. Raises `Unschedulable`."""
+        """Return once the Pod may be bound. Raises `Unschedulable`."""
         ...
 
 
 class PreBindPlugin(Plugin, Protocol):
-    """Prepares what a Pod needs on its Node."""
+    """Prepares a Node for a Pod before binding."""
 
     async def pre_bind(self, cycle: Cycle, pod: PodInfo) -> None:
-        """Returns when it is there. Raises `Unschedulable`, `ClientError`."""
+        """Return once everything is prepared. Raises `Unschedulable`, `ClientError`."""
         ...
 
 
 class BindPlugin(Plugin, Protocol):
-    """Writes where a Pod goes."""
+    """Binds Pods to Nodes."""
 
     async def bind(self, cycle: Cycle, pod: PodInfo) -> bool:
-        """False when it leaves this Pod to the next plugin. Raises `ClientError`."""
+        """Bind the Pod; return False to leave it to the next plugin. Raises `ClientError`."""
         ...
 
 
 class PostBindPlugin(Plugin, Protocol):
-    """Is told of what was bound."""
+    """Gets a notification after a Pod is bound."""
 
     def post_bind(self, cycle: Cycle, pod: PodInfo) -> None:
-        """The Pod is bound."""
+        """Handle a bound Pod."""
         ...
 
 
 class PostFilterPlugin(Plugin, Protocol):
-    """Makes room when no Node is left."""
+    """Tries to make room for a Pod that fits no Node."""
 
     async def post_filter(self, cycle: Cycle, filters: "Filters") -> "PostFilterResult":
-        """Try. Raises `ClientError`."""
+        """Try to make room. Raises `ClientError`."""
         ...
 
 
 class Filters(Protocol):
-    """The filters of a profile, as one."""
+    """The filters of a profile, combined."""
 
     def resolvable(self, cycle: Cycle) -> Mask:
-        """The Nodes that may have room if Pods were evicted."""
+        """Return the Nodes where evicting Pods might help."""
         ...
 
     def against(self, cycle: Cycle, what_if: WhatIf) -> Sequence[str] | None:
-        """Why the Pod would not fit a Node on which other Pods are; None when it would."""
+        """Return the reasons against a Node with changed Pods; None if the Pod fits."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PostFilterResult:
-    """What came of it."""
+    """Result of the preemption."""
 
     nominated_node_name: str = ""
-    """Where the Pod will fit soon."""
+    """Node on which the Pod will fit soon."""
     message: str = ""
     clear: bool = False
-    """Take back an earlier nomination."""
+    """True to remove an earlier nomination."""
     actuate: Callable[[], Awaitable[None]] | None = None
-    """What remains to be done for it, while other Pods are tried. Raises `ClientError`."""
+    """Remaining work, to run while other Pods are scheduled. Raises `ClientError`."""

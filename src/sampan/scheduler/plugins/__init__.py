@@ -1,1 +1,1 @@
-"""The default plugins, by the names that they have in Kubernetes."""
+"""The default plugins, with their names in Kubernetes."""

@@ -1,4 +1,4 @@
-"""DefaultBinder: writes where a Pod goes. Source: plugins/defaultbinder/default_binder.go (1.36)."""
+"""DefaultBinder: binds Pods to Nodes. Source: plugins/defaultbinder/default_binder.go (1.36)."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -11,7 +11,7 @@ from sampan.scheduler.pod_info import PodInfo
 
 
 class DefaultBinder:
-    """Posts `pods/binding`."""
+    """Creates `pods/binding`."""
 
     name: ClassVar[str] = "DefaultBinder"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {}
@@ -20,7 +20,7 @@ class DefaultBinder:
         self._client = client
 
     async def bind(self, cycle: Cycle, pod: PodInfo) -> bool:
-        """Bind. Raises `Conflict` when the Pod has a Node already, `NotFound`."""
+        """Bind a Pod. Raises `Conflict` if the Pod has a Node already, `NotFound`."""
         binding = {
             "apiVersion": "v1",
             "kind": "Binding",

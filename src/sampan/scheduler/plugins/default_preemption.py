@@ -1,4 +1,4 @@
-"""DefaultPreemption: a Pod that fits nowhere may take the place of less important ones.
+"""DefaultPreemption: makes room for a Pod that fits no Node by evicting Pods of lower priority.
 
 Source: plugins/defaultpreemption/default_preemption.go, framework/preemption/preemption.go (1.36).
 """
@@ -25,7 +25,7 @@ _NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
 
 class DefaultPreemption:
-    """Chooses victims; they are evicted while other Pods are tried."""
+    """Chooses victims. They are evicted while other Pods are scheduled."""
 
     name: ClassVar[str] = "DefaultPreemption"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {}
@@ -48,20 +48,20 @@ class DefaultPreemption:
         self.min_candidates = 100
 
     async def post_filter(self, cycle: Cycle, filters: Filters) -> PostFilterResult:
-        """Find the Node where the least is lost."""
-        why_not = self._why_not(cycle)
-        if why_not:
-            return PostFilterResult(message=f"preemption: {why_not}")
-        looked_at, candidates, reasons = self._candidates(cycle, filters)
+        """Find the Node where the least is lost by preemption."""
+        ineligible = self._ineligible(cycle)
+        if ineligible:
+            return PostFilterResult(message=f"preemption: {ineligible}")
+        count, candidates, reasons = self._candidates(cycle, filters)
         if candidates and self._extenders:
             candidates = await self._extenders.preempt(cycle, candidates)
         if not candidates:
-            return PostFilterResult(message=f"preemption: {self._no_candidate(cycle, looked_at, reasons)}", clear=True)
+            return PostFilterResult(message=f"preemption: {self._no_candidate(cycle, count, reasons)}", clear=True)
         best = best_candidate(candidates)
         return PostFilterResult(best.node_name, actuate=self._actuation(best, cycle.pod))
 
-    def _why_not(self, cycle: Cycle) -> str:
-        """Why the Pod may not preempt."""
+    def _ineligible(self, cycle: Cycle) -> str:
+        """Return the reason why the Pod may not preempt; empty if it may."""
         pod = cycle.pod
         if not pod.constraints.may_preempt:
             return "not eligible due to preemptionPolicy=Never."
@@ -74,8 +74,10 @@ class DefaultPreemption:
         return ""
 
     def _candidates(self, cycle: Cycle, filters: Filters) -> tuple[int, list[Candidate], Counter[str]]:
-        """Nodes that could have room: enough of them, from a random one on; and why others could not. First how
-        many Nodes were looked at."""
+        """Return the number of Nodes checked, the candidates, and the reasons against the others.
+
+        The check starts at a random Node and stops once there are enough candidates.
+        """
         rows = np.flatnonzero(filters.resolvable(cycle))
         reasons: Counter[str] = Counter()
         if not len(rows):
@@ -95,14 +97,14 @@ class DefaultPreemption:
                 reasons.update(result)
         return len(rows), found, reasons
 
-    def _no_candidate(self, cycle: Cycle, looked_at: int, reasons: Counter[str]) -> FitError:
-        rest = cycle.nodes.count - looked_at
+    def _no_candidate(self, cycle: Cycle, checked: int, reasons: Counter[str]) -> FitError:
+        rest = cycle.nodes.count - checked
         if rest:
             reasons[_NOT_HELPFUL] += rest
         return FitError(cycle.nodes.count, tuple(reasons.items()))
 
     def _actuation(self, candidate: Candidate, pod: PodInfo) -> Callable[[], Awaitable[None]]:
-        """What evicts the victims, and takes back what was promised to Pods of lower priority on that Node."""
+        """Return the action that evicts the victims and withdraws nominations of less important Pods on that Node."""
 
         async def actuate() -> None:
             for other in list(self._nominator.on(candidate.node_name)):

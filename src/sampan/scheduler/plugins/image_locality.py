@@ -1,4 +1,4 @@
-"""ImageLocality: Nodes that have a Pod's images already are better.
+"""ImageLocality: prefers Nodes that already have a Pod's images.
 
 Source: plugins/imagelocality/image_locality.go (1.36).
 """
@@ -25,7 +25,7 @@ class ImageLocality:
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {}
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """By the size of what is there; images that few Nodes have count less, lest all Pods go there."""
+        """Score by the size of present images. Images on few Nodes count less, so that not all Pods go there."""
         nodes, images = cycle.nodes, cycle.pod.constraints.images
         shares = tuple(nodes.image_nodes.get(image, 0) for image in images)
         if not any(shares):
@@ -41,7 +41,9 @@ class ImageLocality:
         return cycle.node_column((self.name, images, shares, count), weigh)
 
     @staticmethod
-    def _size(there: Mapping[str, int], images: tuple[str, ...], shares: tuple[int, ...], count: int) -> int:
+    def _size(present: Mapping[str, int], images: tuple[str, ...], shares: tuple[int, ...], count: int) -> int:
         return sum(
-            int(there[image] * (share / count)) for image, share in zip(images, shares, strict=True) if image in there
+            int(present[image] * (share / count))
+            for image, share in zip(images, shares, strict=True)
+            if image in present
         )

@@ -1,4 +1,4 @@
-"""InterPodAffinity: Pods that are to be near to others, or far from them; theirs against this one count too.
+"""InterPodAffinity: affinity and anti-affinity between Pods, including anti-affinity of existing Pods.
 
 Source: plugins/interpodaffinity/{filtering,scoring,plugin}.go (1.36).
 """
@@ -30,7 +30,7 @@ Namespaces = Mapping[str, Labels]
 
 
 def matches(term: AffinityTerm, pod: PodInfo, namespaces: Namespaces) -> bool:
-    """Whether a term means a Pod."""
+    """Return True if a term selects a Pod."""
     if pod.namespace not in term.namespaces:
         selector = term.namespace_selector
         if selector is None or not selector.matches(namespaces.get(pod.namespace, {})):
@@ -40,14 +40,14 @@ def matches(term: AffinityTerm, pod: PodInfo, namespaces: Namespaces) -> bool:
 
 @dataclass(slots=True)
 class _Summed:
-    """A term with how many Pods it means in each domain."""
+    """A term with the number of Pods that it selects in each domain."""
 
     term: AffinityTerm
     domains: Domains
     sums: Ints
 
     def near(self) -> Ints:
-        """The Pods in each row's domain."""
+        """Return the number of selected Pods in each row's domain."""
         return self.domains.spread(self.sums)
 
 
@@ -56,27 +56,27 @@ class _State:
     near: list[_Summed] = field(default_factory=list)
     far: list[_Summed] = field(default_factory=list)
     theirs: list[_Summed] = field(default_factory=list)
-    """Anti-affinity of Pods that are there, which means this one."""
+    """Anti-affinity terms of existing Pods that select this Pod."""
     is_first: bool = False
-    """The Pod means itself, so that it may be the first of its kind."""
+    """True if the Pod's affinity terms select the Pod itself, so that it may be the first of its group."""
 
-    def nobody_is_near(self, change: int = 0) -> bool:
-        """Whether no Pod anywhere is what this one must be near to."""
+    def is_unmatched(self, change: int = 0) -> bool:
+        """Return True if no Pod in the cluster matches the affinity terms, after `change` more Pods match."""
         return all(int(each.sums.sum()) + change == 0 for each in self.near)
 
 
-def _concerns(pod: PodInfo, old: Any, new: Any) -> bool:
-    """A Pod has come, gone or changed that some term of either means. Selectors of namespaces count as matching."""
+def _affects(pod: PodInfo, old: Any, new: Any) -> bool:
+    """Return True if a changed Pod matches a term of either Pod. Namespace selectors count as matching."""
     other: PodInfo = new or old
     own = (*pod.required_affinity(), *pod.required_anti_affinity())
-    return any(_may_mean(term, other) for term in own) or any(
-        _may_mean(term, pod) for term in other.required_anti_affinity()
+    return any(_may_select(term, other) for term in own) or any(
+        _may_select(term, pod) for term in other.required_anti_affinity()
     )
 
 
-def _may_mean(term: AffinityTerm, pod: PodInfo) -> bool:
-    known = term.namespace_selector is not None or pod.namespace in term.namespaces
-    return known and term.selector.matches(pod.labels)
+def _may_select(term: AffinityTerm, pod: PodInfo) -> bool:
+    in_namespace = term.namespace_selector is not None or pod.namespace in term.namespaces
+    return in_namespace and term.selector.matches(pod.labels)
 
 
 class InterPodAffinity:
@@ -84,24 +84,24 @@ class InterPodAffinity:
 
     name: ClassVar[str] = "InterPodAffinity"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {
-        ClusterEvent.POD_ADDED: _concerns,
+        ClusterEvent.POD_ADDED: _affects,
         ClusterEvent.POD_UPDATED: always,
-        ClusterEvent.POD_DELETED: _concerns,
+        ClusterEvent.POD_DELETED: _affects,
         ClusterEvent.NODE_ADDED: always,
         ClusterEvent.NODE_LABELS: always,
         ClusterEvent.NAMESPACE_LABELS: always,
         ClusterEvent.SELF_UPDATED: always,
     }
 
-    def __init__(self, *, hard_weight: int = 1, ignore_wishes_of_others: bool = False) -> None:
-        """`hard_weight`: what the required affinity of others to this Pod counts in the score."""
+    def __init__(self, *, hard_weight: int = 1, ignore_existing_preferences: bool = False) -> None:
+        """Create the plugin; `hard_weight` is the score for required affinity of other Pods to this Pod."""
         self._hard_weight = hard_weight
-        self._ignore_wishes = ignore_wishes_of_others
+        self._ignore_preferences = ignore_existing_preferences
 
     # Filter
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Nodes that are too far from some, or too near to others, are rejected."""
+        """Reject Nodes whose domains violate affinity or anti-affinity."""
         state = self._state(cycle)
         if not (state.near or state.far or state.theirs):
             return None
@@ -110,7 +110,7 @@ class InterPodAffinity:
         if state.near:
             labelled = np.logical_and.reduce([each.domains.ids >= 0 for each in state.near])
             near = np.logical_and.reduce([each.near() > 0 for each in state.near])
-            may_be_first = state.is_first and state.nobody_is_near()
+            may_be_first = state.is_first and state.is_unmatched()
             codes[~(labelled if may_be_first else labelled & near)] = _NOT_NEAR | UNRESOLVABLE
         for code, summed in ((_TOO_NEAR, state.far), (_NOT_WANTED, state.theirs)):
             for each in summed:
@@ -118,11 +118,11 @@ class InterPodAffinity:
         return codes
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """The text."""
+        """Return the message for a code."""
         return (_REASONS[code],)
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """What it would say of the Node."""
+        """Return the code of the Node with changed Pods."""
         pod, row, namespaces = cycle.pod, what_if.row, cycle.cache.namespaces
         for added in what_if.added:
             for term in added.required_anti_affinity():
@@ -143,7 +143,7 @@ class InterPodAffinity:
             return _NOT_NEAR | UNRESOLVABLE
         if all(each.sums[place] + change > 0 for each, place in zip(state.near, places, strict=True)):
             return 0
-        return 0 if state.is_first and state.nobody_is_near(change) else _NOT_NEAR | UNRESOLVABLE
+        return 0 if state.is_first and state.is_unmatched(change) else _NOT_NEAR | UNRESOLVABLE
 
     def _far_enough(self, cycle: Cycle, state: _State, what_if: WhatIf) -> int:
         namespaces = cycle.cache.namespaces
@@ -182,31 +182,31 @@ class InterPodAffinity:
     # Score
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """By the weights of all wishes, this Pod's and the others', that the Node's domains meet."""
+        """Sum the weights of the preferred terms, of this Pod and of others, that each Node's domains satisfy."""
         pod, topology = cycle.pod, cycle.nodes.topology
-        wishes = pod.preferred_terms()
+        preferred = pod.preferred_terms()
         total = cycle.zeros()
-        any_wish = False
-        for wish in wishes:
-            any_wish = True
-            total += _summed(cycle, wish.term).near() * wish.weight
-        if wishes or not self._ignore_wishes:
+        any_preference = False
+        for each in preferred:
+            any_preference = True
+            total += _summed(cycle, each.term).near() * each.weight
+        if preferred or not self._ignore_preferences:
             for kind, use in topology.terms("preferred", "required"):
                 weight = self._hard_weight if kind[0] == "required" else kind[1]
                 if weight and matches(use.term, pod, cycle.cache.namespaces):
-                    any_wish = True
+                    any_preference = True
                     domains = topology.domains(use.term.topology_key)
                     total += domains.spread(domains.sums(use.counts)) * weight
-        return _between(total, feasible) if any_wish else None
+        return _rescaled(total, feasible) if any_preference else None
 
 
-def _between(total: Ints, feasible: Mask) -> Ints | None:
-    """The lowest of the feasible rows gets 0, the highest 100; None when all are alike."""
+def _rescaled(total: Ints, feasible: Mask) -> Ints | None:
+    """Scale scores so that the lowest feasible row gets 0 and the highest 100; None if all are equal."""
     values = total[feasible]
     least, most = int(values.min()), int(values.max())
     if least == most:
         return None
-    # A row that is not feasible may be out of the range; it does not matter.
+    # Infeasible rows may get values outside the range, which are ignored.
     return (MAX_NODE_SCORE * ((total - least) / (most - least))).astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""`LocalFilter`: what filters have in common that look at nothing but the Pod's constraints and one Node."""
+"""`LocalFilter`: base of filters that only depend on the Pod's constraints and one Node."""
 
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
@@ -11,21 +11,21 @@ from sampan.scheduler.framework.plugin import WhatIf
 
 
 class LocalFilter:
-    """What it says is kept by key, for the next Pod that asks the same."""
+    """Base class. Results are cached by key and reused for the next Pod with the same key."""
 
     name: ClassVar[str]
     reason: ClassVar[str]
 
     def key(self, constraints: Constraints) -> Hashable:
-        """What in the Pod decides; None when it passes everywhere."""
+        """Return what the filter uses of the Pod; None if the Pod passes on every Node."""
         raise NotImplementedError
 
     def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:
-        """What it says of some rows."""
+        """Return the codes of some rows."""
         raise NotImplementedError
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """What it says of all rows."""
+        """Return the codes of all rows."""
         constraints, nodes = cycle.pod.constraints, cycle.nodes
         key = self.key(constraints)
         if key is None:
@@ -33,10 +33,10 @@ class LocalFilter:
         return cycle.node_column((self.name, key), lambda rows: self.codes(constraints, nodes, rows))
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """The text."""
+        """Return the message."""
         return (self.reason,)
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """Other Pods do not matter."""
+        """Return the unchanged code: other Pods do not matter."""
         codes = cycle.rejections.get(self.name)
         return 0 if codes is None else int(codes[what_if.row])

@@ -1,4 +1,4 @@
-"""NodeAffinity: the node selector, and the Nodes that a Pod must have or would like.
+"""NodeAffinity: node selector, and required and preferred node affinity.
 
 Source: plugins/nodeaffinity/node_affinity.go (1.36).
 """
@@ -36,12 +36,12 @@ class NodeAffinity(LocalFilter):
     }
 
     def key(self, constraints: Constraints) -> Hashable:
-        """The selector and the required terms."""
+        """Return the node selector and the required terms."""
         required = constraints.node_affinity.required
         return (constraints.node_selector, required) if constraints.node_selector or required else None
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """What it says of all rows. Of Pods that name their Nodes only those are looked at, and nothing is kept."""
+        """Return the codes of all rows. For a Pod that names its Nodes only those are checked, without caching."""
         constraints, nodes = cycle.pod.constraints, cycle.nodes
         names = named_nodes(constraints)
         if names is None:
@@ -52,12 +52,12 @@ class NodeAffinity(LocalFilter):
         return codes
 
     def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:
-        """Those that do not match are rejected."""
+        """Reject Nodes that do not match."""
         matches = [matches_required(constraints, nodes.names[row], nodes.labels(row)) for row in rows]
         return np.where(np.array(matches, dtype=np.bool_), 0, 1 | UNRESOLVABLE)
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """The sum of the weights of the terms that match."""
+        """Sum the weights of the matching preferred terms."""
         preferred, nodes = cycle.pod.constraints.node_affinity.preferred, cycle.nodes
         if not preferred:
             return None
@@ -77,6 +77,6 @@ class NodeAffinity(LocalFilter):
 
 
 def matching_nodes(cycle: Cycle) -> Mask | None:
-    """The rows that have what the Pod must have of a Node; None when it asks for nothing."""
+    """Return the rows that match the Pod's required terms; None if it has none."""
     codes = NodeAffinity().filter(cycle)
     return None if codes is None else codes == 0

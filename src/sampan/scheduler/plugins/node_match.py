@@ -1,4 +1,4 @@
-"""Which Nodes a Pod's node selector and node affinity mean.
+"""Matching of Nodes with a Pod's node selector and node affinity.
 
 Source: component-helpers scheduling/corev1/nodeaffinity/nodeaffinity.go (1.36).
 """
@@ -9,7 +9,7 @@ from sampan.scheduler.views import Labels
 
 
 def matches_required(constraints: Constraints, name: str, labels: Labels) -> bool:
-    """Whether a Node has everything that the Pod must have of it."""
+    """Return True if a Node matches the node selector and the required terms."""
     if any(labels.get(key) != value for key, value in constraints.node_selector):
         return False
     required = constraints.node_affinity.required
@@ -17,7 +17,7 @@ def matches_required(constraints: Constraints, name: str, labels: Labels) -> boo
 
 
 def named_nodes(constraints: Constraints) -> frozenset[str] | None:
-    """The only Nodes that the Pod may have, where each term says their names (as those of DaemonSets do)."""
+    """Return the only Nodes a Pod can have, if each term names Nodes, as those of DaemonSet Pods do; else None."""
     required = constraints.node_affinity.required
     if required is None or not required.node_selector_terms:
         return None

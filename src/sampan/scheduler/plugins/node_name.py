@@ -1,4 +1,4 @@
-"""NodeName: a Pod that names its Node can have no other. Source: plugins/nodename/node_name.go (1.36)."""
+"""NodeName: a Pod that names a Node can only have that one. Source: plugins/nodename/node_name.go (1.36)."""
 
 from collections.abc import Hashable, Mapping
 from typing import ClassVar
@@ -21,10 +21,10 @@ class NodeName(LocalFilter):
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {ClusterEvent.NODE_ADDED: always}
 
     def key(self, constraints: Constraints) -> Hashable:
-        """The name."""
+        """Return the Node's name."""
         return constraints.node_name or None
 
     def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:
-        """All others are rejected."""
+        """Reject all other Nodes."""
         matches = np.array([nodes.names[row] == constraints.node_name for row in rows], dtype=np.bool_)
         return np.where(matches, 0, 1 | UNRESOLVABLE)

@@ -1,4 +1,7 @@
-"""NodePorts: a port of a Node serves one Pod. Source: plugins/nodeports/node_ports.go, framework/types.go (1.36)."""
+"""NodePorts: only one Pod can use a port of a Node.
+
+Source: plugins/nodeports/node_ports.go, framework/types.go (1.36).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -15,7 +18,7 @@ ANY_ADDRESS = "0.0.0.0"
 
 
 def conflict(one: Iterable[HostPort], other: Iterable[HostPort]) -> bool:
-    """Whether two Pods want the same port of the same address."""
+    """Return True if two Pods use the same port of the same address."""
     taken = tuple(other)
     return any(
         protocol == their_protocol and port == their_port and (ANY_ADDRESS in (address, theirs) or address == theirs)
@@ -38,7 +41,7 @@ class NodePorts:
     }
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Nodes where a port is taken are rejected."""
+        """Reject Nodes where a port is in use."""
         wanted, nodes = cycle.pod.constraints.host_ports, cycle.nodes
         if not wanted:
             return None
@@ -52,14 +55,14 @@ class NodePorts:
         return cycle.usage_column((self.name, wanted), taken)
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """The text."""
+        """Return the message."""
         return ("node(s) didn't have free ports for the requested pod ports",)
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """Whether a port would be taken."""
+        """Return 1 if a port would be in use."""
         wanted = cycle.pod.constraints.host_ports
         if not wanted:
             return 0
         gone = {pod.uid for pod in what_if.removed}
-        there = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in gone]
-        return int(any(conflict(wanted, pod.constraints.host_ports) for pod in (*there, *what_if.added)))
+        remaining = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in gone]
+        return int(any(conflict(wanted, pod.constraints.host_ports) for pod in (*remaining, *what_if.added)))

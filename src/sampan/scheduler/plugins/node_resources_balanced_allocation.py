@@ -1,4 +1,4 @@
-"""NodeResourcesBalancedAllocation: of CPU and memory the same share should be used.
+"""NodeResourcesBalancedAllocation: prefers Nodes where CPU and memory are used in equal proportion.
 
 Source: plugins/noderesources/balanced_allocation.go (1.36).
 """
@@ -25,14 +25,14 @@ class NodeResourcesBalancedAllocation:
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {}
 
     def __init__(self, resources: tuple[str, ...] = (CPU, MEMORY)) -> None:
-        """`resources` are those that are to be in balance."""
+        """Create the plugin for the resources to balance."""
         self._resources = resources
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """By how much the Pod betters the balance; 75 when not at all. Pods that ask for nothing get no score."""
+        """Score the improvement of the balance; 75 if it does not change. Pods without requests get no score."""
         nodes = cycle.nodes
-        asked = dict(cycle.pod.constraints.requests)
-        wanted = tuple((resource, asked.get(resource, 0)) for resource in self._resources)
+        requests = dict(cycle.pod.constraints.requests)
+        wanted = tuple((resource, requests.get(resource, 0)) for resource in self._resources)
         if not any(value for _, value in wanted):
             return None
 
@@ -64,12 +64,12 @@ class NodeResourcesBalancedAllocation:
 
 
 def _score(better: N) -> N:
-    """75 when the balance stays as it is. What is divided is never below zero, where Go would round otherwise."""
+    """Return the score; 75 without a change. The dividend is never negative, so floor division equals Go's division."""
     return MAX_NODE_SCORE // 2 + (MAX_NODE_SCORE // 2 + better) // 2
 
 
 def _balance_of_one(shares: Sequence[float]) -> int:
-    """100 when the same share of each resource is used."""
+    """Return 100 if the same share of each resource is used, less otherwise."""
     if len(shares) < 2:
         std = 0.0
     elif len(shares) == 2:
@@ -81,7 +81,7 @@ def _balance_of_one(shares: Sequence[float]) -> int:
 
 
 def _balance(requested: Ints, allocatable: Ints) -> Ints:
-    """The same for many Nodes; the first axis is the resources."""
+    """Do the same for many Nodes; the first axis is the resources."""
     has = allocatable > 0
     shares = np.where(has, np.minimum(requested / np.maximum(allocatable, 1), 1.0), 0.0)
     kinds = has.sum(axis=0)

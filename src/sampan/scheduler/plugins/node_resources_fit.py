@@ -1,4 +1,4 @@
-"""NodeResourcesFit: a Node must have what a Pod asks for; the more it has left, the better.
+"""NodeResourcesFit: rejects Nodes without enough free resources, and scores the others by their free resources.
 
 Source: plugins/noderesources/fit.go, least_allocated.go, most_allocated.go (1.36).
 """
@@ -21,7 +21,7 @@ _TOO_MANY_PODS: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How what would be requested, and what there is of it (never 0), become a score: for many Nodes and for one."""
+    """Score functions of requested and allocatable amounts, for many Nodes and for one. Allocatable is never 0."""
 
     rows: Callable[[Ints, Ints], Ints]
     one: Callable[[int, int], int]
@@ -50,13 +50,13 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 
 
 def _would_fit(pod: PodInfo, old: Any, new: Any) -> bool:
-    """A Node has been added, or what it has to give has changed."""
-    there = amounts(new.status.allocatable)
-    return all(there.get(resource, 0) >= value for resource, value in pod.constraints.requests)
+    """Return True if the new or changed Node's allocatable resources suffice for the Pod."""
+    allocatable = amounts(new.status.allocatable)
+    return all(allocatable.get(resource, 0) >= value for resource, value in pod.constraints.requests)
 
 
 def _frees(pod: PodInfo, old: Any, new: Any) -> bool:
-    """Every Pod that goes leaves room for one at least; more only if it had what this one asks for."""
+    """Return True: each deleted Pod frees at least its place in the Node's limit of Pods."""
     return True
 
 
@@ -78,13 +78,13 @@ class NodeResourcesFit:
         resources: Mapping[str, int] | None = None,
         ignored: frozenset[str] = frozenset(),
     ) -> None:
-        """`resources` are those that count for the score, with weights; `ignored` need not be there."""
+        """Create the plugin. `resources` are the weights for the score; `ignored` resources are not filtered."""
         self._strategy = STRATEGIES[strategy]
         self._resources = resources or {CPU: 1, MEMORY: 1}
         self._ignored = ignored
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Nodes that lack something are rejected, with a bit for each thing."""
+        """Reject Nodes that lack resources, with a bit for each resource."""
         nodes = cycle.nodes
         wanted = self._wanted(cycle)
 
@@ -107,13 +107,13 @@ class NodeResourcesFit:
         return cycle.usage_column((self.name, wanted), lacking, lacking_of_one)
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """What is lacking."""
+        """Return a message for each missing resource."""
         names = [resource for resource, _ in cycle.pod.constraints.requests if resource not in self._ignored]
-        said = ["Too many pods"] if code & _TOO_MANY_PODS else []
-        return said + [f"Insufficient {name}" for bit, name in enumerate(names, 1) if code >> bit & 1]
+        messages = ["Too many pods"] if code & _TOO_MANY_PODS else []
+        return messages + [f"Insufficient {name}" for bit, name in enumerate(names, 1) if code >> bit & 1]
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """What would be lacking."""
+        """Return the bits of resources that would be missing."""
         nodes, row = cycle.nodes, what_if.row
         code = int(int(nodes.pod_count[row]) - len(what_if.removed) + len(what_if.added) + 1 > nodes.pod_limit[row])
         removed = [dict(pod.constraints.requests) for pod in what_if.removed]
@@ -128,14 +128,14 @@ class NodeResourcesFit:
         return code
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """The mean of the resources' scores by their weights."""
+        """Return the weighted mean of the resources' scores."""
         nodes, constraints = cycle.nodes, cycle.pod.constraints
-        asked = dict(constraints.requests)
-        asked[CPU], asked[MEMORY] = constraints.nonzero
+        requests = dict(constraints.requests)
+        requests[CPU], requests[MEMORY] = constraints.nonzero
         wanted = tuple(
-            (resource, weight, asked.get(resource, 0))
+            (resource, weight, requests.get(resource, 0))
             for resource, weight in self._resources.items()
-            if asked.get(resource, 0) or "/" not in resource
+            if requests.get(resource, 0) or "/" not in resource
         )
 
         def weigh(rows: Rows) -> Ints:
@@ -166,7 +166,7 @@ class NodeResourcesFit:
 
 
 def _counted(nodes: NodeTable, resource: str, rows: Rows) -> tuple[Ints, Ints]:
-    """What counts as requested of a resource, and what there is of it."""
+    """Return the requested amounts of a resource as counted for scores, and the allocatable amounts."""
     column = nodes.resources.get(resource)
     if column is None:
         nothing = np.zeros(len(rows), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""NodeUnschedulable: cordoned Nodes take Pods only that tolerate it.
+"""NodeUnschedulable: cordoned Nodes only accept Pods that tolerate it.
 
 Source: plugins/nodeunschedulable/node_unschedulable.go (1.36).
 """
@@ -36,10 +36,10 @@ class NodeUnschedulable(LocalFilter):
     }
 
     def key(self, constraints: Constraints) -> Hashable:
-        """Nothing of the Pod, unless it tolerates everything."""
+        """Return one key for all Pods, or None for a Pod that tolerates the taint."""
         return None if untolerated(constraints.tolerations, [TAINT]) is None else "all"
 
     def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:
-        """Those that are cordoned are rejected."""
+        """Reject cordoned Nodes."""
         closed = [(node := nodes.nodes[row]) is not None and node.spec.unschedulable for row in rows]
         return np.where(np.array(closed, dtype=np.bool_), 1 | UNRESOLVABLE, 0)

@@ -1,4 +1,4 @@
-"""NodeVolumeLimits: a Node can have so many volumes of a CSI driver, as its CSINode says.
+"""NodeVolumeLimits: limits the volumes of each CSI driver on a Node, according to its CSINode.
 
 Source: plugins/nodevolumelimits/csi.go (1.36).
 """
@@ -36,7 +36,7 @@ class _CSINode(msgspec.Struct, gc=False):
 
 _decode = msgspec.json.Decoder(_CSINode).decode
 _Attached = set[tuple[str, str]]
-"""Drivers, and what tells their volumes apart."""
+"""Pairs of a driver and the identity of a volume."""
 
 
 class NodeVolumeLimits:
@@ -55,7 +55,7 @@ class NodeVolumeLimits:
         self._csi_nodes = csi_nodes
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Nodes that would have too many are rejected."""
+        """Reject Nodes that would exceed a limit."""
         if not self._volumes((cycle.pod,)):
             return None
         nodes = cycle.nodes
@@ -65,16 +65,16 @@ class NodeVolumeLimits:
         return codes
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """The text."""
+        """Return the message."""
         return ("node(s) exceed max volume count",)
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """Whether there would be too many."""
+        """Return 1 if a limit would be exceeded."""
         if not cycle.pod.constraints.volumes:
             return 0
         gone = {pod.uid for pod in what_if.removed}
-        there = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in gone]
-        return self._code(cycle, what_if.row, (*there, *what_if.added))
+        remaining = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in gone]
+        return self._code(cycle, what_if.row, (*remaining, *what_if.added))
 
     def _code(self, cycle: Cycle, row: int, pods: Iterable[PodInfo]) -> int:
         limits = self._limits(cycle.nodes.names[row])
@@ -97,7 +97,7 @@ class NodeVolumeLimits:
         }
 
     def _volumes(self, pods: Iterable[PodInfo]) -> _Attached:
-        """The CSI volumes of Pods; a claim without one counts as the volume that its class will make."""
+        """Return the CSI volumes of Pods. A claim without volume counts as the one that its class will provision."""
         found: _Attached = set()
         for pod in pods:
             for name, _ in claim_names(pod):

@@ -1,4 +1,4 @@
-"""Scores of any range become scores of 0 to 100.
+"""Normalization of scores to the range from 0 to 100.
 
 Source: pkg/scheduler/framework/plugins/helper/normalize_score.go (1.36).
 """
@@ -10,7 +10,7 @@ from sampan.scheduler.framework.plugin import MAX_NODE_SCORE
 
 
 def normalized(scores: Ints, feasible: Mask, *, reverse: bool = False) -> Ints | None:
-    """Scores relative to the highest of the feasible rows; None when all are alike."""
+    """Return scores relative to the highest feasible row; None if all are zero."""
     highest = int(scores[feasible].max(initial=0))
     if highest == 0:
         return None
@@ -19,5 +19,5 @@ def normalized(scores: Ints, feasible: Mask, *, reverse: bool = False) -> Ints |
 
 
 def full(size: int) -> Ints:
-    """The highest score for all."""
+    """Return the highest score for all rows."""
     return np.full(size, MAX_NODE_SCORE, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""PodTopologySpread: Pods that are alike lie evenly over zones, hosts and other domains.
+"""PodTopologySpread: spreads similar Pods evenly over zones, hosts and other domains.
 
 Source: plugins/podtopologyspread/{common,filtering,scoring,plugin}.go (1.36).
 """
@@ -27,15 +27,15 @@ _REASON: Final = "node(s) didn't match pod topology spread constraints"
 
 
 class Selectors(Protocol):
-    """Who knows which Pods are a Pod's fellows."""
+    """Provides default selectors."""
 
-    def fellows(self, pod: PodInfo) -> Selector:
-        """The Pods of the same services and controller; a selector without conditions when there are none."""
+    def selector_for(self, pod: PodInfo) -> Selector:
+        """Return the selector of the Pods with the same Services and controller; empty if there are none."""
         ...
 
 
 def default_constraint(max_skew: int, topology_key: str, *, hard: bool = False) -> Spread:
-    """One for Pods that say nothing themselves; the selector is that of their fellows."""
+    """Return a default constraint, for Pods without constraints. Its selector is chosen for each Pod."""
     return Spread(max_skew, topology_key, hard, Selector(), (), 1, True, False)
 
 
@@ -51,21 +51,21 @@ class _Counted:
     domains: Domains
     eligible: Mask
     sums: Ints
-    """Pods by domain."""
+    """Number of Pods by domain."""
     present: Mask
-    """The domains that eligible Nodes are in."""
+    """Domains with eligible Nodes."""
     own: int
-    """1 when the Pod counts itself."""
+    """1 if the Pod matches its own constraint, else 0."""
 
     def least(self, sums: Ints) -> int | None:
-        """The emptiest domain's Pods; 0 when there are fewer domains than asked for; None without any."""
+        """Return the lowest count of a domain; 0 if there are fewer than `min_domains`, None if there are none."""
         if int(self.present.sum()) < self.spread.min_domains:
             return 0
         return int(sums[self.present].min()) if self.present.any() else None
 
 
 def _matching(pod: PodInfo, old: Any, new: Any) -> bool:
-    """A Pod that has come or gone counts if it is a fellow."""
+    """Return True if an added or deleted Pod matches a constraint."""
     other = new or old
     return other.namespace == pod.namespace and any(
         selector_with_keys(spread, pod.labels).matches(other.labels) for spread in pod.constraints.spread
@@ -92,7 +92,7 @@ class PodTopologySpread:
     }
 
     def __init__(self, selectors: Selectors, defaults: Sequence[Spread] | None = None) -> None:
-        """`defaults` for Pods without constraints; None: those of the system."""
+        """Create the plugin; `defaults` apply to Pods without constraints. None: the system defaults."""
         self._selectors = selectors
         self._defaults = SYSTEM_DEFAULTS if defaults is None else tuple(defaults)
         self._system = defaults is None
@@ -100,7 +100,7 @@ class PodTopologySpread:
     # Filter
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Nodes in domains that are too full already are rejected."""
+        """Reject Nodes in domains that would exceed the skew."""
         constraints = self._of(cycle.pod, hard=True)
         if not constraints:
             return None
@@ -120,11 +120,11 @@ class PodTopologySpread:
         return codes
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """The text."""
+        """Return the message."""
         return (f"{_REASON} (missing required label)" if code & _NO_LABEL else _REASON,)
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """Whether the Node's domains would be too full."""
+        """Return the code of the Node with changed Pods."""
         row = what_if.row
         counted: list[_Counted] = cycle.state.get(self.name, [])
         for each in counted:
@@ -155,7 +155,7 @@ class PodTopologySpread:
     # Score
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """The fewer fellows in the Node's domains, the higher; small domains count less than large ones."""
+        """Score Nodes by the number of matching Pods in their domains; small domains count less than large ones."""
         constraints = self._of(cycle.pod, hard=False)
         if not constraints:
             return None
@@ -178,7 +178,7 @@ class PodTopologySpread:
         if spread.topology_key == HOSTNAME:
             size = int(np.count_nonzero(scored))
         else:
-            size = int(np.count_nonzero(np.bincount(domains.ids[scored] + 1)))  # Having no label is one, too.
+            size = int(np.count_nonzero(np.bincount(domains.ids[scored] + 1)))  # A missing label counts as a domain.
             eligible = labelled & _included(cycle, spread) & (domains.ids >= 0)
             sums = np.bincount(domains.ids[eligible], weights=counts[eligible], minlength=len(domains.numbers))
             counts = domains.spread(sums.astype(np.int64))
@@ -191,12 +191,12 @@ class PodTopologySpread:
         defaults = [each for each in self._defaults if each.hard == hard]
         if not defaults:
             return []
-        selector = self._selectors.fellows(pod)
+        selector = self._selectors.selector_for(pod)
         return [] if selector.empty else [(each, selector) for each in defaults]
 
 
 def _emptiest(raw: Ints, scored: Mask) -> Ints:
-    """The least full gets 100; rows that are not scored 0."""
+    """Give 100 to the row with the fewest Pods, and 0 to rows that are not scored."""
     values = raw[scored]
     if not len(values):
         return np.zeros_like(raw)
@@ -207,7 +207,7 @@ def _emptiest(raw: Ints, scored: Mask) -> Ints:
 
 
 def _included(cycle: Cycle, spread: Spread) -> Mask:
-    """The Nodes that count, as the constraint's policies say."""
+    """Return the Nodes that count according to the constraint's policies."""
     included = cycle.nodes.alive
     if spread.honors_affinity and (matching := matching_nodes(cycle)) is not None:
         included = included & matching
@@ -217,17 +217,17 @@ def _included(cycle: Cycle, spread: Spread) -> Mask:
 
 
 def _counts(cycle: Cycle, selector: Selector) -> Ints:
-    """Fellows on each Node; a selector that takes everything counts nobody."""
+    """Return the number of matching Pods on each Node; an empty selector matches none."""
     if selector.empty:
         return cycle.zeros()
     namespace = cycle.pod.namespace
-    return cycle.nodes.topology.counts(("fellows", namespace, selector), _matcher(namespace, selector))
+    return cycle.nodes.topology.counts(("spread", namespace, selector), _matcher(namespace, selector))
 
 
 def _matcher(namespace: str, selector: Selector) -> Any:
-    matches, nobody = selector.matches, selector.empty
+    matches, empty = selector.matches, selector.empty
 
-    def is_fellow(pod: PodInfo) -> bool:
-        return not nobody and pod.namespace == namespace and not pod.is_terminating and matches(pod.labels)
+    def is_match(pod: PodInfo) -> bool:
+        return not empty and pod.namespace == namespace and not pod.is_terminating and matches(pod.labels)
 
-    return is_fellow
+    return is_match

@@ -1,4 +1,7 @@
-"""SchedulingGates: Pods wait until their gates are gone. Source: plugins/schedulinggates/scheduling_gates.go (1.36)."""
+"""SchedulingGates: keeps Pods out of the queue until their gates are removed.
+
+Source: plugins/schedulinggates/scheduling_gates.go (1.36).
+"""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -8,12 +11,12 @@ from sampan.scheduler.pod_info import PodInfo
 
 
 class SchedulingGates:
-    """Holds Pods back."""
+    """Keeps gated Pods out of the queue."""
 
     name: ClassVar[str] = "SchedulingGates"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {ClusterEvent.SELF_UPDATED: always}
 
     def pre_enqueue(self, pod: PodInfo) -> str:
-        """The gates that are left."""
+        """Return a message with the remaining gates."""
         gates = pod.constraints.gates
         return f"waiting for scheduling gates: [{' '.join(gates)}]" if gates else ""

@@ -1,4 +1,4 @@
-"""TaintToleration: taints keep Pods off, or make a Node less welcome.
+"""TaintToleration: taints repel Pods, or lower the score of a Node.
 
 Source: plugins/tainttoleration/taint_toleration.go (1.36).
 """
@@ -35,17 +35,17 @@ class TaintToleration(LocalFilter):
     }
 
     def key(self, constraints: Constraints) -> Hashable:
-        """The tolerations."""
+        """Return the tolerations."""
         return constraints.tolerations
 
     def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:
-        """Those with a taint that is not tolerated are rejected."""
+        """Reject Nodes with an untolerated taint."""
         tolerations = constraints.tolerations
         tainted = [bool(taints := nodes.taints(row)) and untolerated(tolerations, taints) is not None for row in rows]
         return np.where(np.array(tainted, dtype=np.bool_), 1 | UNRESOLVABLE, 0)
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """The more taints that prefer others, the lower."""
+        """Score Nodes: each untolerated PreferNoSchedule taint lowers the score."""
         nodes = cycle.nodes
         wanted = tuple(each for each in cycle.pod.constraints.tolerations if each.effect in ("", PREFER_NO_SCHEDULE))
 
@@ -60,7 +60,7 @@ class TaintToleration(LocalFilter):
 
 
 def tolerated_nodes(cycle: Cycle) -> Mask:
-    """The rows without a taint that keeps the Pod off."""
+    """Return the rows without an untolerated taint."""
     codes = TaintToleration().filter(cycle)
     assert codes is not None
     tolerated: Mask = codes == 0

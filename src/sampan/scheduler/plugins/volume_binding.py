@@ -1,4 +1,4 @@
-"""VolumeBinding: a Pod's claims must have volumes that its Node can reach, or get them with the Node.
+"""VolumeBinding: a Pod's claims need volumes that its Node can access, bound before or when the Node is chosen.
 
 Source: plugins/volumebinding/{volume_binding,binder}.go (1.36).
 """
@@ -35,19 +35,19 @@ _NODE_CONFLICT, _NO_VOLUME, _NO_SUCH_VOLUME = 1, 2, 4
 
 @dataclass(frozen=True, slots=True)
 class _Unbound:
-    """A claim that gets its volume with the Node."""
+    """A claim that is bound once the Node is chosen."""
 
     claim: Claim
     free: list[PersistentVolume]
-    """Volumes that would do, the smallest first."""
+    """Matching free volumes, the smallest first."""
     storage_class: StorageClass
 
     def volume_on(self, name: str, labels: Labels) -> PersistentVolume | None:
-        """The smallest volume that a Node can reach."""
+        """Return the smallest volume that a Node can access, or None."""
         return next((volume for volume in self.free if reaches(volume, name, labels)), None)
 
-    def can_be_made_on(self, name: str, labels: Labels) -> bool:
-        """Whether a volume can be made for a Node."""
+    def can_be_provisioned_on(self, name: str, labels: Labels) -> bool:
+        """Return True if a volume can be provisioned for a Node."""
         selected = self.claim.metadata.annotations.get(SELECTED_NODE)
         if not self.storage_class.provisions or (selected and selected != name):
             return False
@@ -57,16 +57,19 @@ class _Unbound:
 
 @dataclass(slots=True)
 class _Claims:
-    """What a Pod's claims need."""
+    """The volumes that a Pod's claims need."""
 
     bound: list[PersistentVolume] = field(default_factory=list)
     unbound: list[_Unbound] = field(default_factory=list)
     is_lacking: bool = False
-    """A claim is bound to a volume that is not there."""
+    """True if a claim is bound to a volume that does not exist."""
 
 
 class VolumeBinding:
-    """The filter; on the chosen Node it binds claims to volumes, or has volumes made, before the Pod is bound."""
+    """Filters Nodes by volumes.
+
+    For the chosen Node it binds claims or has volumes provisioned, before the Pod is bound.
+    """
 
     name: ClassVar[str] = "VolumeBinding"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {
@@ -81,12 +84,12 @@ class VolumeBinding:
         self._storage = storage
         self._client = client
         self._taken: dict[str, str] = {}
-        """Volumes that are being bound, with the uid of the claim."""
+        """UID of the claim for each volume that is being bound."""
         self._decided: dict[str, list[tuple[Claim, PersistentVolume | None]]] = {}
-        """What is to be bound for a Pod on its way."""
+        """Planned bindings for each Pod that is being bound; None: the volume must be provisioned."""
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Nodes that cannot have the volumes are rejected."""
+        """Reject Nodes that cannot have the volumes."""
         claims = self._claims(cycle.pod)
         if not (claims.bound or claims.unbound or claims.is_lacking):
             return None
@@ -97,16 +100,16 @@ class VolumeBinding:
         return np.where(codes != 0, codes | UNRESOLVABLE, 0)
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """The texts."""
+        """Return the messages."""
         return [reason for bit, reason in enumerate(_REASONS) if code >> bit & 1]
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """Other Pods do not matter."""
+        """Return the unchanged code: other Pods do not matter."""
         codes = cycle.rejections.get(self.name)
         return 0 if codes is None else int(codes[what_if.row])
 
     def reserve(self, cycle: Cycle, pod: PodInfo) -> None:
-        """Keep the volumes for the Pod. Raises `Unschedulable`."""
+        """Reserve the volumes for the Pod. Raises `Unschedulable`."""
         claims = self._claims(pod)
         row = cycle.nodes.row_of(pod.node_name)
         if not claims.unbound or row is None:
@@ -114,7 +117,7 @@ class VolumeBinding:
         decided: list[tuple[Claim, PersistentVolume | None]] = []
         for each in claims.unbound:
             volume = each.volume_on(pod.node_name, cycle.nodes.labels(row))
-            if volume is None and not each.can_be_made_on(pod.node_name, cycle.nodes.labels(row)):
+            if volume is None and not each.can_be_provisioned_on(pod.node_name, cycle.nodes.labels(row)):
                 raise Unschedulable(self.name, _REASONS[1])
             if volume is not None:
                 self._taken[volume.metadata.name] = each.claim.metadata.uid
@@ -122,13 +125,13 @@ class VolumeBinding:
         self._decided[pod.uid] = decided
 
     def unreserve(self, cycle: Cycle, pod: PodInfo) -> None:
-        """Others may have the volumes."""
+        """Release the reserved volumes."""
         for _, volume in self._decided.pop(pod.uid, ()):
             if volume is not None:
                 self._taken.pop(volume.metadata.name, None)
 
     async def pre_bind(self, cycle: Cycle, pod: PodInfo) -> None:
-        """Bind, or have made, what was decided, and wait until all claims are bound. Raises `ClientError`."""
+        """Bind or provision the reserved volumes, and wait until all claims are bound. Raises `ClientError`."""
         decided = self._decided.get(pod.uid, [])
         for claim, volume in decided:
             if volume is None:
@@ -149,11 +152,11 @@ class VolumeBinding:
         name, labels = nodes.names[row], nodes.labels(row)
         if not all(reaches(volume, name, labels) for volume in claims.bound):
             return _NODE_CONFLICT
-        can = all(each.volume_on(name, labels) or each.can_be_made_on(name, labels) for each in claims.unbound)
+        can = all(each.volume_on(name, labels) or each.can_be_provisioned_on(name, labels) for each in claims.unbound)
         return 0 if can else _NO_VOLUME
 
     def _claims(self, pod: PodInfo) -> _Claims:
-        """The Pod's claims. Raises `Unschedulable` when they could be used on no Node."""
+        """Return the Pod's claims. Raises `Unschedulable` if they are usable on no Node."""
         found = _Claims()
         for claim in self._storage.claims_of(pod, self.name):
             if claim.is_bound:
@@ -170,7 +173,7 @@ class VolumeBinding:
         return found
 
     def _free(self, claim: Claim) -> list[PersistentVolume]:
-        """The free volumes that a claim could have, the smallest first."""
+        """Return the free volumes that match a claim, the smallest first."""
         uid = claim.metadata.uid
         free = (each for each in self._storage.volumes() if self._taken.get(each.metadata.name, uid) == uid)
         return sorted((volume for volume in free if fits(volume, claim)), key=lambda volume: volume.storage)

@@ -1,4 +1,4 @@
-"""VolumeRestrictions: what one Pod alone, or one Node alone, may have.
+"""VolumeRestrictions: volumes that only one Pod or one Node can use at a time.
 
 Source: plugins/volumerestrictions/volume_restrictions.go (1.36).
 """
@@ -38,7 +38,7 @@ class VolumeRestrictions:
         self._storage = storage
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """All Nodes are rejected when a claim of one Pod is in use; else those where a disk is."""
+        """Reject all Nodes if a ReadWriteOncePod claim is in use, else the Nodes where a disk is in use."""
         pod, nodes = cycle.pod, cycle.nodes
         if not pod.constraints.volumes:
             return None
@@ -53,22 +53,22 @@ class VolumeRestrictions:
         return codes
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """The text."""
+        """Return the message."""
         return (_REASONS[code],)
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """Whether the claim, or a disk on the Node, would still be in use."""
+        """Return a code if the claim, or a disk on the Node, would still be in use."""
         pod = cycle.pod
         if not pod.constraints.volumes:
             return 0
         gone = {each.uid for each in what_if.removed}
         if any(user.uid not in gone for user in self._users(cycle)):
             return _CLAIM
-        there = [each for uid, each in cycle.nodes.pods[what_if.row].items() if uid not in gone]
-        return _DISK if _conflict(_disks(pod), (*there, *what_if.added)) else 0
+        remaining = [each for uid, each in cycle.nodes.pods[what_if.row].items() if uid not in gone]
+        return _DISK if _conflict(_disks(pod), (*remaining, *what_if.added)) else 0
 
     def _users(self, cycle: Cycle) -> list[PodInfo]:
-        """The Pods that use a claim which is for a single Pod, and which this one wants. Raises `Unschedulable`."""
+        """Return the Pods that use a ReadWriteOncePod claim of this Pod. Raises `Unschedulable`."""
         found: list[PodInfo] | None = cycle.state.get(self.name)
         if found is not None:
             return found
@@ -103,7 +103,7 @@ def _conflict(disks: Sequence[Volume], pods: Iterable[PodInfo]) -> bool:
 
 
 def _same(one: Volume, other: Volume) -> bool:
-    """Whether both are the same disk, which not both only read."""
+    """Return True if both are the same disk and at least one of them is writable."""
     if one.gce_persistent_disk and other.gce_persistent_disk:
         return _shared(one.gce_persistent_disk, other.gce_persistent_disk, "pdName")
     if one.aws_elastic_block_store and other.aws_elastic_block_store:

@@ -1,4 +1,7 @@
-"""VolumeZone: a volume that says its zone can be had there alone. Source: plugins/volumezone/volume_zone.go (1.36)."""
+"""VolumeZone: a volume with zone labels can only be used in its zone.
+
+Source: plugins/volumezone/volume_zone.go (1.36).
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
@@ -33,7 +36,7 @@ class VolumeZone:
         self._storage = storage
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Nodes of other zones and regions are rejected."""
+        """Reject Nodes in other zones or regions."""
         wanted: list[tuple[str, frozenset[str]]] = []
         if cycle.pod.constraints.volumes:
             for claim in self._storage.claims_of(cycle.pod, self.name):
@@ -50,11 +53,11 @@ class VolumeZone:
         return codes
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """The text."""
+        """Return the message."""
         return ("node(s) had no available volume zone",)
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """Other Pods do not matter."""
+        """Return the unchanged code: other Pods do not matter."""
         codes = cycle.rejections.get(self.name)
         return 0 if codes is None else int(codes[what_if.row])
 
@@ -64,6 +67,6 @@ def _value(labels: Labels, key: str) -> str | None:
 
 
 def _zones(labels: Labels) -> list[tuple[str, frozenset[str]]]:
-    """The zones and regions that a volume's labels name; several are joined by two underscores."""
-    said = ((key, _value(labels, key)) for key in _OLD)
-    return [(key, frozenset(value.split("__"))) for key, value in said if value is not None]
+    """Return the zones and regions in a volume's labels. Several values are separated by two underscores."""
+    labelled = ((key, _value(labels, key)) for key in _OLD)
+    return [(key, frozenset(value.split("__"))) for key, value in labelled if value is not None]

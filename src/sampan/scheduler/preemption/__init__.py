@@ -1,1 +1,1 @@
-"""Making room: which Pods of lower priority must go so that one of higher priority fits."""
+"""Preemption: the choice and eviction of Pods with lower priority, to make room for another Pod."""

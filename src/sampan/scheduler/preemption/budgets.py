@@ -1,4 +1,4 @@
-"""Which victims a PodDisruptionBudget protects.
+"""Protection of victims by PodDisruptionBudgets.
 
 Source: plugins/defaultpreemption/default_preemption.go `filterPodsWithPDBViolation` (1.36).
 """
@@ -13,17 +13,17 @@ from sampan.scheduler.pod_info import PodInfo
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a PodDisruptionBudget says."""
+    """A PodDisruptionBudget."""
 
     namespace: str
     selector: Selector
     allowed: int
     disrupted: frozenset[str]
-    """Names of Pods that count as disrupted already."""
+    """Names of Pods that already count as disrupted."""
 
 
 def read_budget(obj: Object) -> Budget:
-    """A budget of the API; one whose selector cannot be read protects nothing."""
+    """Read a budget. One with a malformed selector protects no Pods."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     try:
         selector = selector_from_label_selector(spec.get("selector"))
@@ -34,7 +34,7 @@ def read_budget(obj: Object) -> Budget:
 
 
 def split_by_violation(pods: Iterable[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
-    """The Pods whose eviction would violate a budget, and the others, in their order."""
+    """Split Pods into those whose eviction would violate a budget, and the others, keeping their order."""
     left = [budget.allowed for budget in budgets]
     violating: list[PodInfo] = []
     others: list[PodInfo] = []

@@ -1,4 +1,4 @@
-"""What would have to go from a Node for a Pod to fit it.
+"""Dry run of a preemption: the victims on a Node that would make room for a Pod.
 
 Source: plugins/defaultpreemption/default_preemption.go `SelectVictimsOnNode` (1.36).
 """
@@ -17,16 +17,16 @@ NO_VICTIMS = "No preemption victims found for incoming pod"
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """One Pod on many Nodes."""
+    """Dry runs for one Pod on several Nodes."""
 
     cycle: Cycle
     filters: Filters
     budgets: Sequence[Budget]
 
     def on(self, row: int, nominated: Collection[PodInfo]) -> Candidate | Sequence[str]:
-        """The Node with as few victims as will do, the least important ones; or why there is no way.
+        """Return a candidate with as few and as unimportant victims as possible, or the reasons against the Node.
 
-        `nominated` are the Pods that are promised room on the Node.
+        `nominated` are the Pods nominated to the Node.
         """
         pod = self.cycle.pod
         lower = [each for each in self.cycle.nodes.pods[row].values() if each.priority < pod.priority]
@@ -45,7 +45,7 @@ class DryRun:
         return Candidate(self.cycle.nodes.names[row], victims, violations) if victims else (NO_VICTIMS,)
 
     def _may_stay(self, row: int, pod: PodInfo, gone: dict[str, PodInfo], *, promised: Sequence[PodInfo]) -> bool:
-        """Take a Pod off those that go, if there is room without that."""
+        """Remove a Pod from the victims, if there is enough room with it."""
         del gone[pod.uid]
         if self._against(row, list(gone.values()), promised) is None:
             return True
@@ -53,7 +53,8 @@ class DryRun:
         return False
 
     def _against(self, row: int, gone: Sequence[PodInfo], promised: Sequence[PodInfo]) -> Sequence[str] | None:
-        # Promised Pods may not come: it must fit without them too (the filters looked at Nodes as they are).
+        # Nominated Pods may never arrive, so the Pod must fit without them too. The filters used the Nodes' current
+        # Pods.
         reasons = self.filters.against(self.cycle, WhatIf(row, gone, promised))
         if reasons is None and promised:
             reasons = self.filters.against(self.cycle, WhatIf(row, gone))

@@ -1,4 +1,4 @@
-"""Evicting the victims of a preemption.
+"""Eviction of a preemption's victims.
 
 Source: pkg/scheduler/framework/preemption/executor.go (1.36).
 """
@@ -18,7 +18,7 @@ from sampan.scheduler.preemption.candidate import Candidate
 
 
 class Evictor:
-    """Deletes Pods, and says why."""
+    """Evicts Pods and records events about it."""
 
     def __init__(self, client: Client, clock: Clock, recorder: EventRecorder) -> None:
         self._client = client
@@ -26,7 +26,7 @@ class Evictor:
         self._recorder = recorder
 
     async def evict(self, candidate: Candidate, preemptor: PodInfo) -> None:
-        """Evict all victims. Those that are gone or go already are left alone. Raises `ClientError`."""
+        """Evict all victims. Pods that are gone or already terminating are skipped. Raises `ClientError`."""
         waiting = [pod for pod in candidate.victims if not pod.is_terminating]
         evictions = (self._evict(pod, candidate.node_name, preemptor) for pod in waiting)
         for result in await asyncio.gather(*evictions, return_exceptions=True):
@@ -34,7 +34,7 @@ class Evictor:
                 raise result
 
     async def withdraw(self, nominated: PodInfo) -> None:
-        """A Pod is no more promised its Node."""
+        """Remove the nomination of a Pod."""
         pods = self._client.resource(PODS, namespace=nominated.namespace)
         try:
             await pods.status.patch(nominated.name, MergePatch({"status": {"nominatedNodeName": None}}))

@@ -1,1 +1,1 @@
-"""The Pods that have no Node yet, in the order in which they are tried."""
+"""Queue of the Pods without a Node, in the order of scheduling attempts."""

@@ -1,6 +1,6 @@
-"""`EventLog`: what happened in the cluster while Pods were being tried.
+"""`EventLog`: events in the cluster while Pods are being scheduled.
 
-A Pod that was found unschedulable looks here whether something has happened meanwhile that it did not see.
+After a failed attempt, the queue checks here for events that happened during the attempt.
 Source: backend/queue/active_queue.go `inFlightEvents` (1.36).
 """
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sampan.scheduler.framework.plugin import ClusterEvent
 
 
-class Happening(NamedTuple):
+class RecordedEvent(NamedTuple):
     """An event with its object before and after."""
 
     event: ClusterEvent
@@ -21,10 +21,10 @@ class Happening(NamedTuple):
 
 
 class EventLog:
-    """Remembers events for as long as a Pod is in flight that has not seen them."""
+    """Keeps events as long as a Pod is in flight that was popped before them."""
 
     def __init__(self) -> None:
-        self._events: deque[Happening] = deque()
+        self._events: deque[RecordedEvent] = deque()
         self._begin = 0
         self._in_flight: dict[str, int] = {}
 
@@ -32,23 +32,23 @@ class EventLog:
         return len(self._events)
 
     def begin(self, uid: str) -> None:
-        """A Pod is being tried from now on."""
+        """Record the start of an attempt."""
         self._in_flight[uid] = self._begin + len(self._events)
 
-    def add(self, happening: Happening) -> None:
-        """Something has happened."""
+    def add(self, event: RecordedEvent) -> None:
+        """Record an event, if any Pod is in flight."""
         if self._in_flight:
-            self._events.append(happening)
+            self._events.append(event)
 
-    def missed(self, uid: str) -> Iterator[Happening]:
-        """What has happened since the Pod's try began."""
+    def missed(self, uid: str) -> Iterator[RecordedEvent]:
+        """Return the events since the start of the Pod's attempt."""
         position = self._in_flight.get(uid)
         if position is None:
             return iter(())
         return iter(list(islice(self._events, position - self._begin, None)))
 
     def end(self, uid: str) -> None:
-        """The try is over."""
+        """Record the end of an attempt, and drop events that no Pod needs any more."""
         if self._in_flight.pop(uid, None) is None:
             return
         oldest = next(iter(self._in_flight.values()), self._begin + len(self._events))

@@ -1,4 +1,4 @@
-"""`Heap`: Pods in some order, of which any can be taken out."""
+"""`Heap`: priority queue of Pods, from which any Pod can be removed."""
 
 import heapq
 import itertools
@@ -9,7 +9,7 @@ from sampan.scheduler.queue.queued_pod import QueuedPod
 
 
 class Heap:
-    """At most one entry for each Pod. What is taken out stays in the list as a hole until it comes up."""
+    """At most one entry per Pod. A removed Pod leaves a dead entry in the list, which `first` skips."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[Any, int, QueuedPod]] = []
@@ -26,18 +26,18 @@ class Heap:
         return iter([queued for _, queued in self._live.values()])
 
     def put(self, queued: QueuedPod, order: Any) -> None:
-        """Put a Pod in, or give it another place."""
+        """Add a Pod, or change its order."""
         number = next(self._numbers)
         self._live[queued.pod.uid] = (number, queued)
         heapq.heappush(self._entries, (order, number, queued))
 
     def get(self, uid: str) -> QueuedPod | None:
-        """A Pod that is in it."""
+        """Return a Pod, or None."""
         entry = self._live.get(uid)
         return None if entry is None else entry[1]
 
     def first(self) -> tuple[Any, QueuedPod] | None:
-        """The first with its order; it stays."""
+        """Return the first Pod and its order without removing it."""
         entries = self._entries
         while entries:
             order, number, queued = entries[0]
@@ -48,7 +48,7 @@ class Heap:
         return None
 
     def pop(self) -> QueuedPod | None:
-        """Take the first out."""
+        """Remove and return the first Pod."""
         found = self.first()
         if found is None:
             return None
@@ -57,6 +57,6 @@ class Heap:
         return found[1]
 
     def remove(self, uid: str) -> QueuedPod | None:
-        """Take one out."""
+        """Remove a Pod."""
         entry = self._live.pop(uid, None)
         return None if entry is None else entry[1]

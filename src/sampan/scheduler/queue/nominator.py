@@ -1,4 +1,4 @@
-"""`Nominator`: the Pods for which room is being made, by Node. Source: backend/queue/nominator.go (1.36)."""
+"""`Nominator`: nominated Pods by Node, while victims are evicted. Source: backend/queue/nominator.go (1.36)."""
 
 from collections.abc import Collection, Iterator
 
@@ -6,7 +6,7 @@ from sampan.scheduler.pod_info import PodInfo
 
 
 class Nominator:
-    """Each Pod is nominated to one Node at most."""
+    """Nominations; each Pod is nominated to at most one Node."""
 
     def __init__(self) -> None:
         self._by_node: dict[str, dict[str, PodInfo]] = {}
@@ -16,18 +16,18 @@ class Nominator:
         return bool(self._nodes)
 
     def node_of(self, uid: str) -> str:
-        """Where a Pod is to go; empty when it is not nominated."""
+        """Return the Node a Pod is nominated to; empty if there is none."""
         return self._nodes.get(uid, "")
 
     def set(self, pod: PodInfo, node_name: str) -> None:
-        """Nominate a Pod; with an empty name take its nomination back."""
+        """Nominate a Pod. An empty name removes its nomination."""
         self.remove(pod.uid)
         if node_name:
             self._nodes[pod.uid] = node_name
             self._by_node.setdefault(node_name, {})[pod.uid] = pod
 
     def remove(self, uid: str) -> None:
-        """The Pod has a Node, or is gone."""
+        """Remove the nomination of a Pod that has a Node or is gone."""
         node_name = self._nodes.pop(uid, None)
         if node_name is not None:
             pods = self._by_node[node_name]
@@ -36,10 +36,10 @@ class Nominator:
                 del self._by_node[node_name]
 
     def on(self, node_name: str) -> Collection[PodInfo]:
-        """The Pods that are nominated to a Node."""
+        """Return the Pods nominated to a Node."""
         return self._by_node.get(node_name, {}).values()
 
     def nodes(self) -> Iterator[tuple[str, Collection[PodInfo]]]:
-        """All Nodes with such Pods."""
+        """Yield all Nodes with nominated Pods."""
         for node_name, pods in self._by_node.items():
             yield node_name, pods.values()

@@ -1,4 +1,4 @@
-"""`QueuedPod`: a Pod on its way through the queue."""
+"""`QueuedPod`: a Pod in the scheduling queue."""
 
 from dataclasses import dataclass, field
 
@@ -7,26 +7,26 @@ from sampan.scheduler.pod_info import PodInfo
 
 @dataclass(slots=True, eq=False)
 class QueuedPod:
-    """A Pod and how it has fared. Times are those of the queue's clock."""
+    """A Pod with the state of its attempts. Times are those of the queue's clock."""
 
     pod: PodInfo
     added_at: float
-    """When it came into the active queue last, or was found unschedulable."""
+    """Time it was last added to the active queue, or found unschedulable."""
     first_at: float
-    """When it came into the active queue for the first time."""
+    """Time it was first added to the active queue."""
     began_s: float = 0.0
-    """When its last turn began, by the clock of the metrics."""
+    """Start of the last attempt, by the clock of the metrics."""
     attempts: int = 0
     failures: int = 0
-    """How often it fitted nowhere; how long it waits next."""
+    """Number of attempts in which no Node fitted. It determines the backoff."""
     errors: int = 0
-    """How often in a row something failed that has nothing to do with the Pod."""
+    """Number of consecutive errors that are unrelated to the Pod."""
     plugins: frozenset[str] = field(default_factory=frozenset)
-    """Those that have rejected it last."""
+    """Plugins that rejected it in the last attempt."""
     gate: str = ""
-    """Why it is held back."""
+    """Reason why the Pod is gated; empty if it is not."""
 
     @property
     def order(self) -> tuple[int, float]:
-        """The higher its priority and the longer it waits, the sooner. Source: plugins/queuesort/priority_sort.go."""
+        """Sort key: by priority, then by waiting time. Source: plugins/queuesort/priority_sort.go."""
         return -self.pod.priority, self.added_at

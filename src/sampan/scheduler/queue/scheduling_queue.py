@@ -1,13 +1,13 @@
-"""`SchedulingQueue`: which Pod is tried next, and when a Pod that fitted nowhere is tried again.
+"""`SchedulingQueue`: order of scheduling attempts, and the time of retries.
 
-- active: to be tried, by priority and then by age
-- back-off: to be tried when some time is over (1 s, doubled with each failure, 10 s at most); sooner when nothing else
-  is to be done and the Pod did not fail by an error
-- unschedulable: waits until something happens that may help, says a plugin that has rejected it; after five minutes it
-  is tried in any case. Pods with gates wait here too.
+- active: Pods to schedule, by priority and then by age
+- backoff: Pods to retry after a delay (1 s, doubled with each failure, 10 s at most). Pods that did not fail with an
+  error are retried earlier if there is nothing else to do.
+- unschedulable: Pods that wait for an event that may help, according to a plugin that rejected them. After five minutes
+  they are retried in any case. Gated Pods wait here too.
 
-Concurrency: everything on the event loop. One task pops; timers of the loop end the back-off; `run` looks for Pods
-that wait too long. The queue has no bound: it holds what the informer's store holds.
+Concurrency: everything runs on one event loop. One task pops; timers end the backoff; `run` retries Pods that have
+waited too long. The queue has no bound: it holds the same Pods as the informer's store.
 Source: pkg/scheduler/backend/queue/scheduling_queue.go, backoff_queue.go (1.36).
 """
 
@@ -19,11 +19,11 @@ from typing import Any, Final
 
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint
 from sampan.scheduler.pod_info import PodInfo
-from sampan.scheduler.queue.event_log import EventLog, Happening
+from sampan.scheduler.queue.event_log import EventLog, RecordedEvent
 from sampan.scheduler.queue.heap import Heap
 from sampan.scheduler.queue.nominator import Nominator
-from sampan.scheduler.queue.parked import Parked
 from sampan.scheduler.queue.queued_pod import QueuedPod
+from sampan.scheduler.queue.unschedulable_pods import UnschedulablePods
 
 UNSCHEDULABLE_MAX_S: Final = 300.0
 FLUSH_S: Final = 30.0
@@ -35,25 +35,25 @@ FORCED: Final = "ForceActivate"
 TIMED_OUT: Final = "UnschedulableTimeout"
 
 Hints = Callable[[PodInfo], Mapping[str, Mapping[ClusterEvent, Hint]]]
-"""The events that each plugin of a Pod's profile waits for."""
+"""Returns, for a Pod's profile, the events that each plugin waits for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How long a Pod waits that failed."""
+    """Backoff of failed Pods."""
 
     initial_s: float = 1.0
     max_s: float = 10.0
 
     def after(self, failures: int) -> float:
-        """Seconds after so many failures."""
+        """Return the backoff in seconds after a number of failures."""
         if failures <= 0:
             return 0.0
         return min(self.initial_s * 2.0 ** min(failures - 1, 30), self.max_s)
 
 
 class SchedulingQueue:
-    """The Pods without a Node."""
+    """Queue of the Pods without a Node."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class SchedulingQueue:
         nominator: Nominator | None = None,
         backoff: Backoff = Backoff(),
     ) -> None:
-        """`gate` tells why a Pod must not be tried yet; empty when it may."""
+        """Create the queue. `gate` returns the reason why a Pod must not be scheduled yet; empty if it may."""
         self.nominator = Nominator() if nominator is None else nominator
         self._gate = gate
         self._hints = hints
@@ -71,20 +71,20 @@ class SchedulingQueue:
         self._active = Heap()
         self._backing_off = Heap()
         self._failed = Heap()
-        """Those that back off after an error: never tried before their time."""
-        self._unschedulable = Parked()
+        """Pods in backoff after an error; they are never retried early."""
+        self._unschedulable = UnschedulablePods()
         self._events = EventLog()
         self._in_flight: dict[str, QueuedPod] = {}
         self._filled = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self.incoming: Counter[tuple[str, str]] = Counter()
-        """How many Pods came into which part, and why."""
+        """Number of Pods added to each part, by event."""
 
     def __len__(self) -> int:
         return len(self._active) + len(self._backing_off) + len(self._failed) + len(self._unschedulable)
 
     def pending(self) -> dict[str, int]:
-        """How many Pods wait in which part."""
+        """Return the number of waiting Pods in each part."""
         gated = sum(bool(queued.gate) for queued in self._unschedulable)
         return {
             "active": len(self._active),
@@ -93,10 +93,10 @@ class SchedulingQueue:
             "gated": gated,
         }
 
-    # What the informer tells
+    # Events from the informer
 
     def add(self, pod: PodInfo) -> None:
-        """A Pod without a Node is there."""
+        """Add a new Pod without a Node."""
         if pod.uid in self._in_flight or self._find(pod.uid) is not None:
             self.update(pod)
             return
@@ -105,7 +105,7 @@ class SchedulingQueue:
         self._enqueue(QueuedPod(pod, now, now), ADDED)
 
     def update(self, pod: PodInfo) -> None:
-        """It has changed."""
+        """Update a changed Pod."""
         queued = self._find(pod.uid) or self._in_flight.get(pod.uid)
         if queued is None:
             self.add(pod)
@@ -116,33 +116,33 @@ class SchedulingQueue:
             if pod.priority != old.priority:
                 self._active.put(queued, queued.order)
         elif pod.uid in self._in_flight and _changed(old, pod):
-            self._events.add(Happening(ClusterEvent.SELF_UPDATED, old, pod))
+            self._events.add(RecordedEvent(ClusterEvent.SELF_UPDATED, old, pod))
         elif pod.uid in self._unschedulable and _changed(old, pod):
             if queued.gate:
                 self._unschedulable.remove(pod.uid)
                 self._enqueue(queued, ClusterEvent.SELF_UPDATED.value)
-            elif self._helps(queued, Happening(ClusterEvent.SELF_UPDATED, old, pod)):
+            elif self._helps(queued, RecordedEvent(ClusterEvent.SELF_UPDATED, old, pod)):
                 self._move(queued, ClusterEvent.SELF_UPDATED.value)
 
     def delete(self, uid: str) -> None:
-        """It is gone, or has a Node."""
+        """Remove a Pod that is gone or has a Node."""
         self.nominator.remove(uid)
         for heap in (self._active, self._backing_off, self._failed):
             heap.remove(uid)
         self._unschedulable.remove(uid)
 
-    def happened(self, event: ClusterEvent, old: Any = None, new: Any = None) -> None:
-        """Something has happened that may help Pods which fitted nowhere."""
-        happening = Happening(event, old, new)
-        self._events.add(happening)
-        for queued in self._unschedulable.alike(lambda one: self._waits_for(one, event)):
-            if not queued.gate and self._helps(queued, happening):
+    def on_event(self, event: ClusterEvent, old: Any = None, new: Any = None) -> None:
+        """Handle an event that may help unschedulable Pods."""
+        recorded = RecordedEvent(event, old, new)
+        self._events.add(recorded)
+        for queued in self._unschedulable.waiting_for(lambda one: self._waits_for(one, event)):
+            if not queued.gate and self._helps(queued, recorded):
                 self._move(queued, event.value)
 
-    # What the scheduler does
+    # Calls from the scheduler
 
     async def pop(self) -> QueuedPod:
-        """Take out the Pod that is to be tried next; wait for one."""
+        """Remove and return the next Pod to schedule; wait for one if necessary."""
         while True:
             self._end_back_off(self._backing_off)
             queued = self._active.pop() or self._early()
@@ -156,12 +156,12 @@ class SchedulingQueue:
         return queued
 
     def done(self, uid: str) -> None:
-        """The try is over: it has a Node, or nobody wants it any more."""
+        """Record the end of an attempt: the Pod has a Node or is gone."""
         self._in_flight.pop(uid, None)
         self._events.end(uid)
 
     def requeue(self, queued: QueuedPod, plugins: frozenset[str], *, error: bool = False) -> None:
-        """The try has failed: these plugins have rejected it, or there was an `error`."""
+        """Requeue a Pod after a failed attempt: the plugins have rejected it, or there was an `error`."""
         uid = queued.pod.uid
         queued.plugins = plugins
         queued.added_at = _now()
@@ -172,23 +172,23 @@ class SchedulingQueue:
             queued.errors = 0
         missed = list(self._events.missed(uid))
         self.done(uid)
-        if error or not plugins or any(self._helps(queued, happening) for happening in missed):
+        if error or not plugins or any(self._helps(queued, event) for event in missed):
             self._back_off(queued, ATTEMPT_FAILED, error=error)
         else:
             self._park(queued, ATTEMPT_FAILED)
 
     def is_in_flight(self, uid: str) -> bool:
-        """Whether the Pod is being tried or bound."""
+        """Return True if the Pod is being scheduled or bound."""
         return uid in self._in_flight
 
     def activate(self, uid: str) -> None:
-        """Try a Pod again that waits as unschedulable, whatever has happened."""
+        """Retry an unschedulable Pod now, without an event."""
         queued = self._unschedulable.get(uid)
         if queued is not None and not queued.gate:
             self._move(queued, FORCED)
 
     async def run(self) -> None:
-        """Try Pods again that have waited too long. Until cancelled."""
+        """Retry Pods that have waited too long, until cancelled."""
         while True:
             await asyncio.sleep(FLUSH_S)
             late = _now() - UNSCHEDULABLE_MAX_S
@@ -196,7 +196,7 @@ class SchedulingQueue:
                 if not queued.gate and queued.added_at <= late:
                     self._move(queued, TIMED_OUT)
 
-    # Moves
+    # Moves between the parts
 
     def _find(self, uid: str) -> QueuedPod | None:
         for heap in (self._active, self._backing_off, self._failed):
@@ -205,39 +205,39 @@ class SchedulingQueue:
                 return queued
         return self._unschedulable.get(uid)
 
-    def _enqueue(self, queued: QueuedPod, why: str) -> None:
+    def _enqueue(self, queued: QueuedPod, event: str) -> None:
         queued.gate = self._gate(queued.pod)
         if queued.gate:
-            self._park(queued, why)
+            self._park(queued, event)
             return
         if not queued.attempts:
             queued.first_at = _now()
         self._active.put(queued, queued.order)
-        self.incoming["active", why] += 1
+        self.incoming["active", event] += 1
         self._filled.set()
 
-    def _park(self, queued: QueuedPod, why: str) -> None:
+    def _park(self, queued: QueuedPod, event: str) -> None:
         self._unschedulable.put(queued)
-        self.incoming["unschedulable", why] += 1
+        self.incoming["unschedulable", event] += 1
 
     def _early(self) -> QueuedPod | None:
-        """One that backs off, as nothing else is to be done."""
+        """Pop a Pod in backoff early, because there is nothing else to do."""
         queued = self._backing_off.pop()
         if queued is not None:
             self.incoming["active", POPPED_EARLY] += 1
         return queued
 
-    def _move(self, queued: QueuedPod, why: str) -> None:
-        """From the unschedulable ones to where it is tried again."""
+    def _move(self, queued: QueuedPod, event: str) -> None:
+        """Move an unschedulable Pod to where it is retried."""
         self._unschedulable.remove(queued.pod.uid)
-        self._back_off(queued, why)
+        self._back_off(queued, event)
 
-    def _back_off(self, queued: QueuedPod, why: str, *, error: bool = False) -> None:
+    def _back_off(self, queued: QueuedPod, event: str, *, error: bool = False) -> None:
         ends_at = queued.added_at + self._backoff.after(queued.errors if error else queued.failures)
         if ends_at <= _now():
-            self._enqueue(queued, why)
+            self._enqueue(queued, event)
             return
-        self.incoming["backoff", why] += 1
+        self.incoming["backoff", event] += 1
         if error:
             self._failed.put(queued, ends_at)
         else:
@@ -246,7 +246,7 @@ class SchedulingQueue:
         self._set_timer()
 
     def _set_timer(self) -> None:
-        """Only errors need one: all others are popped as soon as nothing else is to be done."""
+        """Set the timer for the next Pod after an error. All others are popped early, so they need no timer."""
         first = self._failed.first()
         if self._timer is not None:
             self._timer.cancel()
@@ -264,28 +264,28 @@ class SchedulingQueue:
             self._enqueue(queued, BACKOFF_ENDED)
 
     def _waits_for(self, queued: QueuedPod, event: ClusterEvent) -> bool:
-        """Whether a plugin that has rejected the Pod is to be asked about an event."""
+        """Return True if a plugin that rejected the Pod waits for an event."""
         if event is ClusterEvent.WILDCARD:
             return True
         hints = self._hints(queued.pod)
         return any((events := hints.get(plugin)) is None or event in events for plugin in queued.plugins)
 
-    def _helps(self, queued: QueuedPod, happening: Happening) -> bool:
-        if happening.event is ClusterEvent.WILDCARD:
+    def _helps(self, queued: QueuedPod, recorded: RecordedEvent) -> bool:
+        if recorded.event is ClusterEvent.WILDCARD:
             return True
         hints = self._hints(queued.pod)
         for plugin in queued.plugins:
             events = hints.get(plugin)
             if events is None:
                 return True
-            hint = events.get(happening.event)
-            if hint is not None and hint(queued.pod, happening.old, happening.new):
+            hint = events.get(recorded.event)
+            if hint is not None and hint(queued.pod, recorded.old, recorded.new):
                 return True
         return False
 
 
 def _changed(old: PodInfo, new: PodInfo) -> bool:
-    """Whether more has changed than the scheduler's own words in the status."""
+    """Return True if the Pod itself has changed, not just the status that the scheduler writes."""
     return old.labels != new.labels or old.constraints is not new.constraints
 
 

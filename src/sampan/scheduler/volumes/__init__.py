@@ -1,1 +1,1 @@
-"""Claims, volumes and classes, as far as they decide where a Pod can be."""
+"""Claims, volumes and classes, as far as they restrict where a Pod can run."""

@@ -1,4 +1,4 @@
-"""`Storage`: claims, volumes and classes in the stores of informers."""
+"""`Storage`: reads claims, volumes and classes from the stores of informers."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from sampan.scheduler.volumes.views import (
 
 
 class Storage:
-    """Reads. What is found is decoded anew each time: Pods with claims are few."""
+    """Reads and decodes objects. Nothing is cached, because few Pods have claims."""
 
     def __init__(self, claims: Indexer[Any], volumes: Indexer[Any], classes: Indexer[Any]) -> None:
         self._claims = claims
@@ -26,26 +26,26 @@ class Storage:
         self._classes = classes
 
     def claim(self, namespace: str, name: str) -> Claim | None:
-        """A claim by name."""
+        """Return a claim by name."""
         ref = self._claims.get(f"{namespace}/{name}")
         return None if ref is None else decode_claim(ref.raw)
 
     def volume(self, name: str) -> PersistentVolume | None:
-        """A volume by name."""
+        """Return a volume by name."""
         ref = self._volumes.get(name)
         return None if ref is None else decode_volume(ref.raw)
 
     def volumes(self) -> list[PersistentVolume]:
-        """All volumes."""
+        """Return all volumes."""
         return [decode_volume(ref.raw) for ref in self._volumes.refs()]
 
     def storage_class(self, name: str) -> StorageClass | None:
-        """A class by name."""
+        """Return a class by name."""
         ref = self._classes.get(name)
         return None if ref is None else decode_storage_class(ref.raw)
 
     def claims_of(self, pod: PodInfo, plugin: str) -> list[Claim]:
-        """The claims of a Pod. Raises `Unschedulable`, in the plugin's name, when one cannot be used."""
+        """Return the claims of a Pod. Raises `Unschedulable` with the plugin's name if one is unusable."""
         return [self._usable(pod, name, is_own=is_own, plugin=plugin) for name, is_own in claim_names(pod)]
 
     def _usable(self, pod: PodInfo, name: str, *, is_own: bool, plugin: str) -> Claim:
@@ -64,7 +64,7 @@ class Storage:
 
 
 def claim_names(pod: PodInfo) -> list[tuple[str, bool]]:
-    """The names of a Pod's claims, and whether they are made for the Pod alone."""
+    """Return the names of a Pod's claims, each with True if it is an ephemeral one of the Pod."""
     names: list[tuple[str, bool]] = []
     for volume in pod.constraints.volumes:
         if volume.persistent_volume_claim is not None:
@@ -75,7 +75,7 @@ def claim_names(pod: PodInfo) -> list[tuple[str, bool]]:
 
 
 def reaches(volume: PersistentVolume, node_name: str, labels: Labels) -> bool:
-    """Whether a Node can have a volume."""
+    """Return True if a Node can access a volume."""
     affinity = volume.spec.node_affinity
     if affinity is None or affinity.required is None:
         return True
@@ -83,7 +83,7 @@ def reaches(volume: PersistentVolume, node_name: str, labels: Labels) -> bool:
 
 
 def fits(volume: PersistentVolume, claim: Claim) -> bool:
-    """Whether a volume that is free has what a claim asks for."""
+    """Return True if a free volume matches a claim."""
     reference, spec = volume.spec.claim_ref, volume.spec
     if reference is not None and (reference.namespace, reference.name) != (
         claim.metadata.namespace,

@@ -1,4 +1,4 @@
-"""What the scheduler reads of claims, volumes and storage classes."""
+"""Read-only views of the parts of claims, volumes and storage classes that the scheduler uses."""
 
 import msgspec
 
@@ -11,7 +11,7 @@ _STORAGE = "storage"
 
 
 class ClaimMeta(msgspec.Struct, rename="camel", gc=False):
-    """Of a claim's metadata."""
+    """The metadata of a claim."""
 
     name: str = ""
     namespace: str = ""
@@ -21,7 +21,7 @@ class ClaimMeta(msgspec.Struct, rename="camel", gc=False):
 
 
 class ClaimSpec(msgspec.Struct, rename="camel", gc=False):
-    """Of a claim's spec."""
+    """The spec of a claim."""
 
     volume_name: str = ""
     storage_class_name: str | None = None
@@ -31,7 +31,7 @@ class ClaimSpec(msgspec.Struct, rename="camel", gc=False):
 
 
 class ClaimStatus(msgspec.Struct, gc=False):
-    """Of a claim's status."""
+    """The status of a claim."""
 
     phase: str = ""
 
@@ -45,24 +45,24 @@ class Claim(msgspec.Struct, gc=False):
 
     @property
     def is_bound(self) -> bool:
-        """Whether it has its volume for good."""
+        """True if the binding of the claim is complete."""
         return bool(self.spec.volume_name) and "pv.kubernetes.io/bind-completed" in self.metadata.annotations
 
     @property
     def storage(self) -> int:
-        """The bytes that it asks for."""
+        """Requested size in bytes."""
         return amount(_STORAGE, self.spec.resources.requests.get(_STORAGE, 0))
 
 
 class VolumeMeta(msgspec.Struct, rename="camel", gc=False):
-    """Of a volume's metadata."""
+    """The metadata of a volume."""
 
     name: str = ""
     labels: Labels = msgspec.field(default_factory=dict)
 
 
 class ClaimReference(msgspec.Struct, gc=False):
-    """The claim that a volume is for."""
+    """Reference from a volume to its claim."""
 
     namespace: str = ""
     name: str = ""
@@ -70,20 +70,20 @@ class ClaimReference(msgspec.Struct, gc=False):
 
 
 class VolumeNodeAffinity(msgspec.Struct, gc=False):
-    """The Nodes that can reach a volume."""
+    """Nodes that can access a volume."""
 
     required: NodeSelector | None = None
 
 
 class CsiSource(msgspec.Struct, rename="camel", gc=False):
-    """A volume of a CSI driver."""
+    """Source of a CSI volume."""
 
     driver: str = ""
     volume_handle: str = ""
 
 
 class VolumeSpec(msgspec.Struct, rename="camel", gc=False):
-    """Of a volume's spec."""
+    """The spec of a volume."""
 
     capacity: Quantities = msgspec.field(default_factory=dict)
     access_modes: list[str] = msgspec.field(default_factory=list)
@@ -95,7 +95,7 @@ class VolumeSpec(msgspec.Struct, rename="camel", gc=False):
 
 
 class VolumeStatus(msgspec.Struct, gc=False):
-    """Of a volume's status."""
+    """The status of a volume."""
 
     phase: str = ""
 
@@ -109,12 +109,12 @@ class PersistentVolume(msgspec.Struct, gc=False):
 
     @property
     def storage(self) -> int:
-        """Its size in bytes."""
+        """Size in bytes."""
         return amount(_STORAGE, self.spec.capacity.get(_STORAGE, 0))
 
 
 class TopologyExpression(msgspec.Struct, gc=False):
-    """Values of a label."""
+    """Allowed values of a label."""
 
     key: str = ""
     values: list[str] = msgspec.field(default_factory=list)
@@ -126,7 +126,7 @@ class TopologyTerm(msgspec.Struct, rename="camel", gc=False):
     match_label_expressions: list[TopologyExpression] = msgspec.field(default_factory=list)
 
     def matches(self, labels: Labels) -> bool:
-        """Whether a Node has them all."""
+        """Return True if a Node has all of the labels."""
         return all(labels.get(each.key) in each.values for each in self.match_label_expressions)
 
 
@@ -139,12 +139,12 @@ class StorageClass(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def waits_for_pod(self) -> bool:
-        """Whether claims get their volume when a Pod has its Node."""
+        """True if claims are bound only after a Pod has a Node."""
         return self.volume_binding_mode == "WaitForFirstConsumer"
 
     @property
     def provisions(self) -> bool:
-        """Whether volumes are made for claims."""
+        """True if volumes are provisioned for claims."""
         return self.provisioner not in ("", "kubernetes.io/no-provisioner")
 
 

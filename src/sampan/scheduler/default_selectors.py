@@ -1,4 +1,4 @@
-"""`Fellows`: the Pods that belong together, by the services and controllers that select them.
+"""`DefaultSelectors`: selectors of the Pods with the same Services and controller, for default spread constraints.
 
 Source: pkg/scheduler/framework/plugins/helper/spread.go (1.36).
 """
@@ -38,17 +38,17 @@ _by_labels = msgspec.json.Decoder(_SelectsByLabels).decode
 _by_selector = msgspec.json.Decoder(_SelectsBySelector).decode
 
 
-class Fellows:
-    """Reads the stores of informers. What was read of an object is kept until it changes."""
+class DefaultSelectors:
+    """Reads the stores of informers. Parsed selectors are cached until their object changes."""
 
     def __init__(self, services: Indexer[Any], controllers: Mapping[str, Indexer[Any]]) -> None:
-        """`controllers` by kind: ReplicationController, ReplicaSet, StatefulSet."""
+        """Create it; `controllers` has the keys ReplicationController, ReplicaSet and StatefulSet."""
         self._services = services
         self._controllers = controllers
         self._read: OrderedDict[tuple[str, object], Selector] = OrderedDict()
 
-    def fellows(self, pod: PodInfo) -> Selector:
-        """The Pods of the same services and of the same controller; a selector without conditions: there are none."""
+    def selector_for(self, pod: PodInfo) -> Selector:
+        """Return the selector of the Pods with the same Services and controller; an empty one if there are none."""
         found: list[Selector] = []
         for ref in self._services.by_index(NAMESPACE_INDEX, pod.namespace):
             service = self._selector(ref, _of_labels)

@@ -1,4 +1,4 @@
-"""`Parked`: the Pods that wait for something to happen, together with those that were rejected by the same plugins."""
+"""`UnschedulablePods`: Pods that wait for an event, grouped by the plugins that rejected them."""
 
 from collections.abc import Callable, Iterator
 
@@ -7,8 +7,8 @@ from sampan.scheduler.queue.queued_pod import QueuedPod
 _Group = tuple[str, frozenset[str]]
 
 
-class Parked:
-    """An event that no plugin of a group waits for costs nothing, however many Pods are in it."""
+class UnschedulablePods:
+    """Pods by group. For an event that no plugin of a group waits for, the cost does not depend on its size."""
 
     def __init__(self) -> None:
         self._groups: dict[_Group, dict[str, QueuedPod]] = {}
@@ -25,19 +25,19 @@ class Parked:
             yield from group.values()
 
     def get(self, uid: str) -> QueuedPod | None:
-        """A Pod that is in it."""
+        """Return a Pod, or None."""
         group = self._group_of.get(uid)
         return None if group is None else self._groups[group][uid]
 
     def put(self, queued: QueuedPod) -> None:
-        """A Pod waits. Its plugins must stay as they are while it does."""
+        """Add a Pod. Its `plugins` must not change while it is here."""
         self.remove(queued.pod.uid)
         group = (queued.pod.constraints.scheduler_name, queued.plugins)
         self._group_of[queued.pod.uid] = group
         self._groups.setdefault(group, {})[queued.pod.uid] = queued
 
     def remove(self, uid: str) -> None:
-        """It waits no more."""
+        """Remove a Pod."""
         group = self._group_of.pop(uid, None)
         if group is not None:
             pods = self._groups[group]
@@ -45,11 +45,8 @@ class Parked:
             if not pods:
                 del self._groups[group]
 
-    def alike(self, concerns: Callable[[QueuedPod], bool]) -> list[QueuedPod]:
-        """The Pods of the groups that something concerns: asked of one Pod for all that the same plugins rejected."""
+    def waiting_for(self, waits: Callable[[QueuedPod], bool]) -> list[QueuedPod]:
+        """Return the Pods of the groups for which `waits` is true. It is called with one Pod of each group."""
         return [
-            queued
-            for group in self._groups.values()
-            if concerns(next(iter(group.values())))
-            for queued in group.values()
+            queued for group in self._groups.values() if waits(next(iter(group.values()))) for queued in group.values()
         ]
