@@ -1,4 +1,4 @@
-"""`sampan generate clients`: the committed package of the Network example, and kinds with more to them."""
+"""Tests of `sampan generate clients`: the committed package of the Network example, and further kinds."""
 
 import asyncio
 import importlib
@@ -47,7 +47,7 @@ async def test_the_clientset_reads_and_writes() -> None:
             await networks.get("x")
 
 
-async def test_informer_and_lister_follow() -> None:
+async def test_informer_and_lister_follow_changes() -> None:
     async with connected() as (client, api):
         await api.create(CRDS, crd_of(Network))
         created = await Clientset(client).samplecrd_v1().networks("default").create(_network("x"))
@@ -64,7 +64,7 @@ async def test_informer_and_lister_follow() -> None:
             await factory.factory.shutdown()
 
 
-def test_scale_scope_and_no_status_are_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scale_scope_and_no_status_are_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     write(client_files(load(["tests.resource.kinds"]), tmp_path / "harbour_clients"))
     importlib.import_module("harbour_clients")
@@ -89,9 +89,7 @@ class Buoy(CustomResource):
 """
 
 
-def test_a_kind_of_several_versions_has_an_informer_and_a_lister_of_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_version_of_a_kind_has_an_informer_and_a_lister(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "another_boat.py").write_text(ANOTHER_BOAT)
     write(client_files(load(["tests.resource.kinds", "another_boat"]), tmp_path / "fleet_clients"))
@@ -120,7 +118,7 @@ def test_a_kind_of_several_versions_has_an_informer_and_a_lister_of_each(
     assert checked.returncode == 0, checked.stdout
 
 
-def test_the_command_writes_and_checks(tmp_path: Path) -> None:
+def test_the_command_writes_and_checks_files(tmp_path: Path) -> None:
     for arguments, code in ((["--check"], 1), ([], 0), (["--check"], 0)):
         with pytest.raises(SystemExit) as ended:
             main(["generate", "clients", str(tmp_path), "--from", "network_operator.types", *arguments])

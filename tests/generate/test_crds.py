@@ -1,4 +1,4 @@
-"""`sampan generate crds`."""
+"""Tests of `sampan generate crds`."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def test_each_class_is_found_once() -> None:
     assert load([MODULE, MODULE]) == [Boat, OldBoat, Buoy]
 
 
-def test_the_command_writes_and_says_what(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_written_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(str(tmp_path / "crds"), "--from", MODULE) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"wrote {tmp_path}/crds/harbour.example.com_boats.yaml",
@@ -40,7 +40,7 @@ def test_the_command_writes_and_says_what(tmp_path: Path, capsys: pytest.Capture
     ]
 
 
-def test_what_has_not_changed_is_not_written_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unchanged_files_are_not_written_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _run(str(tmp_path), "--from", MODULE)
     capsys.readouterr()
     assert _run(str(tmp_path), "--from", MODULE) == 0
@@ -66,11 +66,11 @@ def test_a_check_of_fresh_files_passes(tmp_path: Path) -> None:
     [("no.such.module", "cannot import no.such.module"), ("json", "json declares no kind")],
     ids=["missing", "nothing declared"],
 )
-def test_modules_that_are_of_no_use(module: str, message: str) -> None:
+def test_unusable_modules_are_rejected(module: str, message: str) -> None:
     with pytest.raises(SourceError, match=message):
         load([module])
 
 
-def test_the_command_says_why_it_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_cause_of_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(str(tmp_path), "--from", "no.such.module") == 1
     assert capsys.readouterr().err.startswith("sampan: error: cannot import no.such.module")

@@ -1,4 +1,4 @@
-"""Generated files of this repository are what would be generated."""
+"""Tests that the generated files in this repository are up to date."""
 
 from pathlib import Path
 

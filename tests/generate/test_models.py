@@ -1,4 +1,4 @@
-"""`sampan generate models`: classes that say what the schema said."""
+"""Tests of `sampan generate models`."""
 
 import asyncio
 import importlib.util
@@ -114,21 +114,23 @@ WILD = {
     ],
     ids=["boat", "buoy", "wild"],
 )
-def test_the_crd_of_the_model_is_the_crd(crd: dict[str, Any], classes: list[tuple[str, str]], tmp_path: Path) -> None:
+def test_the_crd_of_a_model_equals_its_source(
+    crd: dict[str, Any], classes: list[tuple[str, str]], tmp_path: Path
+) -> None:
     write(crd_model_files([crd], tmp_path))
     models = [getattr(_load(tmp_path / f"{module}.py"), name) for module, name in classes]
     assert _without_order(crd_of(*models)) == _without_order(crd)
 
 
-async def test_the_server_takes_the_wild_crd() -> None:
-    """The corpus above is a CRD that could be."""
+async def test_the_server_accepts_the_wild_crd() -> None:
+    """The CRD above is valid."""
     async with connected() as (_, api):
         valid = msgspec.json.decode(msgspec.json.encode(WILD))
         del valid["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["from"]["pattern"]
         await api.create(CRDS, valid)
 
 
-def test_what_is_stored_against_a_rule_can_be_read(tmp_path: Path) -> None:
+def test_stored_objects_that_violate_a_rule_can_be_read(tmp_path: Path) -> None:
     write(crd_model_files([WILD], tmp_path))
     wild = _load(tmp_path / "models_v1alpha1.py").Wild
     assert object_type(wild).decode(b'{"small": 99, "from": "x"}').small == 99
@@ -166,7 +168,7 @@ async def test_the_kinds_of_a_server(tmp_path: Path) -> None:
 
 
 def _sparse(schema: Any, definitions: Any, value: Any, depth: int) -> Any:
-    """An object of a schema in which every field has this value, down to a depth; `...` leaves it out."""
+    """Return an object of a schema with this value in every field, down to a depth; `...` omits it."""
     reference = schema.get("$ref") or next((each.get("$ref") for each in schema.get("allOf") or []), "")
     schema = definitions[reference.rpartition("/")[2]] if reference else schema
     if not schema.get("properties"):
@@ -206,13 +208,13 @@ async def test_the_models_of_all_kinds_read_what_go_writes(tmp_path: Path) -> No
     assert kinds > 60
 
 
-def test_models_read_values_that_no_enumeration_names(tmp_path: Path) -> None:
+def test_models_read_values_outside_of_an_enumeration(tmp_path: Path) -> None:
     write(crd_model_files([crd_of(Boat)], tmp_path))
     boat = _load(tmp_path / "harbour_v1.py").Boat
     assert object_type(boat).decode(b'{"spec":{"length":3,"mode":"Sideways"}}').spec.mode == "Sideways"
 
 
-def test_models_of_groups_with_the_same_first_word_are_all_there(tmp_path: Path) -> None:
+def test_groups_with_equal_short_names_have_separate_models(tmp_path: Path) -> None:
     other = crd_of(Boat)
     other["spec"]["group"] = "harbour.example.org"
     other["metadata"]["name"] = "boats.harbour.example.org"
@@ -222,8 +224,8 @@ def test_models_of_groups_with_the_same_first_word_are_all_there(tmp_path: Path)
     ]
 
 
-async def test_an_update_of_a_model_keeps_what_the_model_does_not_know(tmp_path: Path) -> None:
-    """The server has been upgraded since the model was made."""
+async def test_an_update_of_a_model_keeps_unknown_fields(tmp_path: Path) -> None:
+    """The server was upgraded after the model was generated."""
     old = crd_of(Boat)
     version = old["spec"]["versions"][0]
     version.pop("additionalPrinterColumns")
@@ -255,19 +257,19 @@ def _deployment(cls: Any) -> Any:
     return made
 
 
-def test_the_same_crd_gives_the_same_text(tmp_path: Path) -> None:
+def test_the_output_for_a_crd_is_deterministic(tmp_path: Path) -> None:
     assert crd_model_files([WILD], tmp_path) == crd_model_files([WILD], tmp_path)
 
 
 @pytest.mark.parametrize(
     ("manifests", "message"),
     [
-        ([], "there is no CustomResourceDefinition"),
-        ([{**WILD, "apiVersion": "apiextensions.k8s.io/v1beta1"}], "only apiextensions.k8s.io/v1 can be read"),
+        ([], "no CustomResourceDefinition in the manifests"),
+        ([{**WILD, "apiVersion": "apiextensions.k8s.io/v1beta1"}], "only apiextensions.k8s.io/v1 is supported"),
     ],
     ids=["none", "old"],
 )
-def test_manifests_that_are_of_no_use(manifests: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
+def test_unusable_manifests_are_rejected(manifests: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=message):
         crd_model_files(manifests, tmp_path)
 
@@ -290,7 +292,7 @@ def test_names_in_python(name: str, snake: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["spec", "match_labels", "pod_ips", "a_b_c", "from_", "field_1st"])
-def test_names_in_json_are_msgspecs(name: str) -> None:
+def test_names_in_json_equal_those_of_msgspec(name: str) -> None:
     made = msgspec.defstruct("Made", [(name, int, 0)], rename="camel")
     assert msgspec.structs.fields(made)[0].encode_name == camel_case(name)
 

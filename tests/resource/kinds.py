@@ -22,7 +22,7 @@ from sampan.resource import (
 
 
 class Mode(enum.StrEnum):
-    """How fast."""
+    """The speed of a boat."""
 
     FAST = "Fast"
     SLOW = "Slow"
@@ -37,7 +37,7 @@ class Condition(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class BoatSpec(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """What is wanted of a boat."""
+    """Desired state of a boat."""
 
     length: Annotated[int, msgspec.Meta(ge=1, le=400)]
     """Length in feet."""
@@ -52,7 +52,7 @@ class BoatSpec(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True)
 
 
 class BoatStatus(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """What is seen of a boat."""
+    """Observed state of a boat."""
 
     replicas: int = 0
     conditions: Annotated[list[Condition], list_map("type"), msgspec.Meta(max_length=10)] = msgspec.field(
@@ -79,14 +79,14 @@ class Boat(CustomResource):
 
 @resource(group="harbour.example.com", version="v1beta1", kind="Boat", storage=False, deprecated=True)
 class OldBoat(CustomResource):
-    """A boat, as it was said before."""
+    """A boat in the earlier version."""
 
     feet: int = 0
 
 
 @dataclass
 class BuoySpec:
-    """What is wanted of a buoy."""
+    """Desired state of a buoy."""
 
     colour: Annotated[str, rule("self in ['red', 'green']", "red or green")]
     note: str | None = None

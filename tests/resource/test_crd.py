@@ -1,4 +1,4 @@
-"""CRDs from declared classes: what they say, and that an API server takes them."""
+"""Tests of CRDs from declared classes, also on an API server."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ def test_fields_without_default_are_required() -> None:
     assert schema_of(BoatSpec)["required"] == ["length"]
 
 
-def test_several_versions_make_one_crd() -> None:
+def test_several_versions_are_one_crd() -> None:
     versions = crd_of(Boat, OldBoat)["spec"]["versions"]
     assert [(each["name"], each["storage"], each.get("deprecated")) for each in versions] == [
         ("v1", True, None),
@@ -96,11 +96,11 @@ def test_several_versions_make_one_crd() -> None:
         ((), "at least one"),
         ((Boat, Buoy), "not versions of one kind"),
         ((Boat, Boat), "the same version"),
-        ((OldBoat,), "exactly one version is stored, not 0"),
+        ((OldBoat,), "exactly one version must be stored, not 0"),
     ],
     ids=["none", "two kinds", "same version", "none stored"],
 )
-def test_classes_that_do_not_make_one_kind(classes: tuple[type[Any], ...], message: str) -> None:
+def test_classes_that_are_not_versions_of_one_kind(classes: tuple[type[Any], ...], message: str) -> None:
     with pytest.raises(TypeError, match=message):
         crd_of(*classes)
 
@@ -118,7 +118,7 @@ class Either(msgspec.Struct):
 
 
 class Keys(msgspec.Struct):
-    """A map by numbers."""
+    """A map with integer keys."""
 
     value: dict[int, str] = msgspec.field(default_factory=dict)
 
@@ -131,13 +131,13 @@ class Keys(msgspec.Struct):
         (Keys, "Keys.value: the keys"),
     ],
 )
-def test_types_that_a_structural_schema_cannot_say(cls: type[Any], message: str) -> None:
+def test_types_without_structural_schema_are_rejected(cls: type[Any], message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         schema_of(cls)
 
 
 @pytest.mark.parametrize("classes", [(Boat, OldBoat), (Buoy,)], ids=["boat", "buoy"])
-async def test_the_server_takes_the_crd_and_serves_the_kind(classes: tuple[type[Any], ...]) -> None:
+async def test_the_server_accepts_the_crd_and_serves_the_kind(classes: tuple[type[Any], ...]) -> None:
     async with served() as api:
         crd = crd_of(*classes)
         created = await api.create(CRDS, crd)
@@ -146,7 +146,7 @@ async def test_the_server_takes_the_crd_and_serves_the_kind(classes: tuple[type[
         assert (await api.get(info.path("default"))).code == 200
 
 
-def test_the_same_class_gives_the_same_text() -> None:
+def test_the_output_for_a_class_is_deterministic() -> None:
     @resource(group="g.example.com", version="v1")
     class Raft(CustomResource):
         """A raft."""

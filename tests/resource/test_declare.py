@@ -1,4 +1,4 @@
-"""`@resource`: classes become kinds, and their objects JSON and back."""
+"""Tests of `@resource`: declared kinds, and their conversion to and from JSON."""
 
 import msgspec
 import orjson
@@ -33,7 +33,7 @@ def test_a_status_field_gives_the_status_subresource() -> None:
     assert declaration(Buoy).info.subresources == frozenset()
 
 
-def test_no_status_is_honoured() -> None:
+def test_no_status_disables_the_status_subresource() -> None:
     @resource(group="g.example.com", version="v1", no_status=True)
     class Raft(CustomResource):
         """A raft."""
@@ -43,7 +43,7 @@ def test_no_status_is_honoured() -> None:
     assert not declaration(Raft).status
 
 
-def test_a_written_object_says_what_it_is() -> None:
+def test_a_written_object_has_api_version_and_kind() -> None:
     written = orjson.loads(object_type(Boat).encode(Boat(metadata=ObjectMeta(name="a"), spec=BoatSpec(length=3))))
     assert written == {
         "apiVersion": "harbour.example.com/v1",
@@ -53,7 +53,7 @@ def test_a_written_object_says_what_it_is() -> None:
     }
 
 
-def test_an_object_with_nothing_but_defaults_is_still_json() -> None:
+def test_an_object_with_only_defaults_is_valid_json() -> None:
     written = orjson.loads(object_type(OldBoat).encode(OldBoat()))
     assert written == {"apiVersion": "harbour.example.com/v1beta1", "kind": "Boat", "metadata": {}}
 
@@ -65,19 +65,19 @@ def test_an_object_with_nothing_but_defaults_is_still_json() -> None:
         Boat(spec=BoatSpec(length=400, cargo={"rice": 3}, ports=[1, 2], extra={"a": [1]}, speed="5%")),
     ],
 )
-def test_objects_come_back_as_they_were(obj: Boat) -> None:
+def test_objects_round_trip(obj: Boat) -> None:
     kind = object_type(Boat)
     assert kind.decode(kind.encode(obj)) == obj
 
 
-def test_dataclasses_are_kinds_too_and_absent_fields_are_left_out() -> None:
+def test_dataclasses_can_be_kinds_and_omit_absent_fields() -> None:
     kind = object_type(Buoy)
     body = kind.encode(Buoy(BuoySpec("red"), ObjectMeta(name="b")))
     assert orjson.loads(body)["spec"] == {"colour": "red"}
     assert kind.decode(body) == Buoy(BuoySpec("red"), ObjectMeta(name="b"))
 
 
-def test_unknown_fields_are_passed_over() -> None:
+def test_unknown_fields_are_ignored() -> None:
     read = object_type(Boat).decode(b'{"kind":"Boat","spec":{"length":1,"sails":2},"other":[]}')
     assert read.spec.length == 1
 
@@ -87,7 +87,7 @@ def test_a_wrong_type_is_a_value_error_that_names_the_field() -> None:
         object_type(Boat).decode(b'{"spec":{"length":"long"}}')
 
 
-def test_a_class_without_metadata_is_no_kind() -> None:
+def test_a_class_without_metadata_is_not_a_kind() -> None:
     with pytest.raises(TypeError, match="needs a field metadata"):
 
         @resource(group="g", version="v1")
@@ -95,11 +95,11 @@ def test_a_class_without_metadata_is_no_kind() -> None:
             """Nothing."""
 
 
-def test_a_plain_class_is_no_kind() -> None:
+def test_a_plain_class_is_not_a_kind() -> None:
     with pytest.raises(TypeError, match="neither a msgspec Struct nor a dataclass"):
         resource(group="g", version="v1")(int)
 
 
-def test_an_undeclared_class_is_told_so() -> None:
+def test_an_undeclared_class_is_an_error() -> None:
     with pytest.raises(TypeError, match="decorate it with @resource"):
         declaration(BoatSpec)

@@ -1,4 +1,4 @@
-"""Reading objects that do not fit their class, as Go's clients do."""
+"""Tests of reading objects that do not fit their class, as Go clients do."""
 
 from typing import Any, Literal
 
@@ -38,14 +38,14 @@ class Spec(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
 
 @resource(group="g.example.com", version="v1", lenient=True)
 class Thing(CustomResource):
-    """A kind that was made of a schema."""
+    """A kind generated from a schema."""
 
     spec: Spec
 
 
 @resource(group="g.example.com", version="v1", kind="Thing")
 class StrictThing(CustomResource):
-    """The same, written by hand."""
+    """The same kind, written by hand."""
 
     spec: Spec
 
@@ -120,11 +120,11 @@ def test_a_value_of_another_type_is_an_error_that_names_the_field(field: str, da
         object_type(Thing).decode(msgspec.json.encode({"spec": {field: data}}))
 
 
-def test_a_class_that_was_written_by_hand_says_what_is_missing() -> None:
+def test_a_strict_class_reports_missing_fields() -> None:
     with pytest.raises(ValueError, match="missing required field"):
         object_type(StrictThing).decode(b'{"spec":{}}')
 
 
-def test_what_fits_is_read_the_same_way() -> None:
+def test_valid_objects_are_read_the_same_way() -> None:
     spec = {**msgspec.to_builtins(ZERO), "mode": "fast", "byName": {"a": {"name": "b"}}}
     assert LenientReader(Spec).read(spec) == msgspec.convert(spec, Spec)

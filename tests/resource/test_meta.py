@@ -1,4 +1,4 @@
-"""`meta()`: the same names for the metadata of dicts and of typed objects."""
+"""Tests of `meta()`: equal names for the metadata of dicts and of typed objects."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_owner_references_are_assigned(obj: Any) -> None:
     assert meta(obj).owner_references == [owner]
 
 
-def test_what_is_assigned_empty_leaves_a_dict_object() -> None:
+def test_assigning_an_empty_value_removes_the_field() -> None:
     obj = {"metadata": {"name": "a", "resourceVersion": "7"}}
     meta(obj).resource_version = ""
     assert obj == {"metadata": {"name": "a"}}

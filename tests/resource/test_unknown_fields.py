@@ -1,4 +1,4 @@
-"""Fields that a class does not know survive an update."""
+"""Tests that unknown fields survive an update."""
 
 import copy
 import dataclasses
@@ -18,14 +18,14 @@ from tests.properties import examples
 
 
 class Port(msgspec.Struct, rename="camel", omit_defaults=True):
-    """A part of a list."""
+    """An element of a list."""
 
     name: str = ""
     number: int = 0
 
 
 class HullSpec(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """What this program knows of it."""
+    """The fields that this program defines."""
 
     length: int = 1
     colour: str = ""
@@ -34,7 +34,7 @@ class HullSpec(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True)
 
 @resource(group="harbour.example.com", version="v2")
 class Hull(CustomResource):
-    """A kind of which this class knows a part."""
+    """A kind of which this class defines only some fields."""
 
     spec: HullSpec
 
@@ -42,7 +42,7 @@ class Hull(CustomResource):
 @resource(group="harbour.example.com", version="v2", kind="Hull")
 @dataclass
 class PlainHull:
-    """The same as a dataclass."""
+    """The same kind as a dataclass."""
 
     spec: HullSpec
     metadata: ObjectMeta = field(default_factory=ObjectMeta)
@@ -73,7 +73,7 @@ def written(hull: Hull) -> Any:
     return msgspec.json.decode(KIND.encode_update(hull))
 
 
-def test_an_object_that_was_not_changed_is_written_as_it_was_read() -> None:
+def test_an_unchanged_object_is_written_as_it_was_read() -> None:
     assert written(read()) == STORED
 
 
@@ -87,7 +87,7 @@ def test_a_change_changes_only_its_field() -> None:
     assert written(hull) == expected
 
 
-def test_a_field_that_is_taken_away_goes() -> None:
+def test_a_removed_field_is_deleted() -> None:
     hull = read()
     hull.spec.colour = ""
     assert "colour" not in written(hull)["spec"]
@@ -124,7 +124,7 @@ def test_a_field_that_is_taken_away_goes() -> None:
         pytest.param(lambda ports: ports.clear(), None, id="none left"),
     ],
 )
-def test_elements_of_lists_keep_what_is_theirs(change: Callable[[list[Port]], None], ports: Any) -> None:
+def test_list_elements_keep_their_unknown_fields(change: Callable[[list[Port]], None], ports: Any) -> None:
     hull = read()
     change(hull.spec.ports)
     assert written(hull)["spec"].get("ports") == ports
@@ -141,29 +141,29 @@ def test_elements_of_lists_keep_what_is_theirs(change: Callable[[list[Port]], No
     ],
     ids=["copy", "deepcopy", "pickle", "replace", "metadata copied"],
 )
-def test_copies_keep_them_too(copied: Callable[[Hull], Hull]) -> None:
+def test_copies_keep_unknown_fields(copied: Callable[[Hull], Hull]) -> None:
     hull = copied(read())
     hull.spec.length = 5
     assert written(hull)["spec"]["planks"] == {"count": 12}
 
 
-def test_dataclasses_keep_them_too() -> None:
+def test_dataclasses_keep_unknown_fields() -> None:
     kind = object_type(PlainHull)
     hull = dataclasses.replace(kind.decode(msgspec.json.encode(STORED)), spec=HullSpec(length=9))
     body = msgspec.json.decode(kind.encode_update(hull))
     assert (body["spec"]["length"], body["spec"]["planks"]) == (9, {"count": 12})
 
 
-def test_an_object_that_was_not_read_has_none() -> None:
+def test_a_new_object_has_no_unknown_fields() -> None:
     hull = Hull(metadata=ObjectMeta(name="a"), spec=HullSpec(length=2))
     assert KIND.encode_update(hull) == KIND.encode(hull)
 
 
-def test_what_is_created_or_applied_has_what_the_class_knows() -> None:
+def test_created_or_applied_objects_have_only_defined_fields() -> None:
     assert "planks" not in msgspec.json.decode(KIND.encode(read()))["spec"]
 
 
-def test_what_is_remembered_is_no_part_of_the_object() -> None:
+def test_the_attached_source_is_not_part_of_the_object() -> None:
     assert read().metadata == ObjectMeta(name="a", resource_version="7", labels={"x": "y"})
     assert read() == read()
 
@@ -177,11 +177,11 @@ VALUES = st.recursive(
 
 @settings(max_examples=examples(100))
 @given(source=VALUES, after=VALUES)
-def test_where_everything_is_known_the_result_is_what_is_wanted(source: Any, after: Any) -> None:
+def test_without_unknown_fields_the_result_is_the_new_object(source: Any, after: Any) -> None:
     assert with_unknown(source, source, after) == after
 
 
 @settings(max_examples=examples(100))
 @given(source=VALUES, before=VALUES)
-def test_where_nothing_is_changed_the_result_is_what_was_read(source: Any, before: Any) -> None:
+def test_without_changes_the_result_is_the_object_as_read(source: Any, before: Any) -> None:
     assert with_unknown(source, before, before) == source

@@ -1,4 +1,4 @@
-"""`KindValidator`: what the server would say."""
+"""Tests of `KindValidator`."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from sampan.resource.validation import KindValidator
 from tests.resource.kinds import Boat, BoatSpec, Buoy, BuoySpec, Mode
 
 
-def test_a_good_object_has_no_faults() -> None:
+def test_a_valid_object_has_no_errors() -> None:
     assert KindValidator(Boat).faults(Boat(spec=BoatSpec(length=30))) == []
 
 
@@ -20,12 +20,12 @@ def test_a_good_object_has_no_faults() -> None:
         ({"length": 3, "mode": "Idle"}, 'spec.mode: Unsupported value: "Idle": supported values: "Fast", "Slow"'),
     ],
 )
-def test_faults_have_the_servers_words(spec: Object, fault: str) -> None:
+def test_errors_have_the_servers_messages(spec: Object, fault: str) -> None:
     [found] = KindValidator(Boat).faults({"spec": spec})
     assert str(found) == fault
 
 
-def test_immutable_fields_may_be_set_but_not_changed() -> None:
+def test_immutable_fields_can_be_set_but_not_changed() -> None:
     check = KindValidator(Boat)
     old = Boat(spec=BoatSpec(length=3, name_plate="A"))
     assert [fault.detail for fault in check.faults(Boat(spec=BoatSpec(length=3, name_plate="B")), old)] == [

@@ -10,11 +10,11 @@ from .samplecrd_v1 import SamplecrdV1Client
 
 
 class Clientset:
-    """The clients of all groups."""
+    """Clients of all groups."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
 
     def samplecrd_v1(self) -> SamplecrdV1Client:
-        """The resources of samplecrd.k8s.io/v1."""
+        """Return the clients of samplecrd.k8s.io/v1."""
         return SamplecrdV1Client(self.client)

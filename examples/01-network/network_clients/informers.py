@@ -12,22 +12,22 @@ from .listers import NetworkLister
 
 
 class NetworkInformer:
-    """The shared informer of Network objects, and its lister."""
+    """Shared informer and lister of Network objects."""
 
     def __init__(self, factory: SharedInformerFactory) -> None:
         self._factory = factory
 
     def informer(self) -> SharedInformer[Network]:
-        """The informer; the factory starts it."""
+        """Return the informer; the factory starts it."""
         return self._factory.informer_for(Network)
 
     def lister(self) -> NetworkLister:
-        """Reads from the informer's store."""
+        """Return a lister that reads from the informer's store."""
         return NetworkLister(self.informer().lister())
 
 
 class SamplecrdV1Informers:
-    """The informers of samplecrd.k8s.io/v1."""
+    """Informers of samplecrd.k8s.io/v1."""
 
     def __init__(self, factory: SharedInformerFactory) -> None:
         self._factory = factory
@@ -38,7 +38,7 @@ class SamplecrdV1Informers:
 
 
 class SamplecrdInformers:
-    """The informers of samplecrd.k8s.io."""
+    """Informers of samplecrd.k8s.io."""
 
     def __init__(self, factory: SharedInformerFactory) -> None:
         self._factory = factory

@@ -17,9 +17,9 @@ class NetworkLister:
         self._lister = lister
 
     def list(self, selector: str | Selector = "") -> list[Network]:
-        """All objects that a label selector takes."""
+        """Return all objects that match a label selector."""
         return self._lister.list(selector)
 
     def networks(self, namespace: str) -> NamespaceLister[Network]:
-        """The objects of a namespace: `get(name)`, `list(selector)`."""
+        """Return a lister of a namespace, with `get(name)` and `list(selector)`."""
         return self._lister.namespaced(namespace)

@@ -22,13 +22,13 @@ from sampan.resource import Object
 
 
 class SamplecrdV1Client:
-    """The resources of samplecrd.k8s.io/v1."""
+    """Clients of the resources of samplecrd.k8s.io/v1."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def networks(self, namespace: str = "") -> NetworkClient:
-        """The Network objects of a namespace; "" for all."""
+        """Return the client of Network objects in a namespace; "" for all."""
         return NetworkClient(self._client.resource(Network, namespace=namespace))
 
 
@@ -37,18 +37,18 @@ class NetworkClient:
 
     def __init__(self, resource: ResourceClient[Network]) -> None:
         self.resource = resource
-        """What it is made of, for what is not here."""
+        """Underlying client, for operations that are missing here."""
 
     async def get(self, name: str) -> Network:
-        """One object. Raises `NotFound`."""
+        """Return one object. Raises `NotFound`."""
         return await self.resource.get(name)
 
     async def list(self, options: ListOptions = ListOptions()) -> ObjectList[Network]:
-        """One page: all objects, unless `options.limit` says otherwise."""
+        """Return one page: all objects, unless `options.limit` is set."""
         return await self.resource.list(options)
 
     def watch(self, options: ListOptions = ListOptions()) -> AsyncGenerator[WatchEvent[Network], None]:
-        """The events of one watch."""
+        """Yield the events of one watch."""
         return self.resource.watch(options)
 
     async def create(self, obj: Network, options: WriteOptions = WriteOptions()) -> Network:
@@ -56,7 +56,7 @@ class NetworkClient:
         return await self.resource.create(obj, options)
 
     async def update(self, obj: Network, options: WriteOptions = WriteOptions()) -> Network:
-        """Replace an object. Raises `Conflict` when it has changed since it was read."""
+        """Replace an object. Raises `Conflict` if it has changed since it was read."""
         return await self.resource.update(obj, options)
 
     async def patch(self, name: str, patch: Patch, options: WriteOptions = WriteOptions()) -> Network:
@@ -68,17 +68,17 @@ class NetworkClient:
         return await self.resource.apply(obj, field_manager=field_manager, force=force)
 
     async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> Network | None:
-        """Delete an object; None when it is gone, else what is still to be finalized."""
+        """Delete an object. Return None if it is gone, else the object that waits for finalizers."""
         return await self.resource.delete(name, options)
 
     async def delete_collection(
         self, options: DeleteOptions = DeleteOptions(), which: ListOptions = ListOptions()
     ) -> None:
-        """Delete all objects that the selectors take."""
+        """Delete all objects that match the selectors."""
         await self.resource.delete_collection(options, which)
 
     async def update_status(self, obj: Network, options: WriteOptions = WriteOptions()) -> Network:
-        """Replace the status, and nothing else."""
+        """Replace only the status."""
         return await self.resource.update_status(obj, options)
 
     async def apply_status(self, obj: Network | Object, *, field_manager: str = "", force: bool = False) -> Network:

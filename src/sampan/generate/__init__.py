@@ -1,1 +1,1 @@
-"""Code and manifests from types, and types from manifests."""
+"""Generation of code and manifests from types, and of types from manifests."""

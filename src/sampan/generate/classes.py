@@ -1,7 +1,7 @@
-"""Classes from schemas: what a model's source says, before it is source.
+"""Classes from schemas: the content of a model's source, before it is formatted.
 
-Constraints become parts of the schema (`schema_part`), not checks at decoding: a model reads what the server holds,
-even what was stored before a rule was made. And a CRD made of the classes says what the schema said.
+Constraints become parts of the schema (`schema_part`), not checks while decoding. So a model can read all objects of
+the server, including those stored before a constraint existed. A CRD created from the classes has the same schema.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _KNOWN = {
 
 @dataclass(frozen=True, slots=True)
 class FieldCode:
-    """A field: its name and type in Python, its name in JSON, its default as an expression ("" : it is required)."""
+    """A field: its name and type in Python, its name in JSON, its default as an expression ("" if it is required)."""
 
     name: str
     json_name: str
@@ -46,13 +46,13 @@ class FieldCode:
 
     @property
     def renamed(self) -> bool:
-        """Whether its JSON name must be said."""
+        """True if the JSON name must be given explicitly."""
         return camel_case(self.name) != self.json_name
 
 
 @dataclass(slots=True)
 class ClassCode:
-    """A class: a Struct, or a kind when `decorator` says so."""
+    """A class: a Struct, or a kind if it has a `decorator`."""
 
     name: str
     doc: str = ""
@@ -62,9 +62,9 @@ class ClassCode:
 
 @dataclass(slots=True)
 class ClassMaker:
-    """Makes classes of schemas. Each class stands after those it needs, unless they need each other.
+    """Creates classes from schemas. Each class comes after those it uses, except in cycles.
 
-    `definitions` are what `$ref`s name.
+    `definitions` are the schemas that `$ref`s refer to.
     """
 
     definitions: Mapping[str, Schema] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class ClassMaker:
     _taken: set[str] = field(default_factory=set)
 
     def kind(self, name: str, schema: Schema, decorator: str) -> None:
-        """Make the class of a kind: all fields but apiVersion, kind and metadata, which every kind has."""
+        """Create the class of a kind: all fields except apiVersion, kind and metadata, which every kind has."""
         fixed = ("apiVersion", "kind", "metadata")
         properties = {key: value for key, value in (schema.get("properties") or {}).items() if key not in fixed}
         required = [key for key in schema.get("required") or () if key in properties]
@@ -82,7 +82,7 @@ class ClassMaker:
         self.classes.append(made)
 
     def type_of(self, schema: Schema, *path: str) -> str:
-        """The type of a value, as an expression. `path`: the names that lead to it, for the names of new classes."""
+        """Return the type of a value as an expression. `path` gives the names for new classes."""
         reference = _reference(schema)
         if reference:
             return self._referred(reference)
@@ -154,7 +154,7 @@ class ClassMaker:
                 return FieldCode(name, json_name, type, factory=factory, doc=doc)
             return FieldCode(name, json_name, _optional(type), default="None", doc=doc)
         if not default:
-            # A zero value in Python means absent; that the server fills it in must be said.
+            # A zero value in Python means that the field is absent, so the server's default must be explicit.
             type = f"Annotated[{type}, schema_part(default={default!r})]"
         if isinstance(default, list | dict):
             return FieldCode(name, json_name, type, factory=f"lambda: {default!r}", doc=doc)
@@ -173,7 +173,10 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _reference(schema: Schema) -> str:
-    """What a schema refers to; OpenAPI v3 wraps it in an `allOf` of one to give it a default or a text."""
+    """Return the target of a reference.
+
+    OpenAPI v3 wraps it in an `allOf` with one element to add a default or a text.
+    """
     of = schema.get("allOf")
     inner = of[0] if isinstance(of, list) and len(of) == 1 and "$ref" in of[0] else schema
     reference: str = inner.get("$ref", "")
@@ -191,7 +194,7 @@ _FORMATS = {"int": "int64", "float": "double", "bytes": "byte"}
 
 
 def _part(schema: Schema, base: str) -> str:
-    """The `schema_part(…)` that says what the type does not."""
+    """Return the `schema_part(…)` with all constraints that the type does not express."""
     rest = {
         name: value for name, value in schema.items() if name not in _SHAPE and value is not None and value is not False
     }

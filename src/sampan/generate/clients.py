@@ -1,4 +1,4 @@
-"""A typed package for the kinds of declared groups: clientset, listers, informers: the job of client-gen and fellows.
+"""Typed client packages for declared kinds: clientset, listers and informers, like client-gen and its siblings.
 
 clientset.samplecrd_v1().networks("default").get("x")
 factory.samplecrd().v1().networks().informer() / .lister()
@@ -18,12 +18,12 @@ from sampan.generate.names import class_name, group_names, snake_case
 from sampan.resource.declare import declaration
 
 Groups = Mapping[str, str]
-"""The short name of each group: see `group_names`."""
+"""Short names of groups, see `group_names`."""
 
 
 @dataclass(frozen=True, slots=True)
 class KindCode:
-    """A kind, as the templates need it."""
+    """A kind, in the form that the templates use."""
 
     cls: str
     module: str
@@ -33,23 +33,23 @@ class KindCode:
     scale: bool
     group_version: GroupVersion
     name: str = ""
-    """The class's name in modules with the kinds of all versions: `Boat`, or `BoatV1` if there are several `Boat`s."""
+    """Name of the class in modules with the kinds of all versions: `Boat`, or `BoatV1` if there are several."""
 
     @property
     def alias(self) -> str:
-        """How such a module imports the class."""
+        """Import of the class in such a module."""
         return self.cls if self.name == self.cls else f"{self.cls} as {self.name}"
 
     @property
     def client(self) -> str:
-        """The class of its client."""
+        """Name of its client class."""
         return f"{self.cls}Client"
 
 
 def client_files(classes: Iterable[type[Any]], folder: Path) -> dict[Path, bytes]:
-    """The package, in a folder that is to be importable by its name.
+    """Generate the package in a folder, which must be importable under the folder's name.
 
-    Raises `TypeError` for a class that was not declared, `FormatterMissing`.
+    Raises `TypeError` for a class that is not declared, `FormatterMissing`.
     """
     kinds = _named(sorted(map(_kind, classes), key=lambda kind: (kind.group_version, kind.cls)))
     versions: dict[GroupVersion, list[KindCode]] = {}
@@ -84,7 +84,7 @@ def _kind(cls: type[Any]) -> KindCode:
 
 
 def _named(kinds: Sequence[KindCode]) -> list[KindCode]:
-    """The kinds with names that are different: with the version, or group and version, where they must be."""
+    """Return the kinds with distinct names, which contain the version, or the group and version, if necessary."""
     names = _distinct(
         [(kind.cls, class_name(kind.cls, kind.group_version.version), _full_name(kind)) for kind in kinds]
     )
@@ -96,7 +96,7 @@ def _full_name(kind: KindCode) -> str:
 
 
 def _distinct(choices: Sequence[Sequence[str]]) -> list[str]:
-    """For each thing the first of its names that no other thing could have."""
+    """Return, for each thing, the first of its names that no other thing could have."""
     counts = Counter(name for names in choices for name in set(names))
     return [next((name for name in names if counts[name] == 1), names[-1]) for names in choices]
 
@@ -124,18 +124,18 @@ class {kind.client}:
 
     def __init__(self, resource: ResourceClient[{kind.cls}]) -> None:
         self.resource = resource
-        """What it is made of, for what is not here."""
+        """Underlying client, for operations that are missing here."""
 
     async def get(self, name: str) -> {kind.cls}:
-        """One object. Raises `NotFound`."""
+        """Return one object. Raises `NotFound`."""
         return await self.resource.get(name)
 
     async def list(self, options: ListOptions = ListOptions()) -> ObjectList[{kind.cls}]:
-        """One page: all objects, unless `options.limit` says otherwise."""
+        """Return one page: all objects, unless `options.limit` is set."""
         return await self.resource.list(options)
 
     def watch(self, options: ListOptions = ListOptions()) -> AsyncGenerator[WatchEvent[{kind.cls}], None]:
-        """The events of one watch."""
+        """Yield the events of one watch."""
         return self.resource.watch(options)
 
     async def create(self, obj: {kind.cls}, options: WriteOptions = WriteOptions()) -> {kind.cls}:
@@ -143,7 +143,7 @@ class {kind.client}:
         return await self.resource.create(obj, options)
 
     async def update(self, obj: {kind.cls}, options: WriteOptions = WriteOptions()) -> {kind.cls}:
-        """Replace an object. Raises `Conflict` when it has changed since it was read."""
+        """Replace an object. Raises `Conflict` if it has changed since it was read."""
         return await self.resource.update(obj, options)
 
     async def patch(self, name: str, patch: Patch, options: WriteOptions = WriteOptions()) -> {kind.cls}:
@@ -155,19 +155,19 @@ class {kind.client}:
         return await self.resource.apply(obj, field_manager=field_manager, force=force)
 
     async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> {kind.cls} | None:
-        """Delete an object; None when it is gone, else what is still to be finalized."""
+        """Delete an object. Return None if it is gone, else the object that waits for finalizers."""
         return await self.resource.delete(name, options)
 
     async def delete_collection(
         self, options: DeleteOptions = DeleteOptions(), which: ListOptions = ListOptions()
     ) -> None:
-        """Delete all objects that the selectors take."""
+        """Delete all objects that match the selectors."""
         await self.resource.delete_collection(options, which)
 '''
 
 _STATUS = '''\
     async def update_status(self, obj: {kind.cls}, options: WriteOptions = WriteOptions()) -> {kind.cls}:
-        """Replace the status, and nothing else."""
+        """Replace only the status."""
         return await self.resource.update_status(obj, options)
 
     async def apply_status(
@@ -179,7 +179,7 @@ _STATUS = '''\
 
 _SCALE = '''\
     async def get_scale(self, name: str) -> Scale:
-        """The numbers of replicas."""
+        """Return the numbers of replicas."""
         return await self.resource.scale.get(name)
 
     async def update_scale(self, name: str, scale: Scale) -> Scale:
@@ -201,18 +201,18 @@ def _version_module(group_version: GroupVersion, kinds: Sequence[KindCode], grou
         if kind.namespaced:
             methods.append(
                 f'    def {kind.method}(self, namespace: str = "") -> {kind.client}:\n'
-                f'        """The {kind.cls} objects of a namespace; "" for all."""\n'
+                f'        """Return the client of {kind.cls} objects in a namespace; "" for all."""\n'
                 f"        return {kind.client}(self._client.resource({kind.cls}, namespace=namespace))"
             )
         else:
             methods.append(
                 f"    def {kind.method}(self) -> {kind.client}:\n"
-                f'        """The {kind.cls} objects."""\n'
+                f'        """Return the client of {kind.cls} objects."""\n'
                 f"        return {kind.client}(self._client.resource({kind.cls}))"
             )
     root = (
         f"class {_version_class(group_version, groups)}:\n"
-        f'    """The resources of {group_version}."""\n\n'
+        f'    """Clients of the resources of {group_version}."""\n\n'
         "    def __init__(self, client: Client) -> None:\n        self._client = client\n\n" + "\n\n".join(methods)
     )
     return _module(f"Clients of {group_version}.", [*_CLIENT_IMPORTS, *_imported(kinds)], root, *map(_client, kinds))
@@ -231,13 +231,13 @@ def _client(kind: KindCode) -> str:
 def _clientset(versions: Sequence[GroupVersion], groups: Groups) -> str:
     methods = [
         f"    def {module_name(each, groups)}(self) -> {_version_class(each, groups)}:\n"
-        f'        """The resources of {each}."""\n'
+        f'        """Return the clients of {each}."""\n'
         f"        return {_version_class(each, groups)}(self.client)"
         for each in versions
     ]
     imports = [f"from .{module_name(each, groups)} import {_version_class(each, groups)}" for each in versions]
     body = (
-        'class Clientset:\n    """The clients of all groups."""\n\n'
+        'class Clientset:\n    """Clients of all groups."""\n\n'
         "    def __init__(self, client: Client) -> None:\n        self.client = client\n\n" + "\n\n".join(methods)
     )
     return _module("The clientset.", ["from sampan.client import Client", *imports], body)
@@ -251,18 +251,18 @@ class {kind.name}Lister:
         self._lister = lister
 
     def list(self, selector: str | Selector = "") -> list[{kind.name}]:
-        """All objects that a label selector takes."""
+        """Return all objects that match a label selector."""
         return self._lister.list(selector)
 
 '''
 _LISTER_NAMESPACED = '''\
     def {kind.method}(self, namespace: str) -> NamespaceLister[{kind.name}]:
-        """The objects of a namespace: `get(name)`, `list(selector)`."""
+        """Return a lister of a namespace, with `get(name)` and `list(selector)`."""
         return self._lister.namespaced(namespace)
 '''
 _LISTER_CLUSTER = '''\
     def get(self, name: str) -> {kind.name} | None:
-        """One object; None when there is none."""
+        """Return one object, or None."""
         return self._lister.get(name)
 '''
 
@@ -281,17 +281,17 @@ def _listers(kinds: Sequence[KindCode]) -> str:
 
 _INFORMER = '''\
 class {kind.name}Informer:
-    """The shared informer of {kind.name} objects, and its lister."""
+    """Shared informer and lister of {kind.name} objects."""
 
     def __init__(self, factory: SharedInformerFactory) -> None:
         self._factory = factory
 
     def informer(self) -> SharedInformer[{kind.name}]:
-        """The informer; the factory starts it."""
+        """Return the informer; the factory starts it."""
         return self._factory.informer_for({kind.name})
 
     def lister(self) -> {kind.name}Lister:
-        """Reads from the informer's store."""
+        """Return a lister that reads from the informer's store."""
         return {kind.name}Lister(self.informer().lister())
 '''
 
@@ -305,11 +305,11 @@ def _informers(versions: dict[GroupVersion, list[KindCode]], groups: Groups) -> 
         imports += _imported_by_name(kinds)
         imports += [f"from .listers import {kind.name}Lister" for kind in kinds]
         parts += [_INFORMER.format(kind=kind) for kind in kinds]
-        parts.append(_accessors(_informer_class(group_version, groups), f"The informers of {group_version}.", kinds))
+        parts.append(_accessors(_informer_class(group_version, groups), f"Informers of {group_version}.", kinds))
     for group, inside in by_group.items():
         methods = [(snake_case(each.version), _informer_class(each, groups), str(each)) for each in inside]
         parts.append(
-            _namespace_class(_group_class(group, groups), f"The informers of {group or 'the core group'}.", methods)
+            _namespace_class(_group_class(group, groups), f"Informers of {group or 'the core group'}.", methods)
         )
     methods = [(groups[group], _group_class(group, groups), group or "the core group") for group in by_group]
     doc = "Informers by group, version and kind, on one factory."
@@ -332,8 +332,8 @@ def _accessors(name: str, doc: str, kinds: Sequence[KindCode]) -> str:
 def _namespace_class(name: str, doc: str, methods: Sequence[tuple[str, str, str]], *, own_factory: bool = False) -> str:
     attribute = "factory" if own_factory else "_factory"
     body = [
-        f'    def {method}(self) -> {result}:\n        """{what}."""\n        return {result}(self.{attribute})'
-        for method, result, what in methods
+        f'    def {method}(self) -> {result}:\n        """{text}."""\n        return {result}(self.{attribute})'
+        for method, result, text in methods
     ]
     head = (
         f'class {name}:\n    """{doc}"""\n\n'

@@ -1,4 +1,4 @@
-"""Manifests of CustomResourceDefinitions from declared kinds: the job of controller-gen."""
+"""CustomResourceDefinition manifests from declared kinds, like controller-gen."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,9 +10,9 @@ from sampan.wire import yaml
 
 
 def crd_files(classes: Iterable[type[Any]], folder: Path) -> dict[Path, bytes]:
-    """One file for each kind, named `<group>_<plural>.yaml`. The same classes give the same bytes.
+    """Return one file for each kind, named `<group>_<plural>.yaml`. The output is deterministic.
 
-    Raises `TypeError` for what has no CRD (see `crd_of`).
+    Raises `TypeError` for classes without CRD (see `crd_of`).
     """
     files: dict[Path, bytes] = {}
     for versions in by_kind(classes).values():

@@ -1,4 +1,4 @@
-"""Finds declared kinds in modules."""
+"""Search of modules for declared kinds."""
 
 import importlib
 import inspect
@@ -11,13 +11,13 @@ from sampan.resource.declare import Declaration, declaration
 
 
 class SourceError(Exception):
-    """A module cannot be used; the text says which and why."""
+    """A module cannot be used; the message names it and the cause."""
 
 
 def load(names: Sequence[str]) -> list[type[Any]]:
-    """All declared classes of some modules (`mypackage.types`), each once.
+    """Return all declared classes of some modules (`mypackage.types`), each once.
 
-    Raises `SourceError` when a module cannot be imported or declares nothing.
+    Raises `SourceError` if a module cannot be imported or declares nothing.
     """
     classes: list[type[Any]] = []
     for name in names:
@@ -36,17 +36,17 @@ def _import(name: str) -> ModuleType:
 
 
 def declared_in(module: ModuleType) -> list[type[Any]]:
-    """The declared classes that a module has, imported ones too, in its order."""
+    """Return the declared classes in a module, including imported ones, in order of definition."""
     return [cls for cls in vars(module).values() if inspect.isclass(cls) and is_declared(cls)]
 
 
 def is_declared(cls: type[Any]) -> bool:
-    """Whether `@resource` stands on this very class, not merely on a base."""
+    """Return True if `@resource` decorates this class itself, not just a base class."""
     return isinstance(vars(cls).get("__declaration__"), Declaration)
 
 
 def by_kind(classes: Iterable[type[Any]]) -> dict[GroupKind, list[type[Any]]]:
-    """The versions of each kind, kinds in order of group and name, versions as they came."""
+    """Group versions by kind. Kinds are sorted by group and name; versions keep their order."""
     kinds: dict[GroupKind, list[type[Any]]] = {}
     for cls in classes:
         kinds.setdefault(declaration(cls).info.gvk.group_kind, []).append(cls)

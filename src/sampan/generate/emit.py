@@ -1,4 +1,4 @@
-"""Source code from classes."""
+"""Source code of generated classes."""
 
 import textwrap
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from sampan.resource import (
 
 
 def module_source(doc: str, classes: Sequence[ClassCode]) -> bytes:
-    """A module with these classes and an `__all__`, formatted. Raises `FormatterMissing`."""
+    """Return a formatted module with these classes and an `__all__`. Raises `FormatterMissing`."""
     names = ", ".join(f'"{name}"' for name in sorted(each.name for each in classes))
     parts = [HEADER, f'"""{doc}"""', _IMPORTS, f"__all__ = [{names}]", *map(_class, classes)]
     return formatted("\n\n".join(parts))
@@ -56,7 +56,7 @@ def _field(made: FieldCode) -> str:
 
 
 def docstring(text: str, indent: str) -> str:
-    """A docstring whose cleaned text is the given one, as far as long lines allow."""
+    """Return a docstring with the given text, wrapped at the line length."""
     escaped = text.strip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     lines: list[str] = []
     for line in escaped.split("\n"):

@@ -1,4 +1,4 @@
-"""Generated Python is formatted by ruff, so that it looks the same everywhere."""
+"""Formatting of generated Python with ruff, so that it is the same everywhere."""
 
 import subprocess
 import sys
@@ -9,16 +9,16 @@ LINE_LENGTH = 120
 
 
 class FormatterMissing(Exception):
-    """ruff is not installed; the text says what to do."""
+    """ruff is not installed; the message says how to install it."""
 
 
 def formatted(code: str) -> bytes:
-    """Python code with its imports sorted and its lines formatted.
+    """Sort the imports of Python code and format it.
 
-    Raises `FormatterMissing`; `ValueError` when it is no Python (a bug of the generator).
+    Raises `FormatterMissing`; `ValueError` for invalid Python, which is a bug of the generator.
     """
     if find_spec("ruff") is None:
-        raise FormatterMissing("generated code is formatted by ruff: pip install 'sampan[generate]'")
+        raise FormatterMissing("ruff is missing, which formats generated code: pip install 'sampan[generate]'")
     sorted_imports = _ruff("check", "--select=I,F401", "--fix", "--exit-zero", text=code)
     return _ruff("format", text=sorted_imports).encode()
 

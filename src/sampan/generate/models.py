@@ -1,4 +1,4 @@
-"""Python models: from CustomResourceDefinitions, or from a server's OpenAPI v3 document."""
+"""Python models from CustomResourceDefinitions, or from a server's OpenAPI v3 document."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,29 +14,29 @@ from sampan.resource.info import ResourceInfo
 from sampan.resource.object_type import Object
 
 _GVK = "x-kubernetes-group-version-kind"
-Said = dict[str, Any]
+Arguments = dict[str, Any]
 
 
 class ModelError(ValueError):
-    """There is nothing to make models of; the text says what was found instead."""
+    """The input has nothing to generate models from; the message says what it has instead."""
 
 
 def module_name(group_version: GroupVersion, names: Mapping[str, str]) -> str:
-    """The module of a group and version: `samplecrd_v1`, `core_v1`. `names`: the groups' short names."""
+    """Return the module name of a group and version: `samplecrd_v1`, `core_v1`. `names` are the groups' short names."""
     return f"{names[group_version.group]}_{snake_case(group_version.version)}"
 
 
 def crd_model_files(manifests: Iterable[Object], folder: Path) -> dict[Path, bytes]:
-    """A module for each group and version that the CRDs define. Other objects among the manifests are passed over.
+    """Return a module for each group and version that the CRDs define. Other objects in the manifests are ignored.
 
-    Raises `ModelError` when no CRD (`apiextensions.k8s.io/v1`) is among them, `FormatterMissing`.
+    Raises `ModelError` if there is no CRD (`apiextensions.k8s.io/v1`), `FormatterMissing`.
     """
     makers: dict[GroupVersion, ClassMaker] = {}
     crds = [each for each in manifests if each.get("kind") == "CustomResourceDefinition"]
     for crd in sorted(crds, key=lambda each: str(each["metadata"]["name"])):
         if crd["apiVersion"] != "apiextensions.k8s.io/v1":
             raise ModelError(
-                f"{crd['metadata']['name']} is {crd['apiVersion']}: only apiextensions.k8s.io/v1 can be read"
+                f"{crd['metadata']['name']} is {crd['apiVersion']}: only apiextensions.k8s.io/v1 is supported"
             )
         for version in crd["spec"]["versions"]:
             group_version = GroupVersion(crd["spec"]["group"], version["name"])
@@ -44,16 +44,16 @@ def crd_model_files(manifests: Iterable[Object], folder: Path) -> dict[Path, byt
             schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
             maker.kind(crd["spec"]["names"]["kind"], schema, _crd_decorator(crd, version, schema))
     if not makers:
-        raise ModelError("there is no CustomResourceDefinition among the manifests")
+        raise ModelError("no CustomResourceDefinition in the manifests")
     return _files(makers, folder)
 
 
 def openapi_model_files(
     document: Mapping[str, Any], resources: Sequence[ResourceInfo], folder: Path
 ) -> dict[Path, bytes]:
-    """The module of one group and version of a server: its kinds, and all that they consist of.
+    """Return the module of one group and version of a server: its kinds, and all types that they use.
 
-    `document` is what `/openapi/v3/apis/<group>/<version>` gives. Raises `ModelError`, `FormatterMissing`.
+    `document` is the response of `/openapi/v3/apis/<group>/<version>`. Raises `ModelError`, `FormatterMissing`.
     """
     definitions: Mapping[str, Schema] = document.get("components", {}).get("schemas", {})
     group_version = resources[0].gvk.group_version
@@ -61,9 +61,9 @@ def openapi_model_files(
     for info in sorted(resources, key=lambda each: each.kind):
         schema = _schema_of_kind(definitions, info)
         if schema is not None:
-            maker.kind(info.kind, schema, _decorator(_said_of(info, "status" in (schema.get("properties") or {}))))
+            maker.kind(info.kind, schema, _decorator(_arguments_of(info, "status" in (schema.get("properties") or {}))))
     if not maker.classes:
-        raise ModelError(f"the OpenAPI document describes no kind of {group_version}")
+        raise ModelError(f"the OpenAPI document has no kind of {group_version}")
     return _files({group_version: maker}, folder)
 
 
@@ -77,60 +77,60 @@ def _files(makers: Mapping[GroupVersion, ClassMaker], folder: Path) -> dict[Path
     files = {}
     names = group_names(each.group for each in makers)
     for group_version, maker in sorted(makers.items()):
-        source = module_source(f"The kinds of {group_version}.", maker.classes)
+        source = module_source(f"Kinds of {group_version}.", maker.classes)
         files[folder / f"{module_name(group_version, names)}.py"] = source
     return files
 
 
-def _said_of(info: ResourceInfo, status_field: bool) -> Said:
-    """What `resource` must be told of a resource, beyond what it would guess."""
-    said: Said = {"group": info.gvr.group, "version": info.gvr.version}
+def _arguments_of(info: ResourceInfo, status_field: bool) -> Arguments:
+    """Return the arguments of `resource` that differ from its defaults."""
+    arguments: Arguments = {"group": info.gvr.group, "version": info.gvr.version}
     if info.gvr.resource != plural_of(info.kind):
-        said["plural"] = info.gvr.resource
+        arguments["plural"] = info.gvr.resource
     if info.singular and info.singular != info.kind.lower():
-        said["singular"] = info.singular
+        arguments["singular"] = info.singular
     for name in ("short_names", "categories"):
         if getattr(info, name):
-            said[name] = tuple(getattr(info, name))
+            arguments[name] = tuple(getattr(info, name))
     if not info.namespaced:
-        said["namespaced"] = False
+        arguments["namespaced"] = False
     if status_field and "status" not in info.subresources:
-        said["no_status"] = True
-    return said
+        arguments["no_status"] = True
+    return arguments
 
 
 def _crd_decorator(crd: Object, version: Mapping[str, Any], schema: Schema) -> str:
     spec = crd["spec"]
     names, subresources = spec["names"], version.get("subresources") or {}
-    said: Said = {"group": spec["group"], "version": version["name"]}
+    arguments: Arguments = {"group": spec["group"], "version": version["name"]}
     kind = names["kind"]
-    guesses = {"plural": plural_of(kind), "singular": kind.lower(), "listKind": f"{kind}List"}
+    defaults = {"plural": plural_of(kind), "singular": kind.lower(), "listKind": f"{kind}List"}
     for key, name in (("plural", "plural"), ("singular", "singular"), ("listKind", "list_kind")):
-        if names.get(key, guesses[key]) != guesses[key]:
-            said[name] = names[key]
+        if names.get(key, defaults[key]) != defaults[key]:
+            arguments[name] = names[key]
     for key, name in (("shortNames", "short_names"), ("categories", "categories")):
         if names.get(key):
-            said[name] = tuple(names[key])
+            arguments[name] = tuple(names[key])
     if spec.get("scope") == "Cluster":
-        said["namespaced"] = False
+        arguments["namespaced"] = False
     if "status" in (schema.get("properties") or {}) and "status" not in subresources:
-        said["no_status"] = True
+        arguments["no_status"] = True
     for key in ("served", "storage"):
         if not version.get(key):
-            said[key] = False
+            arguments[key] = False
     if version.get("deprecated"):
-        said["deprecated"] = True
+        arguments["deprecated"] = True
     if version.get("deprecationWarning"):
-        said["deprecation_warning"] = version["deprecationWarning"]
+        arguments["deprecation_warning"] = version["deprecationWarning"]
     if approved := (crd["metadata"].get("annotations") or {}).get(API_APPROVED):
-        said["api_approved"] = approved
+        arguments["api_approved"] = approved
     if version.get("selectableFields"):
-        said["selectable_fields"] = tuple(each["jsonPath"] for each in version["selectableFields"])
-    return _decorator(said, _structs(version, schema))
+        arguments["selectable_fields"] = tuple(each["jsonPath"] for each in version["selectableFields"])
+    return _decorator(arguments, _structs(version, schema))
 
 
 def _structs(version: Mapping[str, Any], schema: Schema) -> list[str]:
-    """The arguments that are made of classes: columns, rules, scale."""
+    """Return the arguments that are instances of classes: columns, rules, scale."""
     arguments = []
     if columns := version.get("additionalPrinterColumns"):
         arguments.append(f"columns=({''.join(_struct('Column', _COLUMN, each) + ', ' for each in columns)})")
@@ -168,6 +168,6 @@ def _struct(name: str, fields: Mapping[str, str], value: Mapping[str, Any]) -> s
     return f"{name}({', '.join(f'{field}={value[key]!r}' for key, field in fields.items() if key in value)})"
 
 
-def _decorator(said: Said, more: Sequence[str] = ()) -> str:
-    arguments = [*(f"{name}={value!r}" for name, value in said.items()), *more, "lenient=True"]
+def _decorator(values: Arguments, more: Sequence[str] = ()) -> str:
+    arguments = [*(f"{name}={value!r}" for name, value in values.items()), *more, "lenient=True"]
     return f"@resource({', '.join(arguments)})"

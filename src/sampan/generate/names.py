@@ -1,4 +1,4 @@
-"""Names of things in generated code."""
+"""Names in generated code."""
 
 import keyword
 import re
@@ -11,11 +11,11 @@ _not_word = re.compile(r"[^0-9a-zA-Z]+")
 
 
 _TYPES = frozenset(["bool", "bytes", "dict", "float", "int", "list", "str", "msgspec"])
-"""Names that the annotations of a class use: a field may not hide them."""
+"""Names that the annotations of a class use. A field must not shadow them."""
 
 
 def snake_case(name: str) -> str:
-    """A field's or kind's name as Python writes it: `podCIDRs` is `pod_cidrs`, `from` is `from_`."""
+    """Convert a field's or kind's name to Python style: `podCIDRs` to `pod_cidrs`, `from` to `from_`."""
     plain = _plural_acronym.sub(lambda found: f"{found[1].capitalize()}s", name)
     words = _not_word.sub("_", _boundary.sub("_", plain)).strip("_").lower()
     if not words or words[0].isdigit():
@@ -24,18 +24,18 @@ def snake_case(name: str) -> str:
 
 
 def camel_case(name: str) -> str:
-    """What msgspec's `rename="camel"` makes of a field's name."""
+    """Convert a field's name as msgspec's `rename="camel"` does."""
     first, *rest = name.strip("_").split("_")
     return first + "".join(word.title() for word in rest)
 
 
 def class_name(*parts: str) -> str:
-    """A class's name from the words that lead to it: `Network`, `status`, `conditions`."""
+    """Join words to a class name: `Network`, `status`, `conditions` to `NetworkStatusConditions`."""
     return "".join(word[:1].upper() + word[1:] for part in parts for word in _not_word.split(part) if word)
 
 
 def singular(name: str) -> str:
-    """One of several: the name of a list's items. `conditions` has `condition`, `policies` a `policy`."""
+    """Return the singular of a list's name, for its items: `condition` for `conditions`, `policy` for `policies`."""
     if name.endswith("ies"):
         return f"{name[:-3]}y"
     if name.endswith(("sses", "xes", "ches", "shes")):
@@ -44,9 +44,9 @@ def singular(name: str) -> str:
 
 
 def group_names(groups: Iterable[str]) -> dict[str, str]:
-    """Short names of groups in code: `samplecrd.k8s.io` is `samplecrd`, the core group is `core`.
+    """Return short names of groups for code: `samplecrd` for `samplecrd.k8s.io`, `core` for the core group.
 
-    Groups that would have the same short name are named in full: `networking_k8s_io`.
+    Groups with equal short names get their full name: `networking_k8s_io`.
     """
     distinct = sorted(set(groups))
     short = {group: snake_case(group.partition(".")[0]) if group else "core" for group in distinct}

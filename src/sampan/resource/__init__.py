@@ -1,6 +1,6 @@
-"""What an object looks like to a program: resources, types of objects, their metadata, and declared kinds. No I/O.
+"""Objects in a program: resources, object types, metadata and declared kinds. No I/O.
 
-`sampan.resource.crd` makes CRDs of declared kinds, `sampan.resource.validation` checks objects by them.
+`sampan.resource.crd` creates CRDs from declared kinds; `sampan.resource.validation` validates objects with them.
 """
 
 from sampan.resource.constraints import (

@@ -1,4 +1,4 @@
-"""What a field may hold, for `Annotated[...]`: the parts of a CRD's schema that Python's types cannot say.
+"""Constraints on fields, for `Annotated[...]`: the parts of a CRD's schema that Python types cannot express.
 
     cidr: Annotated[str, rule("isCIDR(self)", "must be a CIDR"), immutable(), doc("The addresses.")]
 
@@ -16,67 +16,67 @@ RULES: Final = "x-kubernetes-validations"
 
 
 def rule(rule: str, message: str = "", *, message_expression: str = "", reason: str = "") -> msgspec.Meta:
-    """A CEL rule on the field; `self` is its value."""
+    """Add a CEL rule to the field; `self` is its value."""
     return rules(Rule(rule, message, message_expression, reason=reason))
 
 
 def rules(*several: Rule) -> msgspec.Meta:
-    """Several CEL rules on the field."""
+    """Add several CEL rules to the field."""
     return msgspec.Meta(extra_json_schema={RULES: [each.to_dict() for each in several]})
 
 
 def immutable(message: str = "field is immutable") -> msgspec.Meta:
-    """The field cannot be changed once it is set. (With another rule on the same field, use `rules` for both.)"""
+    """Forbid changes of the field once it is set. To combine it with other rules on the field, use `rules`."""
     return rule("self == oldSelf", message)
 
 
 def doc(text: str) -> msgspec.Meta:
-    """The field's description, as `kubectl explain` shows it."""
+    """Describe the field for `kubectl explain`."""
     return msgspec.Meta(description=text)
 
 
 def text_format(name: str) -> msgspec.Meta:
-    """The format of a text: `ipv4`, `cidr`, `date-time`, `duration`, `uuid` …"""
+    """Set the format of a string: `ipv4`, `cidr`, `date-time`, `duration`, `uuid` …"""
     return msgspec.Meta(extra_json_schema={"format": name})
 
 
 def list_map(*keys: str) -> msgspec.Meta:
-    """A list of objects that is a map by these keys: items are merged by key."""
+    """Mark a list of objects as a map with these keys: items are merged by key."""
     return msgspec.Meta(extra_json_schema={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)})
 
 
 def list_set() -> msgspec.Meta:
-    """A list without duplicates, whose items are owned one by one."""
+    """Mark a list as a set without duplicates, whose items are owned individually."""
     return msgspec.Meta(extra_json_schema={"x-kubernetes-list-type": "set"})
 
 
 def atomic() -> msgspec.Meta:
-    """A list that is replaced as a whole."""
+    """Mark a list as atomic: it is replaced as a whole."""
     return msgspec.Meta(extra_json_schema={"x-kubernetes-list-type": "atomic"})
 
 
 def nullable() -> msgspec.Meta:
-    """The field may hold null (and not merely be absent)."""
+    """Allow null as a value of the field."""
     return msgspec.Meta(extra_json_schema={"nullable": True})
 
 
 def schema_part(**keywords: Any) -> msgspec.Meta:
-    """Any other keywords of the schema, as they stand in the CRD."""
+    """Add any other keywords to the schema, spelt as in the CRD."""
     return msgspec.Meta(extra_json_schema=dict(keywords))
 
 
 def one_of(values: Sequence[Any]) -> msgspec.Meta:
-    """An enumeration of values, where `Literal` or an Enum does not do."""
+    """Restrict the field to these values, if neither `Literal` nor an Enum fits."""
     return msgspec.Meta(extra_json_schema={"enum": list(values)})
 
 
 IntOrString = Annotated[int | str, schema_part(**{"x-kubernetes-int-or-string": True})]
-"""A number or a text: `8080`, `"http"`, `"25%"`."""
+"""An integer or a string: `8080`, `"http"`, `"25%"`."""
 
 Quantity = Annotated[
     int | str, schema_part(**{"x-kubernetes-int-or-string": True}), doc("A quantity, such as 500m or 1Gi.")
 ]
-"""An amount: `500m`, `1Gi`, `2`."""
+"""A resource quantity: `500m`, `1Gi`, `2`."""
 
 AnyObject = Annotated[dict[str, Any], schema_part(**{"x-kubernetes-preserve-unknown-fields": True})]
-"""An object of any shape."""
+"""An object with any fields."""

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions from declared classes. Output is deterministic.
+"""CustomResourceDefinitions from declared classes. The output is deterministic.
 
 Source: apiextensions/v1 types.go (1.36).
 """
@@ -16,10 +16,10 @@ API_APPROVED = "api-approved.kubernetes.io"
 
 
 def crd_of(*versions: type[Any]) -> Object:
-    """The CRD (`apiextensions.k8s.io/v1`) of a declared class, or of several that are versions of one kind.
+    """Return the CRD (`apiextensions.k8s.io/v1`) of a declared class, or of several classes for versions of one kind.
 
-    Raises `TypeError` when a class was not declared, has no structural schema, or when the classes do not make one
-    kind: same group and names, different versions, exactly one of them stored.
+    Raises `TypeError` if a class is not declared or has no structural schema. It also raises if the classes are not
+    versions of one kind: same group and names, different versions, exactly one stored.
     """
     declared = [declaration(cls) for cls in versions]
     _one_kind(declared)
@@ -68,7 +68,7 @@ def _one_kind(declared: Sequence[Declaration]) -> None:
     stored = [each.info.gvr.version for each in declared if each.storage]
     if len(stored) != 1:
         raise TypeError(
-            f"{first.kind}: exactly one version is stored, not {len(stored)}: give the others storage=False"
+            f"{first.kind}: exactly one version must be stored, not {len(stored)}: give the others storage=False"
         )
 
 
@@ -104,9 +104,9 @@ def _version(cls: type[Any], declared: Declaration) -> dict[str, Any]:
 
 
 def root_schema(cls: type[Any]) -> dict[str, Any]:
-    """The schema of the whole object, as it stands in the CRD. Of metadata it says nothing but that it is an object.
+    """Return the schema of the whole object, as in the CRD. Metadata is just an object in it.
 
-    Raises `TypeError` when the class was not declared or has no structural schema.
+    Raises `TypeError` if the class is not declared or has no structural schema.
     """
     declared = declaration(cls)
     schema = schema_of(cls)
@@ -119,7 +119,7 @@ def root_schema(cls: type[Any]) -> dict[str, Any]:
 
 
 def _column(column: Column) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": column.name,
         "type": column.type,
         "jsonPath": column.json_path,
@@ -127,4 +127,4 @@ def _column(column: Column) -> dict[str, Any]:
         "description": column.description,
         "priority": column.priority,
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in fields.items() if value}

@@ -1,4 +1,4 @@
-"""`@resource`: a kind of object, declared once in Python. The CRD, clients, informers and listers come from it.
+"""`@resource`: declares a kind of object in Python. CRDs, clients, informers and listers are derived from it.
 
     @resource(group="samplecrd.k8s.io", version="v1", short_names=("net",), columns=(Column("CIDR", ".spec.cidr"),))
     class Network(CustomResource):
@@ -7,7 +7,7 @@
         spec: NetworkSpec
         status: NetworkStatus | None = None
 
-A declared class is a msgspec Struct (derive from `CustomResource`) or a dataclass with a `metadata: ObjectMeta` field.
+A declared class is a msgspec Struct (derived from `CustomResource`) or a dataclass with a `metadata: ObjectMeta` field.
 """
 
 import dataclasses
@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 
 class CustomResource(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """Base of declared kinds. Field names are written in camelCase; `apiVersion` and `kind` are added.
+    """Base of declared kinds. JSON field names are in camelCase; `apiVersion` and `kind` are added.
 
-    Fields that hold their default are not written. What the class does not know stays as it was read when the object is
-    updated, as long as it has the `metadata` that was read; a new object has nothing of it.
+    Fields with their default value are not written. In an update, fields that the class does not define keep the values
+    that were read, as long as the object has the `metadata` that was read. A new object has no such fields.
     """
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
@@ -39,7 +39,7 @@ class CustomResource(msgspec.Struct, rename="camel", omit_defaults=True, kw_only
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of `kubectl get`. `priority` above 0: only with `-o wide`."""
+    """A column of `kubectl get`. With a `priority` above 0 it is only shown with `-o wide`."""
 
     name: str
     json_path: str
@@ -51,7 +51,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A CEL rule (`x-kubernetes-validations`). Exactly one of `message` and `message_expression` says what is wrong."""
+    """A CEL rule (`x-kubernetes-validations`).
+
+    Exactly one of `message` and `message_expression` describes the error.
+    """
 
     rule: str
     message: str = ""
@@ -61,19 +64,19 @@ class Rule:
     optional_old_self: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in a schema."""
+        """Return the rule as it appears in a schema."""
         names = {
             "message_expression": "messageExpression",
             "field_path": "fieldPath",
             "optional_old_self": "optionalOldSelf",
         }
-        said = {names.get(name, name): value for name, value in dataclasses.asdict(self).items()}
-        return {name: value for name, value in said.items() if value not in ("", None)}
+        fields = {names.get(name, name): value for name, value in dataclasses.asdict(self).items()}
+        return {name: value for name, value in fields.items() if value not in ("", None)}
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The scale subresource: where the numbers are."""
+    """The scale subresource: paths of the numbers of replicas and of the selector."""
 
     spec_replicas_path: str = ".spec.replicas"
     status_replicas_path: str = ".status.replicas"
@@ -82,7 +85,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """All that `@resource` was told; `info` is what clients need of it."""
+    """All arguments of `@resource`; `info` is the part that clients need."""
 
     info: ResourceInfo
     list_kind: str
@@ -90,25 +93,28 @@ class Declaration:
     rules: tuple[Rule, ...] = ()
     selectable_fields: tuple[str, ...] = ()
     status: bool = False
-    """Whether there is a status subresource. Without it (`no_status`) a status field is written like any other."""
+    """True if there is a status subresource.
+
+    Without it (`no_status`), a status field is written like any other field.
+    """
     scale: Scale | None = None
     served: bool = True
     storage: bool = True
-    """Whether this version is the stored one, where a kind has several."""
+    """True if this is the stored version of the kind."""
     deprecated: bool = False
     deprecation_warning: str = ""
     api_approved: str = ""
 
 
 class Declared(Protocol):
-    """A class that `@resource` has decorated."""
+    """A class decorated with `@resource`."""
 
     __declaration__: Declaration
     __object_type__: ObjectType[Any]
 
 
 class Options(TypedDict, total=False):
-    """What `resource` may be told besides group and version. The names default to the class's name and its plural."""
+    """Optional arguments of `resource`. The names default to the class's name and its plural."""
 
     kind: str
     plural: str
@@ -119,26 +125,29 @@ class Options(TypedDict, total=False):
     namespaced: bool
     """False: the kind is cluster-scoped."""
     no_status: bool
-    """There is no status subresource although the class has a `status` field."""
+    """Do not add a status subresource, although the class has a `status` field."""
     scale: Scale
     columns: tuple[Column, ...]
     rules: tuple[Rule, ...]
     """CEL rules on the whole object."""
     selectable_fields: tuple[str, ...]
-    """JSON paths that field selectors may name: `.spec.cidr`."""
+    """JSON paths that field selectors may use: `.spec.cidr`."""
     served: bool
     storage: bool
-    """Whether this version is the stored one, where a kind has several (True)."""
+    """False if another version of the kind is the stored one; True by default."""
     deprecated: bool
     deprecation_warning: str
     api_approved: str
-    """For a group under k8s.io or kubernetes.io: where it was approved (a URL), or `unapproved, why`."""
+    """For a group under k8s.io or kubernetes.io: URL of the approval, or `unapproved, reason`."""
     lenient: bool
-    """Read objects that do not fit the class as Go's clients do: see `LenientReader`. For classes made of a schema."""
+    """Read objects that do not fit the class as Go clients do, see `LenientReader`.
+
+    For classes generated from a schema.
+    """
 
 
 def resource(*, group: str, version: str, **options: Unpack[Options]) -> Callable[[type[T]], type[T]]:
-    """Declare a class as a kind. A class with a `status` field has a status subresource, unless `no_status`.
+    """Declare a class as a kind. A class with a `status` field has a status subresource, unless `no_status` is set.
 
     Raises `TypeError` for a class that cannot be a kind.
     """
@@ -168,7 +177,7 @@ def _declare(cls: type[Any], group: str, version: str, options: Options) -> Decl
         options.get("singular") or kind.lower(),
         options.get("short_names", ()),
         options.get("categories", ()),
-        subresources=frozenset(name for name, there in subresources.items() if there),
+        subresources=frozenset(name for name, exists in subresources.items() if exists),
     )
     return Declaration(
         info,
@@ -187,7 +196,7 @@ def _declare(cls: type[Any], group: str, version: str, options: Options) -> Decl
 
 
 def declaration(cls: type[Any]) -> Declaration:
-    """What was declared of a class. Raises `TypeError` when it was not declared."""
+    """Return the declaration of a class. Raises `TypeError` if it is not declared."""
     found = getattr(cls, "__declaration__", None)
     if not isinstance(found, Declaration):
         raise TypeError(f"{cls.__name__} is not a declared kind: decorate it with @resource")
@@ -195,13 +204,13 @@ def declaration(cls: type[Any]) -> Declaration:
 
 
 def object_type(cls: type[T]) -> ObjectType[T]:
-    """The object type of a declared class. Raises `TypeError` when it was not declared."""
+    """Return the object type of a declared class. Raises `TypeError` if it is not declared."""
     declaration(cls)
     return cast("ObjectType[T]", cast(Declared, cls).__object_type__)
 
 
 def plural_of(kind: str) -> str:
-    """The usual plural of a kind, as a resource name: `networks`, `policies`, `ingresses`."""
+    """Return the usual plural of a kind, as a resource name: `networks`, `policies`, `ingresses`."""
     lower = kind.lower()
     if lower.endswith(("s", "x", "z", "ch", "sh")):
         return f"{lower}es"
@@ -252,7 +261,7 @@ def _object_type(cls: type[T], info: ResourceInfo, *, lenient: bool) -> ObjectTy
 
 
 def _without_none(value: Any) -> Any:
-    """A dataclass writes its absent fields as null; in Kubernetes' JSON they are left out."""
+    """Remove fields that are None: a dataclass encodes them as null, but Kubernetes' JSON leaves them out."""
     if isinstance(value, dict):
         return {name: _without_none(item) for name, item in value.items() if item is not None}
     if isinstance(value, list):

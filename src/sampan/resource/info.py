@@ -1,4 +1,4 @@
-"""`ResourceInfo`: what a client must know of a resource to ask for it."""
+"""`ResourceInfo`: the properties of a resource that a client needs for requests."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 
 @dataclass(frozen=True, slots=True)
 class ResourceInfo:
-    """A resource in one version, as discovery tells of it (or as a type declares it).
+    """A resource in one version, from discovery or from a declared type.
 
-    `verbs` and `subresources` (`status`, `scale`, `eviction` …) are empty when they are not known; then nothing is
-    refused on their account.
+    `verbs` and `subresources` (`status`, `scale`, `eviction` …) are empty if they are unknown. Then the client assumes
+    that all of them are supported.
     """
 
     gvr: GroupVersionResource
@@ -24,16 +24,16 @@ class ResourceInfo:
 
     @property
     def gvk(self) -> GroupVersionKind:
-        """The kind with group and version."""
+        """Kind with group and version."""
         return GroupVersionKind(self.gvr.group, self.gvr.version, self.kind)
 
     @property
     def api_version(self) -> str:
-        """The `apiVersion` of its objects."""
+        """`apiVersion` of its objects."""
         return self.gvk.api_version
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """The URL path. No namespace means all of them; names are taken as they are."""
+        """Return the URL path. Without a namespace it covers all namespaces; names are not escaped."""
         group, version, resource = self.gvr
         root = f"/apis/{group}/{version}" if group else f"/api/{version}"
         if namespace and self.namespaced:

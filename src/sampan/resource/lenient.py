@@ -1,4 +1,7 @@
-"""`LenientReader`: reads objects as Go's clients do, for classes that were made of a schema.
+"""`LenientReader`: reads objects as Go clients do, for classes generated from a schema.
+
+A server may have objects that do not fit the current schema. Go writes empty lists and times as null. Objects stored
+under an earlier schema may lack fields that are required now, or have values that are not in an enumeration.
 
 A server holds objects that do not fit the present schema: Go writes empty lists and times as null, and objects that
 were stored under an earlier schema lack fields that are required today, or have values that no enumeration names.
@@ -21,17 +24,17 @@ _EXPECTED: Final[dict[type[types.Type], tuple[str, tuple[type[Any], ...]]]] = {
 
 
 class LenientReader:
-    """Makes an object of a class from JSON data.
+    """Creates an object of a class from JSON data.
 
-    A required field that is missing or null has the zero value of its type, another field that is null its default. An
-    enumeration may have any value, and a number without a fraction is an integer.
+    A required field that is missing or null gets the zero value of its type. Any other field that is null gets its
+    default. An enumeration may have any value, and a number without a fraction is an integer.
     """
 
     def __init__(self, cls: type[Any]) -> None:
         self._info = types.type_info(cls)
 
     def read(self, data: Any) -> Any:
-        """Make the object. Raises `ValueError` for a value of another type, with its path."""
+        """Create the object. Raises `ValueError` with the path for a value of another type."""
         return _value(self._info, data, "$")
 
 
@@ -125,7 +128,7 @@ def _takes_null(info: types.Type) -> bool:
 
 
 def _zero(info: types.Type) -> Any:
-    """The zero value of a type, as Go knows it."""
+    """Return the zero value of a type, as Go defines it."""
     if isinstance(info, types.Metadata):
         return _zero(info.type)
     if _takes_null(info):

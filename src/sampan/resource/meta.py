@@ -1,4 +1,4 @@
-"""`ObjectMeta`, and `meta()`: one way to an object's metadata, be the object a dict or a typed one.
+"""`ObjectMeta`, and `meta()`: uniform access to an object's metadata, for dicts and typed objects.
 
 Source: apimachinery pkg/apis/meta/v1/types.go, pkg/api/meta/meta.go `Accessor` (1.36).
 """
@@ -9,7 +9,7 @@ import msgspec
 
 
 class OwnerReference(msgspec.Struct, rename="camel", omit_defaults=True):
-    """Who owns an object: when the last owner is gone the garbage collector deletes it."""
+    """Reference to an owner: when the last owner is gone, the garbage collector deletes the object."""
 
     api_version: str = ""
     kind: str = ""
@@ -20,9 +20,9 @@ class OwnerReference(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class ObjectMeta(msgspec.Struct, rename="camel", omit_defaults=True, dict=True):
-    """The metadata that every object has. Times are RFC 3339 texts, as they travel.
+    """The metadata that every object has. Times are RFC 3339 strings, as in JSON.
 
-    The metadata of an object that was read also remembers the bytes that it was read from; copies of it do, too.
+    The metadata of an object that was read also holds the bytes of that object; so do copies of it.
     """
 
     name: str = ""
@@ -58,13 +58,13 @@ def _restored(source: bytes | None, *values: Any) -> ObjectMeta:
 
 
 def remember_source(metadata: Any, source: bytes) -> None:
-    """Keep the bytes of the object that some metadata was read with."""
+    """Attach to metadata the bytes of the object it was read from."""
     if isinstance(metadata, ObjectMeta):
         metadata.__dict__[_SOURCE] = source
 
 
 def source_of(metadata: Any) -> bytes | None:
-    """The bytes of the object that some metadata was read with; None if it was not read."""
+    """Return the bytes of the object that metadata was read from; None if it was not read."""
     return metadata.__dict__.get(_SOURCE) if isinstance(metadata, ObjectMeta) else None
 
 
@@ -75,7 +75,7 @@ class HasMetadata(Protocol):
 
 
 class Metadata(Protocol):
-    """What `meta()` gives: read and write, with the names of `ObjectMeta`."""
+    """Result of `meta()`, readable and writable, with the names of `ObjectMeta`."""
 
     name: str
     namespace: str
@@ -99,9 +99,9 @@ _CONTAINERS = {"labels": dict, "annotations": dict, "finalizers": list, "managed
 
 
 class DictMeta:
-    """The metadata of a dict object. Reading a map or list gives the object's own, so that it may be changed in place.
+    """The metadata of a dict object. Reading a map or list returns the object's own, which may be changed in place.
 
-    An assigned empty value is removed from the object. `owner_references` are copies: assign to change them.
+    Assigning an empty value removes the field from the object. `owner_references` are copies: assign to change them.
     """
 
     __slots__ = ("_fields",)
@@ -136,7 +136,7 @@ class DictMeta:
 
 
 def meta(obj: Any) -> Metadata:
-    """The metadata of a dict object or of a typed one (anything with a `metadata` attribute)."""
+    """Return the metadata of a dict object or of a typed one (anything with a `metadata` attribute)."""
     if isinstance(obj, dict):
         metadata = obj.get("metadata")
         if metadata is None:

@@ -1,4 +1,4 @@
-"""`ObjectType`: how the objects of a resource look in a program, and how they become bytes and come back."""
+"""`ObjectType`: the Python type of a resource's objects, with its conversion from and to JSON."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from sampan.wire import json
 T = TypeVar("T")
 
 Object = dict[str, Any]
-"""An object as plain data, the form that suits every resource (in Go: `unstructured.Unstructured`)."""
+"""An object as plain data, which suits every resource (in Go: `unstructured.Unstructured`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectType(Generic[T]):
     """A resource and the type of its objects. Clients, informers and listers are generic in it.
 
-    `decode` reads the JSON of one object, `encode` writes what the type knows of it. `encode_update` writes an object
-    that replaces the one that was read: fields that the type does not know stay as they were read. By default it is
-    `encode`. All raise `ValueError` for what they cannot take.
+    `decode` reads the JSON of one object; `encode` writes the fields that the type defines. `encode_update` writes an
+    object that replaces the one that was read: fields that the type does not define keep the values that were read. By
+    default it is `encode`. All raise `ValueError` for invalid input.
     """
 
     info: ResourceInfo
@@ -33,5 +33,5 @@ class ObjectType(Generic[T]):
 
 
 def dynamic(info: ResourceInfo) -> ObjectType[Object]:
-    """The objects of any resource, as dicts."""
+    """Return the object type of any resource, with dicts as objects."""
     return ObjectType(info, json.decode, json.encode)

@@ -1,4 +1,4 @@
-"""A structural schema from a Python type: what a CRD's `openAPIV3Schema` says of a declared class.
+"""Structural schemas from Python types, for the `openAPIV3Schema` of a declared class.
 
 Source of the rules: apiextensions-apiserver pkg/apiserver/schema (1.36).
 """
@@ -23,20 +23,20 @@ _PROPERTIES = {"min_length": "minProperties", "max_length": "maxProperties"}
 
 
 class SchemaError(TypeError):
-    """A Python type has no structural schema; the text names the field."""
+    """A Python type has no structural schema; the message names the field."""
 
 
 def schema_of(cls: Any, path: str = "") -> Schema:
-    """The schema of a type: a Struct, a dataclass, or anything that their fields may be.
+    """Return the schema of a type: a Struct, a dataclass, or any type that their fields may have.
 
-    Raises `SchemaError` for what a structural schema cannot say: recursion, unions of several shapes, keys that are
-    not texts.
+    Raises `SchemaError` for types without structural schema: recursive ones, unions of several shapes, maps whose keys
+    are not strings.
     """
     return _Walk(()).of(types.type_info(cls), path or getattr(cls, "__name__", ""))
 
 
 def field_docs(cls: type[Any]) -> dict[str, str]:
-    """The texts that stand below a class's fields, by field; empty where the source cannot be read."""
+    """Return the docstrings below a class's fields, by field; empty if the source is not available."""
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__[:-1]):
         docs.update(_docs_in(base))
@@ -62,11 +62,11 @@ _own_line = re.compile(r"[-*] |[0-9]+[.)] | ")
 
 
 def unwrapped(text: str) -> str:
-    """A docstring's text with the lines of a paragraph joined; lists and indented lines keep theirs."""
+    """Join the lines of each paragraph in a docstring; lists and indented lines stay as they are."""
     lines: list[str] = []
     for line in text.split("\n"):
-        goes_on = lines and lines[-1] and line and not _own_line.match(line) and not _own_line.match(lines[-1])
-        if goes_on:
+        continues = lines and lines[-1] and line and not _own_line.match(line) and not _own_line.match(lines[-1])
+        if continues:
             lines[-1] += f" {line}"
         else:
             lines.append(line)
@@ -74,13 +74,13 @@ def unwrapped(text: str) -> str:
 
 
 class _Walk:
-    """One way down a type; `above` are the classes that it came through."""
+    """Recursion into a type; `above` are the classes on the way down."""
 
     def __init__(self, above: tuple[type[Any], ...]) -> None:
         self._above = above
 
     def of(self, info: types.Type, path: str) -> Schema:
-        """The schema of one type."""
+        """Return the schema of one type."""
         if isinstance(info, types.Metadata):
             schema = self.of(info.type, path)
             schema.update(info.extra_json_schema or {})
@@ -98,7 +98,7 @@ class _Walk:
     def _object(self, info: Any, path: str) -> Schema:
         cls = info.cls
         if cls in self._above:
-            raise SchemaError(f"{path}: {cls.__name__} contains itself, which a structural schema cannot say")
+            raise SchemaError(f"{path}: {cls.__name__} contains itself; a structural schema cannot be recursive")
         inside = _Walk((*self._above, cls))
         docs = field_docs(cls)
         properties: Schema = {}
@@ -139,7 +139,7 @@ class _Walk:
 
     def _map(self, info: types.DictType, path: str) -> Schema:
         if not isinstance(info.key_type, types.StrType | types.AnyType):
-            raise SchemaError(f"{path}: the keys of a map are texts")
+            raise SchemaError(f"{path}: the keys of a map must be strings")
         schema: Schema = {"type": "object", **_bounds(info, _PROPERTIES)}
         if isinstance(info.value_type, types.AnyType):
             schema["x-kubernetes-preserve-unknown-fields"] = True
@@ -183,7 +183,7 @@ def _enumeration(values: list[Any], path: str) -> Schema:
         return {"type": "string", "enum": values}
     if all(isinstance(value, int) for value in values):
         return {"type": "integer", "enum": values}
-    raise SchemaError(f"{path}: the values of an enumeration are all texts or all whole numbers")
+    raise SchemaError(f"{path}: the values of an enumeration must be all strings or all integers")
 
 
 def _bounds(info: Any, names: dict[str, str]) -> Schema:
@@ -200,7 +200,7 @@ def _range(info: Any) -> Schema:
 
 
 def _default_of(field: types.Field) -> Any:
-    """The default that the server fills in. Zero values (None, "", 0, False, an empty list or map) mean: absent."""
+    """Return the default that the server fills in. Zero values (None, "", 0, False, an empty list or map) mean none."""
     if field.default is not NODEFAULT:
         absent = field.default is msgspec.UNSET or not field.default
         return NODEFAULT if absent else msgspec.to_builtins(field.default)
@@ -208,7 +208,7 @@ def _default_of(field: types.Field) -> Any:
         return NODEFAULT
     value = msgspec.to_builtins(field.default_factory())
     if isinstance(value, dict) and isinstance(_inner(field.type), types.StructType | types.DataclassType):
-        # The object itself is what is filled in; its own fields have their own defaults.
+        # The server fills in an empty object; the defaults of its fields apply afterwards.
         return {}
     return value or NODEFAULT
 
@@ -221,6 +221,6 @@ _FIRST = ("description", "type", "format")
 
 
 def _ordered(schema: Schema) -> Schema:
-    """Keywords in a steady order: description, type and format first, then by name."""
+    """Sort keywords: description, type and format first, then by name."""
     rest = sorted(name for name in schema if name not in _FIRST)
     return {name: schema[name] for name in (*_FIRST, *rest) if name in schema}

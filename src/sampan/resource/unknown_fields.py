@@ -1,21 +1,21 @@
-"""Unknown fields: what an object has at the server and its class does not know survives an update.
+"""Preservation of unknown fields: fields on the server that a class does not define survive an update.
 
-Guarantees: a field that the class does not know stays as it was read, at any depth. Elements of lists are matched:
-equal ones, then those with the same `name`, `type`, `key` or the like, then, if the list is as long as before, those
-at the same place. An element that matches none is new and has no unknown fields.
+Guarantees: a field that the class does not define keeps the value that was read, at any depth. List elements are
+matched by equality, then by `name`, `type`, `key` or a similar field, then, if the length of the list has not changed,
+by position. An element without a match is new and has no unknown fields.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 _KEYS: Final = ("name", "type", "key", "uid", "id", "ip", "mountPath", "containerPort", "port", "topologyKey", "kind")
-"""Fields that tell the elements of Kubernetes' lists apart, the most telling first."""
+"""Fields that identify elements of Kubernetes' lists, the most specific first."""
 
 
 def with_unknown(source: Any, before: Any, after: Any) -> Any:
     """Return `source` with the changes that lead from `before` to `after`; all are JSON values.
 
-    `source` is an object as it was read, `before` what its class knows of it, `after` what is to be written.
+    `source` is an object as it was read, `before` the part that its class defines, `after` the object to write.
     """
     if before == after:
         return source
@@ -36,7 +36,7 @@ def with_unknown(source: Any, before: Any, after: Any) -> Any:
 
 
 def _matches(before: Sequence[Any], after: Sequence[Any]) -> list[int | None]:
-    """For each element its place in `before`, if it was there."""
+    """Return the position in `before` for each element, or None for a new one."""
     free = dict.fromkeys(range(len(before)))
     found: list[int | None] = [None] * len(after)
     for match in (_equal, _same_key, _same_place):

@@ -1,6 +1,6 @@
-"""What the server would say of an object, said without one: the schema, the defaults and the CEL rules of a kind.
+"""Local validation: the schema, the defaults and the CEL rules of a kind, without a server.
 
-For unit tests of types, and for webhooks. It is the same code that the API server runs on a CRD's objects.
+For unit tests of types, and for webhooks. The API server runs the same code on a CRD's objects.
 """
 
 from typing import Any
@@ -16,9 +16,9 @@ from sampan.wire import json
 
 
 class KindValidator:
-    """Compiles what a declared class says, once, and checks objects by it.
+    """Compiles the schema of a declared class once, and validates objects with it.
 
-    Raises `TypeError` when the class was not declared or has no structural schema.
+    Raises `TypeError` if the class is not declared or has no structural schema.
     """
 
     def __init__(self, cls: type[Any]) -> None:
@@ -28,15 +28,15 @@ class KindValidator:
         self._rules = Validator(schema)
 
     def defaulted(self, obj: Any) -> Object:
-        """The object as a dict, as the server would store it: with the defaults filled in. `obj` stays as it is."""
+        """Return a copy of the object as a dict with the defaults filled in, as the server would store it."""
         value: Object = json.decode(json.encode(obj) if isinstance(obj, dict) else self._encode(obj))
         self._compiled.default(value)
         return value
 
     def faults(self, obj: Any, old: Any = None) -> list[FieldError]:
-        """Everything that is wrong with an object (typed, or a dict); with `old`, with changing `old` into it.
+        """Return all errors in an object (typed, or a dict); with `old`, those of the update from `old` to it.
 
-        Rules are looked at when the schema holds. Metadata is not checked.
+        Rules are evaluated only if the object fits the schema. Metadata is not validated.
         """
         value = self.defaulted(obj)
         if old is None:
