@@ -1,19 +1,19 @@
-"""A clock that shows what a test says."""
+"""A manual clock for tests."""
 
 import datetime as dt
 
 
 class SetClock:
-    """Stands still until it is set forward."""
+    """A clock that stands still until `forward` is called."""
 
     def __init__(self, now: dt.datetime | None = None) -> None:
         """It shows the present second at first, unless told otherwise: what the server writes is not in its future."""
         self._now = now or dt.datetime.now(dt.UTC).replace(microsecond=0)
 
     def now(self) -> dt.datetime:
-        """What it shows."""
+        """Return the current time of the clock."""
         return self._now
 
     def forward(self, seconds: float) -> None:
-        """Set it forward."""
+        """Advance the clock."""
         self._now += dt.timedelta(seconds=seconds)

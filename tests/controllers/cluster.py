@@ -1,4 +1,4 @@
-"""A server in this process, and a manager with some control loops that works on it."""
+"""A server in this process, and a manager that runs some control loops on it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -21,13 +21,13 @@ SetUp = Callable[[ControllerContext], None]
 
 @dataclass(frozen=True, slots=True)
 class Working:
-    """The client of a cluster where loops work. Everything is in the namespace `default`, unless it says otherwise."""
+    """Client of a cluster with running loops. The default namespace is `default`."""
 
     client: Client
     manager: Manager
 
     async def create(self, kind: ResourceInfo, obj: Object) -> Object:
-        """Create an object; apiVersion and kind need not be said."""
+        """Create an object; apiVersion and kind are filled in."""
         return await self.client.resource(kind).create({"apiVersion": kind.api_version, "kind": kind.kind, **obj})
 
     async def get(self, kind: ResourceInfo, name: str) -> Object:
@@ -35,11 +35,11 @@ class Working:
         return await self.client.resource(kind).get(name)
 
     async def patch(self, kind: ResourceInfo, name: str, change: Object) -> Object:
-        """Merge a change."""
+        """Apply a merge patch."""
         return await self.client.resource(kind).patch(name, MergePatch(change))
 
     async def patch_status(self, kind: ResourceInfo, name: str, status: Object) -> None:
-        """Merge a change of the status."""
+        """Apply a merge patch to the status."""
         await self.client.resource(kind).status.patch(name, MergePatch({"status": status}))
 
     async def delete(self, kind: ResourceInfo, name: str) -> None:
@@ -47,7 +47,7 @@ class Working:
         await self.client.resource(kind).delete(name)
 
     async def until(self, kind: ResourceInfo, name: str, holds: Callable[[Object], Any]) -> Object:
-        """The object as soon as something holds of it."""
+        """Wait until a condition holds for an object, and return it."""
         found = await wait_for(
             self.client.resource(kind), name, lambda obj: obj is not None and bool(holds(obj)), timeout_s=WAIT_S
         )
@@ -55,11 +55,11 @@ class Working:
         return found
 
     async def until_gone(self, kind: ResourceInfo, name: str) -> None:
-        """Wait until the object is not there."""
+        """Wait until the object does not exist."""
         await wait_for(self.client.resource(kind), name, lambda obj: obj is None, timeout_s=WAIT_S)
 
     async def until_all(self, kind: ResourceInfo, holds: Callable[[list[Object]], Any]) -> list[Object]:
-        """The objects of a kind as soon as something holds of them all."""
+        """Wait until a condition holds for the objects of a kind, and return them."""
         async with asyncio.timeout(WAIT_S):
             while True:
                 found = await self.all(kind)
@@ -68,21 +68,21 @@ class Working:
                 await asyncio.sleep(0.01)
 
     async def all(self, kind: ResourceInfo) -> list[Object]:
-        """The objects of a kind."""
+        """Return the objects of a kind."""
         return list(await self.client.resource(kind).list())
 
     async def pods(self, count: int) -> list[Object]:
-        """The Pods that are not being deleted, as soon as there are so many."""
+        """Wait for a number of Pods that are not being deleted, and return them."""
         found = await self.until_all(PODS, lambda pods: len([p for p in pods if _stays(p)]) == count)
         return [pod for pod in found if _stays(pod)]
 
     async def make_ready(self, pod: Object, *, since: str = "2020-01-01T00:00:00Z") -> None:
-        """Have a Pod be running and ready."""
+        """Make a Pod running and ready."""
         condition = {"type": "Ready", "status": "True", "lastTransitionTime": since}
         await self.patch_status(PODS, pod["metadata"]["name"], {"phase": "Running", "conditions": [condition]})
 
     async def events(self, reason: str) -> list[Object]:
-        """The events of a reason, as soon as there are some."""
+        """Wait for events with a reason, and return them."""
 
         def of_reason(events: list[Object]) -> list[Object]:
             return [event for event in events if event.get("reason") == reason]
@@ -90,7 +90,7 @@ class Working:
         return of_reason(await self.until_all(EVENTS, of_reason))
 
     async def exists(self, kind: ResourceInfo, name: str) -> bool:
-        """Whether the object is there."""
+        """Return True if the object exists."""
         try:
             await self.get(kind, name)
         except NotFound:
@@ -104,7 +104,7 @@ def _stays(pod: Object) -> bool:
 
 @asynccontextmanager
 async def cluster(*loops: SetUp, clock: Clock | None = None, root_ca: str = "") -> AsyncIterator[Working]:
-    """A cluster with these loops at work."""
+    """Run a cluster with these loops."""
     async with connected() as (client, _), working(client, *loops, clock=clock, root_ca=root_ca) as found:
         yield found
 
@@ -113,7 +113,7 @@ async def cluster(*loops: SetUp, clock: Clock | None = None, root_ca: str = "") 
 async def working(
     client: Client, *loops: SetUp, clock: Clock | None = None, root_ca: str = ""
 ) -> AsyncIterator[Working]:
-    """Loops at work on a server that is there: to end them and begin others."""
+    """Run loops on an existing server, so that tests can stop them and start others."""
     manager = Manager(client, ManagerOptions(graceful_shutdown_timeout_s=1.0))
     context = ControllerContext(manager, clock or SystemClock(), root_ca)
     for set_up in loops:

@@ -1,4 +1,4 @@
-"""A transport on which some requests fail."""
+"""A transport that fails some requests."""
 
 from collections.abc import Callable
 
@@ -9,14 +9,14 @@ Fault = Callable[[HttpRequest], Exception | None]
 
 
 class Faulty:
-    """Another transport, as long as `fault` finds nothing wrong with a request; it may be replaced."""
+    """Passes requests to another transport unless `fault` returns an error. Tests may replace `fault`."""
 
     def __init__(self, inner: Transport, fault: Fault | None = None) -> None:
         self._inner = inner
         self.fault = fault
 
     async def send(self, request: HttpRequest) -> Answer:
-        """Send it, or fail."""
+        """Send the request, or raise the error."""
         error = self.fault(request) if self.fault else None
         if error is not None:
             raise error
@@ -25,5 +25,5 @@ class Faulty:
         return answer
 
     async def aclose(self) -> None:
-        """Close the other one."""
+        """Close the other transport."""
         await self._inner.aclose()

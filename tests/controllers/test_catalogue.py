@@ -1,4 +1,4 @@
-"""All built-in loops at once, on one manager."""
+"""Tests of all built-in loops on one manager."""
 
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.loops.resources import (
@@ -18,11 +18,11 @@ from tests.controllers.cluster import cluster
 LABELS = {"app": "a"}
 
 
-def test_they_are_in_order() -> None:
+def test_controllers_are_in_alphabetical_order() -> None:
     assert list(CONTROLLERS) == sorted(CONTROLLERS)
 
 
-async def test_all_loops_work_side_by_side() -> None:
+async def test_all_loops_work_on_one_manager() -> None:
     async with cluster(*CONTROLLERS.values(), root_ca="CA") as c:
         await c.create(NODES, {"metadata": {"name": "n"}})
         await c.until(SERVICE_ACCOUNTS, "default", lambda _: True)

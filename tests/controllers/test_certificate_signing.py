@@ -47,7 +47,7 @@ def csr(
     group: str = "system:nodes",
     names: Sequence[x509.GeneralName] = (),
 ) -> Object:
-    """A request of a kubelet, unless it says otherwise."""
+    """A certificate request, by default from a kubelet."""
     subject = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group), x509.NameAttribute(NameOID.COMMON_NAME, user)]
     builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name(subject))
     if names:
@@ -74,13 +74,13 @@ def csr(
         (csr(LEGACY_UNKNOWN, SERVER, user="x"), ""),
     ],
 )
-def test_what_signers_ask_for(request_: Object, part: str) -> None:
+def test_signers_refuse_requests_that_break_their_rules(request_: Object, part: str) -> None:
     found = fault(request_, request_of(request_))
     assert part in found
     assert bool(part) is bool(found)
 
 
-def test_a_certificate_is_what_was_asked_for_and_no_authority() -> None:
+def test_a_certificate_matches_its_request_and_is_not_a_ca() -> None:
     ca = make_authority("ca", NOW, dt.timedelta(days=3650))
     asked = csr(KUBELET_SERVING, SERVER, names=NAMES)
     made = x509.load_pem_x509_certificate(issue(request_of(asked), SERVER, ca, NOW, lifetime(3600)))
@@ -116,7 +116,7 @@ def test_usages_without_key_usage_bits_leave_the_extension_out(signer: str, usag
     assert all(each.value.public_bytes()[-1] for each in found)
 
 
-def test_a_certificate_lasts_a_year_at_most_and_not_longer_than_its_authority() -> None:
+def test_a_certificate_expires_within_a_year_and_before_its_ca() -> None:
     assert lifetime(None) == lifetime(10**9) == dt.timedelta(days=365)
     ca = make_authority("ca", NOW, dt.timedelta(days=1))
     made = x509.load_pem_x509_certificate(issue(request_of(csr()), CLIENT, ca, NOW, lifetime(None)))
@@ -125,7 +125,7 @@ def test_a_certificate_lasts_a_year_at_most_and_not_longer_than_its_authority() 
         issue(request_of(csr()), CLIENT, ca, NOW + dt.timedelta(days=2), lifetime(None))
 
 
-def test_what_may_be_approved_by_itself() -> None:
+def test_only_requests_of_kubelets_are_approved_automatically() -> None:
     own = csr()
     own["spec"]["username"] = "system:node:n"
     assert [kind for kind, _ in kinds_of(own)] == ["selfnodeclient", "nodeclient"]
@@ -145,7 +145,7 @@ def test_what_may_be_approved_by_itself() -> None:
     ],
     ids=["pending", "denied", "failed", "not issued", "issued"],
 )
-def test_how_long_requests_stay(conditions: list[str], certificate: str, hours: int) -> None:
+def test_finished_and_pending_requests_expire(conditions: list[str], certificate: str, hours: int) -> None:
     told = [{"type": kind, "status": "True", "lastUpdateTime": format_time(NOW)} for kind in conditions]
     metadata = {"name": "r", "creationTimestamp": format_time(NOW)}
     status = {"conditions": told, "certificate": certificate}
@@ -156,7 +156,7 @@ CA = make_authority("ca", dt.datetime.now(dt.UTC), dt.timedelta(days=10))
 
 
 def signing(context: ControllerContext) -> None:
-    """The loop with an authority."""
+    """Run the signer with a CA."""
     certificate, key = CA.certificate_pem().decode(), CA.key_pem().decode()
     signer = ControllerContext(context.manager, context.clock, signing_certificate=certificate, signing_key=key)
     certificate_signing.set_up_signing(signer)
@@ -177,7 +177,7 @@ async def test_a_kubelets_request_is_approved_and_signed(monkeypatch: pytest.Mon
         assert approved["message"] == "Auto approving kubelet client certificate after SubjectAccessReview."
 
 
-async def test_what_may_not_be_approved_waits_for_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_request_without_authorization_stays_pending(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = asyncio.Event()
 
     async def may_not(_: ApprovingController, _csr: Object, _kind: str) -> bool:
@@ -206,7 +206,7 @@ async def test_an_approved_request_that_breaks_the_rules_fails() -> None:
         )
 
 
-async def test_old_requests_are_removed() -> None:
+async def test_old_requests_are_deleted() -> None:
     clock = SetClock()
     clock.forward(25 * 3600)
     async with cluster(certificate_signing.set_up_cleaner, clock=clock) as c:

@@ -1,4 +1,4 @@
-"""Aggregated ClusterRoles have the rules of the roles that they select."""
+"""Tests of ClusterRole aggregation."""
 
 from sampan.controllers import cluster_role_aggregation
 from sampan.controllers.cluster_role_aggregation import aggregated_rules
@@ -18,7 +18,7 @@ def role(name: str, *verbs: str, **labels: str) -> Object:
 
 
 def aggregated(*labels: dict[str, str]) -> Object:
-    """A role that takes others by their labels."""
+    """A role that aggregates others by their labels."""
     return {
         "metadata": {"name": "all"},
         "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": each} for each in labels]},
@@ -26,13 +26,13 @@ def aggregated(*labels: dict[str, str]) -> Object:
     }
 
 
-def test_rules_come_by_selector_then_by_name_and_once() -> None:
+def test_rules_are_ordered_by_selector_then_name_without_duplicates() -> None:
     others = [role("b", "get", "list", to="x"), role("a", "watch", "get", to="x"), role("c", "delete", to="y")]
     found = aggregated_rules(aggregated({"to": "y"}, {"to": "x"}), [*others, aggregated()])
     assert found == [rule("delete"), rule("watch"), rule("get"), rule("list")]
 
 
-async def test_rules_follow_the_roles_that_are_selected() -> None:
+async def test_aggregated_rules_follow_changes_of_selected_roles() -> None:
     async with cluster(cluster_role_aggregation.set_up) as c:
         await c.create(CLUSTER_ROLES, role("one", "get", to="x"))
         await c.create(CLUSTER_ROLES, aggregated({"to": "x"}))

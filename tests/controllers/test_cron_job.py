@@ -1,4 +1,4 @@
-"""CronJobs: when they are due, what they start, and what they do with it."""
+"""Tests of CronJobs: schedules, started Jobs, history and status."""
 
 import datetime as dt
 
@@ -28,7 +28,7 @@ def cron_job(schedule: str = "* * * * *", **spec: object) -> Object:
 
 
 async def told(c: Working, reason: str) -> list[str]:
-    """The notes of the events of a reason, as soon as there are some."""
+    """Wait for events with a reason, and return their notes."""
 
     def of(events: list[Object]) -> list[str]:
         return [event["message"] for event in events if event.get("reason") == reason]
@@ -37,20 +37,20 @@ async def told(c: Working, reason: str) -> list[str]:
 
 
 async def look(c: Working) -> None:
-    """Have the controller look now."""
+    """Trigger a reconciliation now."""
     seen = await c.get(CRON_JOBS, "c")
     looks = int(seen["metadata"].get("annotations", {}).get("looks", "0")) + 1
     await c.patch(CRON_JOBS, "c", {"metadata": {"annotations": {"looks": str(looks)}}})
 
 
 async def jobs(c: Working, count: int) -> list[Object]:
-    """The Jobs, the oldest first, as soon as there are so many."""
+    """Wait for a number of Jobs, and return them from oldest to newest."""
     found = await c.until_all(JOBS, lambda all_jobs: len(all_jobs) == count)
     return sorted(found, key=lambda job: job["metadata"]["name"])
 
 
 async def finish(c: Working, job: Object, how: str) -> None:
-    """Have a Job be finished."""
+    """Finish a Job."""
     now = format_time(dt.datetime.now(dt.UTC))
     target = {"Complete": "SuccessCriteriaMet", "Failed": "FailureTarget"}[how]
     conditions = [{"type": type, "status": "True", "lastTransitionTime": now} for type in (target, how)]
@@ -61,19 +61,19 @@ async def finish(c: Working, job: Object, how: str) -> None:
 
 
 async def started(c: Working, clock: SetClock, **spec: object) -> Object:
-    """The first Job of a CronJob of every minute."""
+    """Wait for the first Job of a CronJob that runs every minute."""
     await c.create(CRON_JOBS, cron_job(**spec))  # type: ignore[arg-type]
     return await next_job(c, clock, 1)
 
 
 async def next_job(c: Working, clock: SetClock, count: int) -> Object:
-    """The Job of a later minute, which is the last of `count`."""
+    """Advance the clock and return the newest of `count` Jobs."""
     clock.forward(120)  # More than a minute: the server's clock, which says when the CronJob was made, goes on.
     await look(c)
     return (await jobs(c, count))[-1]
 
 
-async def test_a_job_is_made_when_it_is_due() -> None:
+async def test_a_job_is_created_when_it_is_due() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         made = await started(c, clock)
@@ -91,14 +91,14 @@ async def test_a_job_is_made_when_it_is_due() -> None:
         assert await told(c, "SuccessfulCreate") == [f"Created job {meta(made).name}"]
 
 
-async def test_a_job_of_every_second_is_made_without_anything_happening() -> None:
+async def test_due_jobs_are_created_without_any_event() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(CRON_JOBS, cron_job("@every 1s"))
         # Jobs of the same minute have the same name.
         await jobs(c, 1)
 
 
-async def test_finished_jobs_are_told_and_the_last_success_is_remembered() -> None:
+async def test_finished_jobs_cause_events_and_set_the_last_successful_time() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         made = await started(c, clock)
@@ -109,7 +109,7 @@ async def test_finished_jobs_are_told_and_the_last_success_is_remembered() -> No
         assert await told(c, "SawCompletedJob") == [f"Saw completed job: {meta(made).name}, condition: Complete"]
 
 
-async def test_with_forbid_nothing_is_started_while_a_job_runs() -> None:
+async def test_forbid_starts_no_job_while_one_runs() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         made = await started(c, clock, concurrencyPolicy="Forbid")
@@ -123,7 +123,7 @@ async def test_with_forbid_nothing_is_started_while_a_job_runs() -> None:
         await jobs(c, 2)
 
 
-async def test_with_replace_a_job_that_runs_is_deleted() -> None:
+async def test_replace_deletes_a_running_job() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         made = await started(c, clock, concurrencyPolicy="Replace")
@@ -140,7 +140,7 @@ async def test_with_replace_a_job_that_runs_is_deleted() -> None:
         assert await told(c, "SuccessfulDelete") == [f"Deleted job {meta(made).name}"]
 
 
-async def test_with_allow_jobs_run_side_by_side() -> None:
+async def test_allow_runs_jobs_concurrently() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         await started(c, clock)
@@ -148,7 +148,7 @@ async def test_with_allow_jobs_run_side_by_side() -> None:
         await c.until(CRON_JOBS, "c", lambda obj: len(obj["status"].get("active", ())) == 2)
 
 
-async def test_only_so_many_finished_jobs_are_kept() -> None:
+async def test_history_limits_bound_the_number_of_finished_jobs() -> None:
     clock = SetClock()
     limits = {"successfulJobsHistoryLimit": 1, "failedJobsHistoryLimit": 0}
     async with cluster(loop.set_up, clock=clock) as c:
@@ -162,7 +162,7 @@ async def test_only_so_many_finished_jobs_are_kept() -> None:
         assert meta(left).name == meta(second).name
 
 
-async def test_a_suspended_cron_job_starts_nothing_until_it_is_resumed() -> None:
+async def test_a_suspended_cron_job_starts_no_jobs_until_it_is_resumed() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         await c.create(CRON_JOBS, cron_job(suspend=True))
@@ -179,7 +179,7 @@ async def test_a_suspended_cron_job_starts_nothing_until_it_is_resumed() -> None
         await jobs(c, 2)
 
 
-async def test_what_is_too_late_is_not_started() -> None:
+async def test_a_start_after_the_deadline_is_missed() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         coming = (clock.now() + dt.timedelta(minutes=10)).replace(second=0)
@@ -192,7 +192,7 @@ async def test_what_is_too_late_is_not_started() -> None:
         assert made["metadata"]["annotations"][SCHEDULED] == format_time(clock.now())
 
 
-async def test_after_many_misses_the_latest_is_started_and_said() -> None:
+async def test_after_many_missed_starts_the_latest_is_started_with_a_warning() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         await c.create(CRON_JOBS, cron_job())
@@ -204,7 +204,7 @@ async def test_after_many_misses_the_latest_is_started_and_said() -> None:
         assert note.startswith("too many missed start times")
 
 
-async def test_a_new_schedule_is_not_due_for_the_past() -> None:
+async def test_a_new_schedule_has_no_missed_starts() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         await c.create(CRON_JOBS, cron_job("0 0 1 1 *"))
@@ -219,7 +219,7 @@ async def test_a_new_schedule_is_not_due_for_the_past() -> None:
         assert meta(made).owner_references[0].name == "other"
 
 
-async def test_a_job_that_was_made_by_hand_is_seen() -> None:
+async def test_a_job_that_a_user_created_causes_an_event() -> None:
     async with cluster(loop.set_up) as c:
         owner = await c.create(CRON_JOBS, cron_job("0 0 1 1 *"))
         reference = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "c", "uid": meta(owner).uid}
@@ -230,7 +230,7 @@ async def test_a_job_that_was_made_by_hand_is_seen() -> None:
         await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("lastSuccessfulTime"))
 
 
-async def test_an_active_job_that_is_gone_is_forgotten() -> None:
+async def test_a_deleted_job_is_removed_from_the_active_ones() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         made = await started(c, clock)
@@ -241,7 +241,7 @@ async def test_an_active_job_that_is_gone_is_forgotten() -> None:
         assert await told(c, "MissingJob") == [f"Active job went missing: {meta(made).name}"]
 
 
-async def test_a_crash_after_the_job_was_made_leads_to_no_second_one() -> None:
+async def test_a_crash_after_creating_a_job_does_not_start_it_twice() -> None:
     clock = SetClock()
     async with connected() as (client, _):
         async with working(client, loop.set_up, clock=clock) as c:
@@ -254,7 +254,7 @@ async def test_a_crash_after_the_job_was_made_leads_to_no_second_one() -> None:
             assert len(await c.all(JOBS)) == 1
 
 
-async def test_a_crash_leads_to_no_second_job_though_the_first_is_history() -> None:
+async def test_a_crash_does_not_start_a_job_twice_after_history_cleanup() -> None:
     clock = SetClock()
     async with connected() as (client, _):
         async with working(client, loop.set_up, clock=clock) as c:
@@ -269,7 +269,7 @@ async def test_a_crash_leads_to_no_second_job_though_the_first_is_history() -> N
             assert await c.all(JOBS) == []
 
 
-async def test_a_change_of_the_spec_at_the_same_time_does_not_lose_the_status() -> None:
+async def test_a_concurrent_change_of_the_spec_keeps_the_status_update() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         await started(c, clock)
@@ -283,7 +283,7 @@ async def test_a_change_of_the_spec_at_the_same_time_does_not_lose_the_status() 
 
 
 def made_at(created: str, schedule: str = "* * * * *", **spec: object) -> Object:
-    """A CronJob that was created then."""
+    """A CronJob created at a time."""
     obj = cron_job(schedule, **spec)
     obj["metadata"] |= {"creationTimestamp": created, "namespace": "n", "uid": "u"}
     return {"apiVersion": "batch/v1", "kind": "CronJob", **obj}
@@ -305,12 +305,14 @@ def at(text: str) -> dt.datetime:
         ("@every 7m", "2026-01-01T11:05:30Z", "2026-01-01T11:03:30Z", 9),
     ],
 )
-def test_the_latest_time_that_was_missed(schedule: str, now: str, latest: str | None, starts: int) -> None:
+def test_the_latest_missed_time_and_the_number_of_missed_starts(
+    schedule: str, now: str, latest: str | None, starts: int
+) -> None:
     found = missed(parse_schedule(schedule), at("2026-01-01T10:00:30Z"), at(now))
     assert found == (None if latest is None else at(latest), starts)
 
 
-def test_a_schedule_that_never_comes_is_an_error() -> None:
+def test_a_schedule_that_is_never_due_is_an_error() -> None:
     with pytest.raises(ScheduleError, match="time difference between two schedules is less than 1 second"):
         missed(parse_schedule("59 23 31 2 *"), at("2026-01-01T00:00:00Z"), at("2026-01-02T00:00:00Z"))
 
@@ -320,7 +322,7 @@ def test_a_schedule_that_never_comes_is_an_error() -> None:
     since_s=st.integers(0, 10**6),
     passed_s=st.integers(0, 10**5),
 )
-def test_the_latest_time_is_that_of_a_walk(schedule: str, since_s: int, passed_s: int) -> None:
+def test_the_latest_missed_time_equals_that_of_a_linear_search(schedule: str, since_s: int, passed_s: int) -> None:
     since = at("2026-01-01T00:00:00Z") + dt.timedelta(seconds=since_s)
     now = since + dt.timedelta(seconds=passed_s)
     assert missed(parse_schedule(schedule), since, now).latest == walk(schedule, since, now)
@@ -331,7 +333,7 @@ def test_the_latest_time_is_that_of_a_walk(schedule: str, since_s: int, passed_s
     since_s=st.integers(0, 10**7),
     passed_s=st.integers(0, 10**7),
 )
-def test_with_uneven_intervals_the_latest_time_is_right_or_not_found(
+def test_with_uneven_intervals_the_latest_time_is_correct_or_missing(
     schedule: str, since_s: int, passed_s: int
 ) -> None:
     # As in Kubernetes, where the first interval is taken for all; the next time is found in any case.
@@ -341,7 +343,7 @@ def test_with_uneven_intervals_the_latest_time_is_right_or_not_found(
 
 
 def walk(schedule: str, since: dt.datetime, now: dt.datetime) -> dt.datetime | None:
-    """The latest time, by trying them all."""
+    """Find the latest time by linear search."""
     parsed = parse_schedule(schedule)
     latest, coming = None, parsed.next_after(since)
     while coming is not None and coming <= now:
@@ -349,7 +351,7 @@ def walk(schedule: str, since: dt.datetime, now: dt.datetime) -> dt.datetime | N
     return latest
 
 
-def test_times_that_follow_a_long_pause_closely_are_not_walked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_times_after_a_long_pause_are_searched_by_bisection(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = 0
     next_after = Schedule.next_after
 
@@ -366,24 +368,24 @@ def test_times_that_follow_a_long_pause_closely_are_not_walked_through(monkeypat
 
 @pytest.mark.parametrize("last", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
 @pytest.mark.parametrize("schedule", ["* * * * *", "@every 2562047h"])
-def test_no_time_of_a_status_is_too_early_or_too_late(schedule: str, last: str) -> None:
+def test_extreme_times_in_a_status_are_accepted(schedule: str, last: str) -> None:
     found = {**cron_job(schedule, startingDeadlineSeconds=2**63 - 1), "status": {"lastScheduleTime": last}}
     now = at("2026-01-01T00:00:30Z")
     assert (wait_s(found, parse_schedule(schedule), now) or 0) >= 0
 
 
-def test_what_is_due_is_not_later_than_the_deadline_allows() -> None:
+def test_starts_before_the_deadline_window_are_not_due() -> None:
     obj = made_at("2026-01-01T00:00:00Z", "0 * * * *", startingDeadlineSeconds=60)
     assert due(obj, parse_schedule("0 * * * *"), at("2026-01-01T05:02:00Z")).latest is None
     assert due(obj, parse_schedule("0 * * * *"), at("2026-01-01T05:00:30Z")).latest == at("2026-01-01T05:00:00Z")
 
 
-def test_the_next_look_is_a_little_after_the_next_time() -> None:
+def test_the_next_reconciliation_is_shortly_after_the_next_time() -> None:
     obj = made_at("2026-01-01T00:00:00Z", "0 * * * *")
     assert wait_s(obj, parse_schedule("0 * * * *"), at("2026-01-01T05:02:00Z")) == pytest.approx(58 * 60 + 0.1)
 
 
-def test_a_job_tells_its_time_by_the_clocks_of_the_zone() -> None:
+def test_the_scheduled_timestamp_is_in_the_time_zone() -> None:
     obj = made_at("2026-07-01T00:00:00Z", timeZone="Europe/Berlin")
     job = new_job(obj, at("2026-07-01T10:00:00Z"))
     assert job["metadata"]["annotations"][SCHEDULED] == "2026-07-01T12:00:00+02:00"
@@ -398,7 +400,7 @@ def finished(name: str, how: str, start: str | None) -> Object:
     return {"metadata": {"name": name}, "spec": {}, "status": status}
 
 
-def test_the_oldest_finished_jobs_are_history() -> None:
+def test_the_oldest_finished_jobs_exceed_the_history_limits() -> None:
     obj = made_at("2026-01-01T00:00:00Z", successfulJobsHistoryLimit=1, failedJobsHistoryLimit=1)
     some = [
         finished("c", "Complete", None),

@@ -1,4 +1,4 @@
-"""DaemonSets at work: a Pod on each eligible Node, roll-outs, revisions, failed Pods, status."""
+"""Tests of DaemonSets on a server: placement, rollouts, revisions, failed Pods, status."""
 
 import asyncio
 import datetime as dt
@@ -35,35 +35,35 @@ def rolling(**limits: int | str) -> Object:
 
 
 def of_image(image: str) -> Object:
-    """The change to another template."""
+    """A patch to another template."""
     return {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}}
 
 
 async def add_nodes(c: Working, *names: str, labels: dict[str, str] | None = None, **spec: Any) -> None:
-    """Nodes join."""
+    """Create Nodes."""
     for name in names:
         await c.create(NODES, {"metadata": {"name": name, "labels": labels or {}}, "spec": spec})
 
 
 def node_of(pod: Object) -> str:
-    """The Node that a Pod is for."""
+    """Return the Node that a Pod targets."""
     required = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     return str(required["nodeSelectorTerms"][0]["matchFields"][0]["values"][0])
 
 
 def images(pods: list[Object]) -> list[str]:
-    """What Pods run, by Node."""
+    """Return the images of Pods, by Node."""
     return [pod["spec"]["containers"][0]["image"] for pod in sorted(pods, key=node_of)]
 
 
 async def pods_on(c: Working, *nodes: str) -> list[Object]:
-    """The Pods as soon as they are for these Nodes."""
+    """Wait until there are Pods for exactly these Nodes, and return them."""
     pods = await c.until_all(PODS, lambda pods: sorted(node_of(pod) for pod in pods) == sorted(nodes))
     return sorted(pods, key=node_of)
 
 
 async def told(c: Working, **counts: int) -> Object:
-    """The DaemonSet as soon as it tells these numbers of its present generation."""
+    """Wait for these numbers in the status of the current generation, and return the DaemonSet."""
     return await c.until(
         DAEMON_SETS,
         "agent",
@@ -75,7 +75,7 @@ async def told(c: Working, **counts: int) -> Object:
 
 
 async def all_ready(c: Working, *nodes: str) -> None:
-    """Have the Pods of these Nodes be ready."""
+    """Make the Pods of these Nodes ready."""
     for pod in await pods_on(c, *nodes):
         await c.make_ready(pod)
 
@@ -101,7 +101,7 @@ async def test_each_node_gets_a_pod_that_is_pinned_to_it() -> None:
         assert first["message"].startswith("Created pod: agent-")
 
 
-async def test_pods_tolerate_what_befalls_nodes() -> None:
+async def test_daemon_pods_tolerate_node_conditions() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a")
         await c.create(DAEMON_SETS, agent(pod={"hostNetwork": True}))
@@ -142,7 +142,7 @@ async def test_status_counts_nodes() -> None:
         assert status(observe(seen, hashed, nodes, pods, dt.datetime.now(dt.UTC)), 0) == seen["status"]
 
 
-async def test_nodes_that_do_not_fit_get_nothing_until_they_do() -> None:
+async def test_a_node_gets_a_pod_once_it_matches() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a", "b")
         await c.create(DAEMON_SETS, agent(pod={"nodeSelector": {"disk": "ssd"}}))
@@ -153,7 +153,7 @@ async def test_nodes_that_do_not_fit_get_nothing_until_they_do() -> None:
         await pods_on(c)
 
 
-async def test_a_taint_that_only_keeps_away_leaves_the_pod_misscheduled() -> None:
+async def test_a_no_schedule_taint_leaves_a_running_pod_misscheduled() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a")
         await c.create(DAEMON_SETS, agent())
@@ -165,7 +165,7 @@ async def test_a_taint_that_only_keeps_away_leaves_the_pod_misscheduled() -> Non
         await pods_on(c)
 
 
-async def test_a_pod_that_waits_for_a_node_that_is_gone_is_deleted() -> None:
+async def test_a_pending_pod_for_a_deleted_node_is_deleted() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a", "b")
         await c.create(DAEMON_SETS, agent())
@@ -174,7 +174,7 @@ async def test_a_pod_that_waits_for_a_node_that_is_gone_is_deleted() -> None:
         await pods_on(c, "a")
 
 
-async def test_a_failed_pod_is_replaced_and_the_next_one_not_at_once() -> None:
+async def test_failed_pods_are_replaced_with_backoff() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a")
         await c.create(DAEMON_SETS, agent())
@@ -204,7 +204,7 @@ async def test_a_succeeded_pod_is_replaced() -> None:
         assert event["type"] == "Normal"
 
 
-async def test_a_refused_pod_is_told_in_an_event_and_does_not_hold_up_the_status() -> None:
+async def test_a_rejected_pod_causes_an_event_and_does_not_block_the_status() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a")
         owner = agent()
@@ -215,7 +215,7 @@ async def test_a_refused_pod_is_told_in_an_event_and_does_not_hold_up_the_status
         assert event["message"].startswith("Error creating: ")
 
 
-async def test_an_orphan_on_a_node_is_adopted_and_counts() -> None:
+async def test_an_orphan_on_a_node_is_adopted_and_counted() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a")
         spec = {**agent()["spec"]["template"]["spec"], "nodeName": "a"}
@@ -227,7 +227,7 @@ async def test_an_orphan_on_a_node_is_adopted_and_counts() -> None:
         assert len(await c.all(PODS)) == 1
 
 
-async def test_a_pod_that_fits_no_longer_is_released_and_replaced() -> None:
+async def test_a_pod_that_no_longer_matches_is_released_and_replaced() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a")
         await c.create(DAEMON_SETS, agent())
@@ -237,7 +237,7 @@ async def test_a_pod_that_fits_no_longer_is_released_and_replaced() -> None:
         await pods_on(c, "a", "a")
 
 
-async def test_an_update_replaces_as_many_as_may_be_unavailable() -> None:
+async def test_an_update_replaces_up_to_max_unavailable_pods() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a", "b", "d")
         await c.create(DAEMON_SETS, agent(updateStrategy=rolling(maxUnavailable="50%")))
@@ -254,7 +254,7 @@ async def test_an_update_replaces_as_many_as_may_be_unavailable() -> None:
         assert {meta(pod).labels["pod-template-generation"] for pod in await c.all(PODS)} == {"2"}
 
 
-async def test_with_surge_the_old_pod_goes_when_the_new_one_is_available() -> None:
+async def test_with_surge_the_old_pod_is_deleted_when_the_new_one_is_available() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a", "b")
         await c.create(DAEMON_SETS, agent(updateStrategy=rolling(maxSurge=1, maxUnavailable=0)))
@@ -268,7 +268,7 @@ async def test_with_surge_the_old_pod_goes_when_the_new_one_is_available() -> No
         assert sorted(images(await c.all(PODS))) == ["one", "two", "two"]
 
 
-async def test_on_delete_pods_are_updated_when_somebody_deletes_them() -> None:
+async def test_on_delete_updates_only_deleted_pods() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a")
         await c.create(DAEMON_SETS, agent(updateStrategy={"type": "OnDelete"}))
@@ -281,7 +281,7 @@ async def test_on_delete_pods_are_updated_when_somebody_deletes_them() -> None:
         await c.until_all(PODS, lambda pods: images(pods) == ["two"])
 
 
-async def test_to_go_back_gives_the_old_revision_the_highest_number() -> None:
+async def test_a_rollback_gives_the_old_revision_the_highest_number() -> None:
     async with cluster(daemon_set.set_up) as c:
         await c.create(DAEMON_SETS, agent())
         [first] = await c.until_all(CONTROLLER_REVISIONS, lambda found: len(found) == 1)
@@ -292,7 +292,7 @@ async def test_to_go_back_gives_the_old_revision_the_highest_number() -> None:
         assert sorted(each["revision"] for each in await c.all(CONTROLLER_REVISIONS)) == [2, 3]
 
 
-async def test_the_history_is_as_long_as_its_limit() -> None:
+async def test_revisions_beyond_the_history_limit_are_deleted() -> None:
     async with cluster(daemon_set.set_up) as c:
         await c.create(DAEMON_SETS, agent(revisionHistoryLimit=1))
         for image in ("two", "three", "four"):
@@ -302,7 +302,7 @@ async def test_the_history_is_as_long_as_its_limit() -> None:
         await c.until_all(CONTROLLER_REVISIONS, lambda found: sorted(each["revision"] for each in found) == [3, 4])
 
 
-async def test_of_revisions_that_say_the_same_one_stays_and_has_all_pods() -> None:
+async def test_equal_revisions_are_merged_into_one() -> None:
     async with cluster() as c:
         await add_nodes(c, "a")
         async with working(c.client, daemon_set.set_up):
@@ -321,7 +321,7 @@ async def test_of_revisions_that_say_the_same_one_stays_and_has_all_pods() -> No
             await c.until(PODS, meta(pod).name, lambda pod: meta(pod).labels[HASH] == "twin")
 
 
-async def test_a_name_that_another_revision_has_is_counted_as_a_collision() -> None:
+async def test_a_name_of_another_revision_counts_as_a_collision() -> None:
     async with cluster() as c:
         async with working(c.client, daemon_set.set_up):
             await c.create(DAEMON_SETS, agent())
@@ -334,7 +334,7 @@ async def test_a_name_that_another_revision_has_is_counted_as_a_collision() -> N
             await told(c, collisionCount=1)
 
 
-async def test_a_daemon_set_that_is_being_deleted_makes_nothing() -> None:
+async def test_a_daemon_set_that_is_being_deleted_creates_no_pods() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a")
         owner = agent()
@@ -348,7 +348,7 @@ async def test_a_daemon_set_that_is_being_deleted_makes_nothing() -> None:
         assert [each.name for each in meta((await c.all(PODS))[0]).owner_references] == ["other"]
 
 
-async def test_begun_anew_it_makes_nothing_twice() -> None:
+async def test_after_a_restart_nothing_is_created_twice() -> None:
     async with cluster() as c:
         names = [f"n{number}" for number in range(10)]
         await add_nodes(c, *names)
@@ -362,7 +362,7 @@ async def test_begun_anew_it_makes_nothing_twice() -> None:
             assert len(await c.all(CONTROLLER_REVISIONS)) == 1
 
 
-async def test_an_update_that_one_has_begun_the_next_one_ends() -> None:
+async def test_after_a_restart_an_update_is_completed() -> None:
     async with cluster() as c:
         await add_nodes(c, "a", "b")
         async with working(c.client, daemon_set.set_up):
@@ -379,7 +379,7 @@ async def test_an_update_that_one_has_begun_the_next_one_ends() -> None:
         assert sorted(each["revision"] for each in await c.all(CONTROLLER_REVISIONS)) == [1, 2]
 
 
-async def test_of_two_daemon_sets_a_node_concerns_only_the_one_that_fits() -> None:
+async def test_a_node_queues_only_matching_daemon_sets() -> None:
     async with cluster(daemon_set.set_up) as c:
         other = agent(pod={"nodeSelector": {"gpu": "yes"}})
         await c.create(DAEMON_SETS, {**other, "metadata": {"name": "other"}})
@@ -390,7 +390,7 @@ async def test_of_two_daemon_sets_a_node_concerns_only_the_one_that_fits() -> No
         assert seen["status"]["desiredNumberScheduled"] == 0
 
 
-def test_replacements_wait_twice_as_long_each_time_and_are_forgotten() -> None:
+def test_backoff_doubles_and_expires() -> None:
     backoff = FailureBackoff()
     assert backoff.left_s("a", 0.0) == 0
     backoff.replaced("a", 0.0)
@@ -405,7 +405,7 @@ def test_replacements_wait_twice_as_long_each_time_and_are_forgotten() -> None:
 
 
 @pytest.mark.parametrize("percent", ["0%", 0], ids=str)
-async def test_a_strategy_that_allows_of_nothing_replaces_one_at_a_time(percent: int | str) -> None:
+async def test_a_strategy_with_zero_limits_replaces_one_pod_at_a_time(percent: int | str) -> None:
     now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     owner = agent(updateStrategy=rolling(maxUnavailable=percent, maxSurge=0))
     node = NODE_VIEW.decode(b'{"metadata":{"name":"a"}}')

@@ -1,4 +1,4 @@
-"""What DaemonSets decide, without a server: where Pods belong, which are too many, which are updated next."""
+"""Tests of DaemonSet decisions without a server: placement, surplus Pods, updates."""
 
 import datetime as dt
 from typing import Any
@@ -51,12 +51,12 @@ def pod(node: str, revision: str = NEW, **more: Any) -> Pod:
 
 
 def state(owner: Object, nodes: str, *pods: Pod) -> DaemonSetState:
-    """What there is, on Nodes of one letter each."""
+    """Observed state, on Nodes with one-letter names."""
     return observe(owner, NEW, [node(name) for name in nodes], pods, NOW)
 
 
 def names(pods: list[Pod]) -> list[str]:
-    """The names of Pods, in order."""
+    """Return the sorted names of Pods."""
     return sorted(each.metadata.name for each in pods)
 
 
@@ -105,12 +105,12 @@ SSD = {"key": "disk", "operator": "In", "values": ["ssd"]}
         ),
     ],
 )
-def test_where_pods_run_and_stay(spec: Object, there: Node, run: bool, stay: bool) -> None:
+def test_placement_decides_where_pods_run_and_stay(spec: Object, there: Node, run: bool, stay: bool) -> None:
     placement = placement_of(agent(spec))
     assert (placement.should_run(there), placement.should_stay(there)) == (run, stay)
 
 
-def test_a_pinned_pod_keeps_its_other_affinities_and_tells_its_node() -> None:
+def test_a_pinned_pod_keeps_its_other_affinities() -> None:
     spec = required(SSD)
     spec["affinity"]["podAntiAffinity"] = {}
     spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"] = []
@@ -122,35 +122,35 @@ def test_a_pinned_pod_keeps_its_other_affinities_and_tells_its_node() -> None:
     assert made["spec"]["affinity"] == spec["affinity"]
 
 
-def test_a_pod_without_a_node_is_for_none() -> None:
+def test_a_pod_without_affinity_has_no_target_node() -> None:
     assert target_node(POD_VIEW.decode(b'{"metadata":{"name":"p"},"spec":{}}')) is None
 
 
 @pytest.mark.parametrize(("said", "expected"), [("3", "3"), ("x", None), (None, None)], ids=str)
-def test_a_generation_that_is_no_number_does_not_count(said: str | None, expected: str | None) -> None:
+def test_an_invalid_template_generation_is_ignored(said: str | None, expected: str | None) -> None:
     annotations = {"deprecated.daemonset.template.generation": said} if said is not None else {}
     assert template_generation(agent(annotations=annotations)) == expected
 
 
-def test_nodes_without_a_pod_get_one_and_of_several_the_oldest_stays() -> None:
+def test_nodes_without_pod_get_one_and_duplicates_are_deleted() -> None:
     pods = [pod("b", name="young"), pod("b", name="old", created="2025-01-01T00:00:00Z")]
     changes = upkeep(state(agent(), "ab", *pods))
     assert (changes.create, names(changes.delete)) == (["a"], ["young"])
 
 
-def test_where_a_pod_is_still_going_no_other_is_made_unless_there_may_be_two() -> None:
+def test_a_terminating_pod_is_replaced_early_only_with_surge() -> None:
     assert upkeep(state(agent(), "a", pod("a", going=True))).create == []
     assert upkeep(state(agent(maxSurge=1), "a", pod("a", going=True))).create == ["a"]
 
 
-def test_pods_that_have_ended_are_told_apart() -> None:
+def test_failed_and_succeeded_pods_are_distinguished() -> None:
     changes = upkeep(state(agent(), "ab", pod("a", phase="Failed"), pod("b", phase="Succeeded")))
     assert (names([each for _, each in changes.failed]), changes.failed[0][0]) == (["a-new"], "a")
     assert names([each for _, each in changes.succeeded]) == ["b-new"]
     assert (changes.create, changes.delete) == ([], [])
 
 
-def test_what_has_ended_and_is_going_does_not_count() -> None:
+def test_an_ended_terminating_pod_does_not_count() -> None:
     assert upkeep(state(agent(), "a", pod("a", phase="Failed", going=True))).create == ["a"]
 
 
@@ -165,7 +165,7 @@ def test_what_has_ended_and_is_going_does_not_count() -> None:
         pytest.param([pod("a", OLD)], [], id="one alone"),
     ],
 )
-def test_with_surge_two_pods_may_be_on_a_node_for_a_while(pods: list[Pod], deleted: list[str]) -> None:
+def test_surge_allows_two_pods_on_a_node(pods: list[Pod], deleted: list[str]) -> None:
     assert names(upkeep(state(agent(maxSurge=1), "a", *pods)).delete) == deleted
 
 
@@ -190,7 +190,9 @@ def test_with_surge_two_pods_may_be_on_a_node_for_a_while(pods: list[Pod], delet
         ),
     ],
 )
-def test_which_old_pods_are_replaced(limits: dict[str, Any], pods: list[Pod], deleted: list[str]) -> None:
+def test_an_update_replaces_unavailable_pods_and_a_few_others(
+    limits: dict[str, Any], pods: list[Pod], deleted: list[str]
+) -> None:
     changes = rolling_update(state(agent(**limits), "abc", *pods))
     assert (changes.create, names(changes.delete)) == ([], deleted)
 
@@ -209,7 +211,7 @@ def test_which_old_pods_are_replaced(limits: dict[str, Any], pods: list[Pod], de
         pytest.param("a", [pod("z", OLD, ready=False)], [], ["z-old"], id="a misplaced one of no use"),
     ],
 )
-def test_with_surge_new_pods_come_beside_old_ones(
+def test_surge_creates_new_pods_next_to_old_ones(
     nodes: str, pods: list[Pod], created: list[str], deleted: list[str]
 ) -> None:
     changes = rolling_update(state(agent(maxSurge=1), nodes, *pods))
@@ -222,9 +224,7 @@ def test_with_surge_new_pods_come_beside_old_ones(
     surge=st.integers(0, 3),
     late=st.lists(st.integers(0, 5), max_size=40),
 )
-def test_an_update_keeps_its_limits_and_comes_to_its_end(
-    count: int, unavailable: int, surge: int, late: list[int]
-) -> None:
+def test_an_update_keeps_its_limits_and_completes(count: int, unavailable: int, surge: int, late: list[int]) -> None:
     owner = agent(maxUnavailable=0 if surge else unavailable, maxSurge=surge)
     nodes = "abcdef"[:count]
     pods = [pod(name, OLD) for name in nodes]
@@ -248,7 +248,7 @@ def test_an_update_keeps_its_limits_and_comes_to_its_end(
     assert names(pods) == [f"{name}-{NEW}" for name in nodes]
 
 
-def test_of_several_pods_on_a_node_the_oldest_is_counted() -> None:
+def test_the_oldest_pod_on_a_node_is_counted() -> None:
     pods = [pod("a", OLD, created="2025-01-01T00:00:00Z"), pod("a", ready=False), pod("z")]
     told = status(state(agent(maxSurge=1), "ab", *pods), 2)
     assert told == {

@@ -1,4 +1,4 @@
-"""Deployments: roll-outs, scaling, history, pauses, deadlines, conditions."""
+"""Tests of Deployments: rollouts, scaling, history, pauses, deadlines, conditions."""
 
 import asyncio
 import datetime as dt
@@ -34,7 +34,7 @@ async def _roll(c: Working, image: str) -> None:
 
 
 async def _until(c: Working, **status: Any) -> Object:
-    """Make Pods ready as they come, until the Deployment's status says so."""
+    """Make new Pods ready until the Deployment's status has the wanted numbers."""
     told: Object = {}
     try:
         async with asyncio.timeout(WAIT_S):
@@ -62,7 +62,7 @@ async def _done(c: Working, count: int, generation: int) -> Object:
     return await _until(c, observedGeneration=generation, **counts)
 
 
-async def test_a_deployment_makes_a_replica_set_that_makes_pods() -> None:
+async def test_a_deployment_creates_a_replica_set_that_creates_pods() -> None:
     async with cluster(*LOOPS) as c:
         owner = await c.create(DEPLOYMENTS, deploy(3))
         found = await _done(c, 3, 1)
@@ -74,7 +74,7 @@ async def test_a_deployment_makes_a_replica_set_that_makes_pods() -> None:
         await c.events("ScalingReplicaSet")
 
 
-async def test_a_finished_roll_out_is_told() -> None:
+async def test_a_complete_rollout_is_reported() -> None:
     async with cluster(*LOOPS) as c:
         await c.create(DEPLOYMENTS, deploy(2))
         await _done(c, 2, 1)
@@ -86,14 +86,14 @@ async def test_a_finished_roll_out_is_told() -> None:
         assert progress["message"] == f'ReplicaSet "{meta(made).name}" has successfully progressed.'
 
 
-async def test_without_ready_pods_it_is_not_available() -> None:
+async def test_a_deployment_without_ready_pods_is_unavailable() -> None:
     async with cluster(*LOOPS) as c:
         await c.create(DEPLOYMENTS, deploy(2))
         found = await c.until(DEPLOYMENTS, "a", lambda d: (d.get("status") or {}).get("unavailableReplicas") == 2)
         assert _condition(found, "Available") == ("False", "MinimumReplicasUnavailable")
 
 
-async def test_a_new_template_replaces_all_pods_and_never_too_many_at_once() -> None:
+async def test_a_rollout_replaces_all_pods_within_its_limits() -> None:
     async with cluster(*LOOPS) as c:
         rolling = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
         await c.create(DEPLOYMENTS, deploy(3, strategy=rolling))
@@ -105,7 +105,7 @@ async def test_a_new_template_replaces_all_pods_and_never_too_many_at_once() -> 
         assert {pod["spec"]["containers"][0]["image"] for pod in await c.pods(3)} == {"two"}
 
 
-async def test_an_old_template_comes_back_under_a_new_revision() -> None:
+async def test_a_rollback_gets_a_new_revision() -> None:
     async with cluster(*LOOPS) as c:
         await c.create(DEPLOYMENTS, deploy(1))
         await _done(c, 1, 1)
@@ -120,7 +120,7 @@ async def test_an_old_template_comes_back_under_a_new_revision() -> None:
         assert meta(again).annotations["deployment.kubernetes.io/revision-history"] == "1"
 
 
-async def test_recreate_ends_all_old_pods_before_the_first_new_one() -> None:
+async def test_recreate_deletes_all_old_pods_before_creating_new_ones() -> None:
     async with cluster(*LOOPS) as c:
         await c.create(DEPLOYMENTS, deploy(2, strategy={"type": "Recreate"}))
         await _done(c, 2, 1)
@@ -135,7 +135,7 @@ async def test_recreate_ends_all_old_pods_before_the_first_new_one() -> None:
         assert {pod["spec"]["containers"][0]["image"] for pod in await c.pods(2)} == {"two"}
 
 
-async def test_scaling_changes_the_replica_set_and_no_template() -> None:
+async def test_scaling_changes_only_the_size_of_the_replica_set() -> None:
     async with cluster(*LOOPS) as c:
         await c.create(DEPLOYMENTS, deploy(2))
         await _done(c, 2, 1)
@@ -146,7 +146,7 @@ async def test_scaling_changes_the_replica_set_and_no_template() -> None:
         await _done(c, 0, 3)
 
 
-async def test_old_revisions_beyond_the_limit_are_forgotten() -> None:
+async def test_replica_sets_beyond_the_history_limit_are_deleted() -> None:
     async with cluster(*LOOPS) as c:
         await c.create(DEPLOYMENTS, deploy(1, revisionHistoryLimit=1))
         await _done(c, 1, 1)
@@ -157,7 +157,7 @@ async def test_old_revisions_beyond_the_limit_are_forgotten() -> None:
         assert sorted(meta(each).annotations[REVISION] for each in left) == ["2", "3"]
 
 
-async def test_while_paused_nothing_is_rolled_out_but_sizes_change() -> None:
+async def test_a_paused_deployment_is_scaled_but_not_rolled_out() -> None:
     async with cluster(*LOOPS) as c:
         await c.create(DEPLOYMENTS, deploy(1))
         await _done(c, 1, 1)
@@ -172,13 +172,13 @@ async def test_while_paused_nothing_is_rolled_out_but_sizes_change() -> None:
         assert len(await c.all(REPLICA_SETS)) == 2
 
 
-def test_progress_that_says_no_time_is_overdue() -> None:
+def test_a_progressing_condition_without_time_is_overdue() -> None:
     unset = {"type": "Progressing", "status": "True", "lastUpdateTime": None, "lastTransitionTime": None}
     now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     assert overdue_s(deploy(1, progressDeadlineSeconds=600), {"conditions": [unset]}, now) == 0
 
 
-async def test_no_progress_before_the_deadline_is_told() -> None:
+async def test_a_missed_progress_deadline_is_reported() -> None:
     async with cluster(*LOOPS) as c:
         await c.create(DEPLOYMENTS, deploy(1, progressDeadlineSeconds=1))
         found = await c.until(DEPLOYMENTS, "a", lambda d: _has(d, "ProgressDeadlineExceeded"))
@@ -189,14 +189,14 @@ def _has(obj: Object, reason: str) -> bool:
     return any(each["reason"] == reason for each in (obj.get("status") or {}).get("conditions") or ())
 
 
-async def test_trouble_of_the_replica_set_is_told() -> None:
+async def test_a_failure_of_the_replica_set_is_reported() -> None:
     async with cluster(*LOOPS) as c:
         await c.create(DEPLOYMENTS, deploy(1, template=template(finalizers=["unqualified"])))
         found = await c.until(DEPLOYMENTS, "a", lambda d: _has(d, "FailedCreate"))
         assert _condition(found, "ReplicaFailure") == ("True", "FailedCreate")
 
 
-async def test_fitting_replica_sets_are_adopted() -> None:
+async def test_matching_replica_sets_are_adopted() -> None:
     async with cluster(*LOOPS) as c:
         labelled = {**LABELS, "pod-template-hash": "x"}
         spec = {"replicas": 1, "selector": {"matchLabels": labelled}, "template": template(labels=labelled)}
@@ -207,7 +207,7 @@ async def test_fitting_replica_sets_are_adopted() -> None:
         assert meta(only).uid == meta(orphan).uid
 
 
-async def test_a_taken_name_is_a_collision_that_is_resolved() -> None:
+async def test_a_name_collision_is_resolved() -> None:
     async with cluster(*LOOPS) as c:
         made = deploy(1)
         stored = await c.create(DEPLOYMENTS, {**made, "metadata": {"name": "b"}})
@@ -221,7 +221,7 @@ async def test_a_taken_name_is_a_collision_that_is_resolved() -> None:
         await c.until_all(REPLICA_SETS, lambda sets: len([s for s in sets if meta(s).name.startswith("a-")]) == 2)
 
 
-async def test_killed_and_begun_anew_it_makes_nothing_twice() -> None:
+async def test_after_kill_and_restart_nothing_is_created_twice() -> None:
     async with cluster() as c:
         await c.create(DEPLOYMENTS, deploy(10))
         for _ in range(4):
@@ -254,7 +254,7 @@ def _wanting(count: int, surge: object, unavailable: object) -> Object:
     ("surge", "unavailable", "expected"),
     [("25%", "25%", (3, 2)), (1, 0, (1, 0)), ("1%", "0%", (1, 0)), ("0%", "1%", (0, 1)), (0, "100%", (0, 10))],
 )
-def test_shares_are_rounded_up_and_down_and_something_may_always_change(
+def test_surge_rounds_up_and_unavailable_down_but_never_both_to_zero(
     surge: object, unavailable: object, expected: tuple[int, int]
 ) -> None:
     wanting = _wanting(10, surge, unavailable)
@@ -262,7 +262,7 @@ def test_shares_are_rounded_up_and_down_and_something_may_always_change(
 
 
 @pytest.mark.parametrize(("there", "new", "expected"), [(10, 0, 3), (12, 2, 3), (13, 3, 3), (4, 4, 10), (0, 0, 10)])
-def test_the_new_set_grows_into_the_surge(there: int, new: int, expected: int) -> None:
+def test_the_new_replica_set_grows_within_the_surge(there: int, new: int, expected: int) -> None:
     every = [_set("old", there - new, there - new), _set("new", new, new)]
     assert new_size(_wanting(10, 3, 2), every, new) == expected
 
@@ -279,7 +279,7 @@ def test_the_new_set_grows_into_the_surge(there: int, new: int, expected: int) -
     ],
     ids=["to the limit", "no new yet", "not available yet", "all available", "unhealthy first", "oldest first"],
 )
-def test_old_sets_shrink_as_far_as_availability_allows(
+def test_old_replica_sets_shrink_as_far_as_availability_allows(
     old: list[Object], new: Object, expected: dict[str, int]
 ) -> None:
     assert shrunk(_wanting(10, 3, 2), old, new) == expected
@@ -296,20 +296,20 @@ def test_old_sets_shrink_as_far_as_availability_allows(
     ],
     ids=["one set", "up", "down", "saturated", "to nothing"],
 )
-def test_scaling_in_the_middle_of_a_roll_out_is_proportional(
+def test_scaling_during_a_rollout_is_proportional(
     count: int, old: list[Object], new: Object, expected: dict[str, int]
 ) -> None:
     assert resized(_wanting(count, 3, 2), old, new) == expected
 
 
-def test_templates_are_the_same_whatever_hash_they_carry() -> None:
+def test_the_hash_label_does_not_make_templates_differ() -> None:
     one, other = template(), template(labels={**LABELS, "pod-template-hash": "x"})
     assert same_template(one, other)
     assert not same_template(one, template(annotations={"x": "y"}))
     assert template_hash(one, None) != template_hash(one, 1)
 
 
-def test_annotations_are_copied_but_for_those_of_machines() -> None:
+def test_annotations_are_copied_except_internal_ones() -> None:
     made = {
         "metadata": {"annotations": {"x": "y", REVISION: "9", "kubectl.kubernetes.io/last-applied-configuration": "z"}}
     }

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: what they allow, whose Pods are expected, and evictions from end to end."""
+"""Tests of PodDisruptionBudgets: allowed evictions, expected Pods, and evictions from end to end."""
 
 import datetime as dt
 
@@ -29,7 +29,7 @@ TEMPLATE = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c"
 
 
 def budget(**spec: object) -> Object:
-    """A budget of all Pods of the application."""
+    """A budget for all Pods of the application."""
     return {"metadata": {"name": "b"}, "spec": {"selector": {"matchLabels": LABELS}, **spec}}
 
 
@@ -54,7 +54,7 @@ async def ready_pod(c: Working, name: str, owner: Object | None = None) -> Objec
 
 
 async def until_status(c: Working, **wanted: int) -> Object:
-    """The budget's status as soon as it has these numbers."""
+    """Wait for these numbers in the budget's status, and return it."""
     found = await c.until(POD_DISRUPTION_BUDGETS, "b", lambda b: wanted.items() <= {**(b.get("status") or {})}.items())
     status: Object = found["status"]
     return status
@@ -71,12 +71,12 @@ async def until_status(c: Working, **wanted: int) -> Object:
         ({}, False, 0),
     ],
 )
-def test_how_many_must_be_healthy_of_ten(spec: Object, relative: bool, desired: int) -> None:
+def test_the_desired_number_of_healthy_pods(spec: Object, relative: bool, desired: int) -> None:
     assert (needs_scale(spec), desired_healthy(spec, 10)) == (relative, desired)
 
 
 def pod(name: str, *, deleting: bool = False, **condition: str) -> Pod:
-    """A view of a ready Pod, with another condition perhaps."""
+    """A view of a ready Pod, optionally with another condition."""
     conditions = [PodCondition("Ready", "True")]
     if condition:
         conditions.append(PodCondition("DisruptionTarget", **condition))
@@ -89,7 +89,7 @@ def ago(seconds: float) -> str:
     return format_time(NOW - dt.timedelta(seconds=seconds))
 
 
-def test_disrupted_pods_are_forgotten_when_they_go_or_should_have_gone() -> None:
+def test_disrupted_pods_are_dropped_when_deleted_or_overdue() -> None:
     said = {"disruptedPods": {"soon": ago(30), "late": ago(121), "going": ago(1), "gone": ago(1)}}
     found = disrupted(said, [pod("soon"), pod("late"), pod("going", deleting=True), pod("other")], NOW)
     assert found.pods == {"soon": ago(30)}
@@ -97,7 +97,7 @@ def test_disrupted_pods_are_forgotten_when_they_go_or_should_have_gone() -> None
     assert found.recheck_s == 90
 
 
-def test_healthy_are_those_that_are_ready_and_stay() -> None:
+def test_healthy_pods_are_ready_and_not_being_deleted() -> None:
     pods = [pod("a"), pod("b", deleting=True), pod("c"), Pod(ObjectMeta(name="d"))]
     assert healthy(pods, {"c": ago(1)}) == 1
 
@@ -114,7 +114,7 @@ def test_healthy_are_those_that_are_ready_and_stay() -> None:
     ],
     ids=["no condition", "fresh", "stale", "false", "by the kubelet", "deleting"],
 )
-def test_when_a_disruption_that_did_not_happen_is_stale(found: Pod, wait_s: float | None) -> None:
+def test_a_disruption_condition_becomes_stale(found: Pod, wait_s: float | None) -> None:
     assert stale_in_s(found, NOW) == wait_s
 
 
@@ -130,7 +130,7 @@ async def test_a_budget_with_a_number_counts_the_pods_that_it_selects() -> None:
         assert (condition["observedGeneration"], status["observedGeneration"]) == (1, 1)
 
 
-async def test_a_budget_without_pods_allows_nothing_and_says_so() -> None:
+async def test_a_budget_without_pods_allows_no_eviction_and_records_an_event() -> None:
     async with cluster(disruption.set_up) as c:
         await c.create(POD_DISRUPTION_BUDGETS, budget(minAvailable=0))
         status = await until_status(c, expectedPods=0, disruptionsAllowed=0, observedGeneration=1)
@@ -141,7 +141,7 @@ async def test_a_budget_without_pods_allows_nothing_and_says_so() -> None:
         assert (event["type"], event["message"]) == ("Normal", "No matching pods found")
 
 
-async def test_changes_of_pods_and_budgets_are_followed() -> None:
+async def test_the_status_follows_changes_of_pods_and_budgets() -> None:
     async with cluster(disruption.set_up) as c:
         await c.create(POD_DISRUPTION_BUDGETS, budget(minAvailable=1))
         await ready_pod(c, "x")
@@ -155,7 +155,7 @@ async def test_changes_of_pods_and_budgets_are_followed() -> None:
 
 
 @pytest.mark.parametrize("kind", [REPLICA_SETS, STATEFUL_SETS, DEPLOYMENTS], ids=lambda kind: kind.kind)
-async def test_a_share_is_one_of_what_the_controller_wants(kind: ResourceInfo) -> None:
+async def test_a_percentage_is_relative_to_the_scale_of_the_controller(kind: ResourceInfo) -> None:
     async with cluster(disruption.set_up) as c:
         owner = await c.create(kind, workload(10))
         if kind == DEPLOYMENTS:
@@ -166,7 +166,7 @@ async def test_a_share_is_one_of_what_the_controller_wants(kind: ResourceInfo) -
         await until_status(c, expectedPods=10, desiredHealthy=2, currentHealthy=3, disruptionsAllowed=1)
 
 
-async def test_what_has_no_scale_cannot_be_counted() -> None:
+async def test_a_controller_without_scale_cannot_be_counted() -> None:
     async with cluster(disruption.set_up) as c:
         owner = await c.create(CONFIG_MAPS, {"metadata": {"name": "w"}})
         await ready_pod(c, "x", owner)
@@ -180,7 +180,7 @@ async def test_what_has_no_scale_cannot_be_counted() -> None:
         assert event["message"].endswith("expected pods: configmaps does not implement the scale subresource")
 
 
-async def test_a_controller_that_is_gone_cannot_be_counted() -> None:
+async def test_a_deleted_controller_cannot_be_counted() -> None:
     async with cluster(disruption.set_up) as c:
         gone = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "gone", "uid": "u"}}
         await ready_pod(c, "x", gone)
@@ -189,7 +189,7 @@ async def test_a_controller_that_is_gone_cannot_be_counted() -> None:
         assert found["status"]["conditions"][0]["message"] == 'found no controllers for pod "x"'
 
 
-async def test_a_pod_that_several_budgets_select_is_told_of() -> None:
+async def test_a_pod_with_several_budgets_causes_an_event() -> None:
     async with cluster(disruption.set_up) as c:
         await c.create(POD_DISRUPTION_BUDGETS, budget(minAvailable=1))
         await c.create(POD_DISRUPTION_BUDGETS, budget(minAvailable=1) | {"metadata": {"name": "c"}})
@@ -200,7 +200,7 @@ async def test_a_pod_that_several_budgets_select_is_told_of() -> None:
         assert event["involvedObject"]["name"] == "x"
 
 
-async def test_pods_without_a_controller_are_not_expected_and_told_of() -> None:
+async def test_pods_without_a_controller_are_not_expected_and_cause_an_event() -> None:
     async with cluster(disruption.set_up) as c:
         await ready_pod(c, "x")
         await c.create(POD_DISRUPTION_BUDGETS, budget(maxUnavailable=1))
@@ -209,7 +209,7 @@ async def test_pods_without_a_controller_are_not_expected_and_told_of() -> None:
         assert "(selector: app=a)" in event["message"]
 
 
-async def test_evictions_stop_where_the_budget_ends_and_go_on_when_pods_are_back() -> None:
+async def test_evictions_stop_at_the_budget_and_continue_when_pods_are_replaced() -> None:
     async with cluster(disruption.set_up, replica_set.set_up) as c:
         await c.create(REPLICA_SETS, workload(3))
         await c.create(POD_DISRUPTION_BUDGETS, budget(maxUnavailable=1))
@@ -229,7 +229,7 @@ async def test_evictions_stop_where_the_budget_ends_and_go_on_when_pods_are_back
         await pods.evict(meta(second).name)
 
 
-async def test_a_disruption_that_did_not_happen_is_taken_back() -> None:
+async def test_the_condition_of_a_disruption_that_did_not_happen_is_reset() -> None:
     clock = SetClock()
     async with cluster(disruption.set_up, clock=clock) as c:
         await ready_pod(c, "x")
@@ -251,6 +251,6 @@ async def test_a_disruption_that_did_not_happen_is_taken_back() -> None:
 
 
 def not_to_be_disrupted(pod: Object) -> bool:
-    """Whether a Pod says that it is not to be disrupted any more."""
+    """Return True if the Pod's disruption condition is False."""
     condition = find_status_condition(pod["status"], "DisruptionTarget")
     return condition is not None and condition["status"] == "False"

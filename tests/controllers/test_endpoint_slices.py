@@ -1,4 +1,4 @@
-"""EndpointSlices: which Pods are in them, how they are packed, hints, placeholders."""
+"""Tests of EndpointSlices: endpoints, packing, hints, placeholders."""
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,7 @@ def service(name: str = "s", **spec: object) -> Object:
 
 
 def seen(ready: bool = True, **fields: Object) -> Pod:
-    """A Pod as the loops see it."""
+    """A view of a Pod."""
     pod = {
         "metadata": {"name": "p", "namespace": "default", "uid": "u", **fields.get("metadata", {})},
         "spec": {"nodeName": "n", "containers": CONTAINERS, **fields.get("spec", {})},
@@ -62,7 +62,7 @@ def test_conditions_of_an_endpoint(pod: Pod, tolerant: bool, expected: tuple[boo
     assert (conditions["ready"], conditions["serving"], conditions["terminating"]) == expected
 
 
-def test_an_endpoint_tells_who_and_where_the_pod_is() -> None:
+def test_an_endpoint_has_the_pods_identity_and_location() -> None:
     endpoint = endpoint_of(seen(spec={"hostname": "h", "subdomain": "s"}), "z", service(), "IPv6")
     assert endpoint == {
         "addresses": ["fd00::1"],
@@ -74,7 +74,7 @@ def test_an_endpoint_tells_who_and_where_the_pod_is() -> None:
     }
 
 
-def test_a_pod_without_an_address_of_the_family_is_no_endpoint() -> None:
+def test_a_pod_without_an_address_of_the_family_is_not_an_endpoint() -> None:
     assert endpoint_of(seen(status={"podIPs": [{"ip": "10.0.0.1"}]}), "", service(), "IPv6") is None
 
 
@@ -88,11 +88,11 @@ def test_a_pod_without_an_address_of_the_family_is_no_endpoint() -> None:
     ],
     ids=["ready", "not ready", "failed", "without address"],
 )
-def test_which_pods_are_endpoints(pod: Pod, expected: bool) -> None:
+def test_pods_with_an_address_that_have_not_ended_are_endpoints(pod: Pod, expected: bool) -> None:
     assert belongs(pod, include_terminating=True) is expected
 
 
-def test_terminating_pods_are_endpoints_only_where_wanted() -> None:
+def test_terminating_pods_are_endpoints_only_on_request() -> None:
     pod = seen(metadata=DELETING)
     assert (belongs(pod, include_terminating=True), belongs(pod, include_terminating=False)) == (True, False)
 
@@ -116,7 +116,7 @@ def test_ports_are_found_by_number_or_name(port: Object, number: int | None) -> 
     assert find_port(port, seen(spec={"initContainers": [init, SIDECAR]})) == number
 
 
-def test_ports_that_a_pod_does_not_have_are_left_out() -> None:
+def test_ports_that_a_pod_lacks_are_left_out() -> None:
     ports = [{"name": "a", "port": 80, "targetPort": "web", "appProtocol": "h2c"}, {"port": 81, "targetPort": "no"}]
     expected = [{"name": "a", "port": 8080, "protocol": "TCP", "appProtocol": "h2c"}]
     assert ports_of(service(ports=ports), seen()) == expected
@@ -131,7 +131,7 @@ def test_ports_that_a_pod_does_not_have_are_left_out() -> None:
         ({"clusterIP": "None"}, ["IPv4", "IPv6"]),
     ],
 )
-def test_families_of_a_service(spec: Object, expected: list[str]) -> None:
+def test_address_families_of_a_service(spec: Object, expected: list[str]) -> None:
     assert address_types(service(**spec)) == expected
 
 
@@ -151,31 +151,31 @@ def filled(name: str, *numbers: int) -> Object:
 
 
 def after(slices: list[Object], changes: SliceChanges) -> list[list[str]]:
-    """The addresses in slices when the changes are done."""
+    """Return the addresses in each slice after the changes."""
     gone = [id(each) for each in changes.delete] + [id(update.before) for update in changes.update]
     left = [each for each in slices if id(each) not in gone]
     left += [update.after for update in changes.update] + changes.create
     return [[each["addresses"][0] for each in endpoints_of(slice)] for slice in left]
 
 
-def test_nothing_changes_when_all_is_right() -> None:
+def test_correct_slices_do_not_change() -> None:
     assert pack([filled("x", 1, 2)], endpoints(2, 1), make, 3) == SliceChanges()
 
 
-def test_a_slice_that_changes_anyway_is_filled_first() -> None:
+def test_changed_slices_are_filled_first() -> None:
     slices = [filled("x", 1, 2), filled("y", 3)]
     changes = pack(slices, endpoints(1, 3, 4), make, 3)
     assert [meta(update.before).name for update in changes.update] == ["x"]
     assert after(slices, changes) == [["10.0.0.3"], ["10.0.0.1", "10.0.0.4"]]
 
 
-def test_the_rest_goes_into_the_slice_that_it_fills_best() -> None:
+def test_remaining_endpoints_go_into_the_fullest_slice_with_room() -> None:
     slices = [filled("x", 1), filled("y", 2, 3)]
     changes = pack(slices, endpoints(1, 2, 3, 4), make, 3)
     assert after(slices, changes) == [["10.0.0.1"], ["10.0.0.2", "10.0.0.3", "10.0.0.4"]]
 
 
-def test_a_slice_without_wanted_endpoints_goes_or_is_used_again() -> None:
+def test_a_slice_without_wanted_endpoints_is_deleted_or_recycled() -> None:
     slices = [filled("x", 1)]
     changes = pack(slices, endpoints(2), make, 3)
     assert (changes.delete, len(changes.create)) == (slices, 1)
@@ -195,7 +195,7 @@ def test_changed_labels_are_written() -> None:
     there=st.lists(st.sets(st.integers(1, 30), max_size=5), max_size=5),
     wanted=st.sets(st.integers(1, 30)),
 )
-def test_packing_gives_each_endpoint_once_and_no_slice_too_many(there: list[set[int]], wanted: set[int]) -> None:
+def test_packing_has_each_endpoint_once_in_slices_of_bounded_size(there: list[set[int]], wanted: set[int]) -> None:
     slices = [filled(str(name), *numbers) for name, numbers in enumerate(there)]
     found = after(slices, pack(slices, endpoints(*wanted), make, 5))
     assert sorted(each for slice in found for each in slice) == sorted(f"10.0.0.{number}" for number in wanted)
@@ -231,7 +231,7 @@ def test_hints_follow_the_traffic_distribution(distribution: str | None, hints: 
     assert again == SliceChanges()
 
 
-def test_trigger_times_are_those_of_what_has_changed() -> None:
+def test_the_trigger_time_is_that_of_the_first_change() -> None:
     times = TriggerTimes()
     owner = {"metadata": {"name": "s", "namespace": "d", "creationTimestamp": "2026-01-01T00:00:00Z"}}
 
@@ -257,7 +257,7 @@ async def pod(c: Working, name: str, ip: str) -> None:
 
 
 def addresses(slices: list[Object]) -> list[str]:
-    """All addresses in slices."""
+    """Return all addresses in slices."""
     return sorted(each["addresses"][0] for slice in slices for each in endpoints_of(slice))
 
 
@@ -312,7 +312,7 @@ async def test_more_than_a_hundred_endpoints_take_several_slices() -> None:
         assert sorted(len(endpoints_of(slice)) for slice in found) == [5, 100]
 
 
-async def test_pods_on_nodes_that_are_not_there_are_left_out_until_they_are() -> None:
+async def test_pods_on_missing_nodes_are_left_out_until_the_node_exists() -> None:
     async with cluster(endpoint_slices.set_up) as c:
         await pod(c, "x", "10.1.0.1")
         await c.create(SERVICES, service())
@@ -322,7 +322,7 @@ async def test_pods_on_nodes_that_are_not_there_are_left_out_until_they_are() ->
         await c.until_all(ENDPOINT_SLICES, lambda found: addresses(found) == ["10.1.0.1"])
 
 
-async def test_a_headless_service_is_labelled_and_one_without_selector_has_none() -> None:
+async def test_slices_of_a_headless_service_are_labelled_and_need_a_selector() -> None:
     async with cluster(endpoint_slices.set_up) as c:
         await c.create(SERVICES, service("none", selector=None))
         await c.create(SERVICES, service("s", clusterIP="None"))
@@ -330,7 +330,7 @@ async def test_a_headless_service_is_labelled_and_one_without_selector_has_none(
         assert meta(slice).labels["service.kubernetes.io/headless"] == ""
 
 
-async def test_a_slice_that_somebody_deletes_comes_back() -> None:
+async def test_a_deleted_slice_is_created_again() -> None:
     async with cluster(endpoint_slices.set_up) as c:
         await c.create(SERVICES, service())
         [slice] = await c.until_all(ENDPOINT_SLICES, lambda found: found)

@@ -1,4 +1,4 @@
-"""Endpoints, and EndpointSlices that mirror those that people write."""
+"""Tests of Endpoints, and of EndpointSlices that mirror custom Endpoints."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_pods_with_other_ports_are_in_other_subsets() -> None:
 
 
 @pytest.mark.parametrize(("tolerant", "count"), [(False, 0), (True, 1)])
-def test_terminating_pods_are_there_only_when_all_are_published(tolerant: bool, count: int) -> None:
+def test_terminating_pods_are_published_only_with_all_others(tolerant: bool, count: int) -> None:
     owner = service(clusterIP="10.9.9.9", publishNotReadyAddresses=tolerant)
     assert len(subsets_of(owner, [seen(ready=False, metadata=DELETING)])) == count
 
@@ -42,12 +42,12 @@ def test_only_headless_services_may_have_no_ports() -> None:
     assert subsets_of(service(clusterIP="10.9.9.9", ports=[]), [seen()]) == []
 
 
-def test_the_address_is_of_the_first_family() -> None:
+def test_the_address_has_the_first_family() -> None:
     [subset] = subsets_of(service(clusterIP="None", ipFamilies=["IPv6", "IPv4"]), [seen()])
     assert subset["addresses"][0]["ip"] == "fd00::1"
 
 
-def test_the_order_does_not_depend_on_that_of_the_pods() -> None:
+def test_the_order_does_not_depend_on_the_order_of_pods() -> None:
     pods = [seen(metadata={"name": str(n)}, status={"podIP": f"10.0.0.{n}", "podIPs": []}) for n in (10, 9)]
     owner = service(clusterIP="10.9.9.9")
     found = in_order(subsets_of(owner, pods))
@@ -74,7 +74,7 @@ def many(ready: int, not_ready: int) -> Object:
     ],
     ids=["fits", "unready go first", "ready in proportion", "unready in proportion"],
 )
-def test_too_many_addresses_are_cut(subsets: list[tuple[int, int]], left: list[tuple[int, int]] | None) -> None:
+def test_surplus_addresses_are_truncated(subsets: list[tuple[int, int]], left: list[tuple[int, int]] | None) -> None:
     found = truncated([many(*counts) for counts in subsets])
     counts = (
         None if found is None else [(len(s.get("addresses", ())), len(s.get("notReadyAddresses", ()))) for s in found]
@@ -90,7 +90,7 @@ async def pod(c: Working, name: str, ip: str) -> None:
     await c.make_ready(made)
 
 
-async def test_a_service_has_endpoints_as_long_as_it_is_there() -> None:
+async def test_a_service_has_endpoints_until_it_is_deleted() -> None:
     async with cluster(endpoints.set_up) as c:
         await c.create(SERVICES, service() | {"metadata": {"name": "s", "labels": {"l": "v"}}})
         await c.until(ENDPOINTS, "s", lambda e: not e.get("subsets"))
@@ -103,7 +103,7 @@ async def test_a_service_has_endpoints_as_long_as_it_is_there() -> None:
         await c.until_gone(ENDPOINTS, "s")
 
 
-async def test_endpoints_that_somebody_deletes_come_back() -> None:
+async def test_deleted_endpoints_are_created_again() -> None:
     async with cluster(endpoints.set_up) as c:
         await c.create(SERVICES, service())
         first = await c.until(ENDPOINTS, "s", lambda _: True)
@@ -111,7 +111,7 @@ async def test_endpoints_that_somebody_deletes_come_back() -> None:
         await c.until(ENDPOINTS, "s", lambda e: meta(e).uid != meta(first).uid)
 
 
-async def test_endpoints_of_services_that_went_unseen_go_at_the_start_but_locks_stay() -> None:
+async def test_endpoints_of_deleted_services_are_deleted_at_the_start_except_locks() -> None:
     async with cluster() as c:
         await c.create(ENDPOINTS, {"metadata": {"name": "left"}})
         await c.create(ENDPOINTS, {"metadata": {"name": "lock", "annotations": {LEADER_ANNOTATION: "{}"}}})
@@ -124,7 +124,7 @@ async def test_endpoints_of_services_that_went_unseen_go_at_the_start_but_locks_
         assert await c.exists(ENDPOINTS, "early")
 
 
-async def test_too_many_endpoints_are_marked_and_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_surplus_endpoints_are_truncated_and_annotated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sampan.controllers.endpoints.subsets.CAPACITY_MAX", 1)
     async with cluster(endpoints.set_up) as c:
         await pod(c, "x", "10.1.0.1")
@@ -139,7 +139,7 @@ async def test_too_many_endpoints_are_marked_and_cut(monkeypatch: pytest.MonkeyP
 
 
 def custom(*ips: str, **metadata: object) -> Object:
-    """Endpoints that somebody wrote."""
+    """Custom Endpoints."""
     subset = {"addresses": [{"ip": ip} for ip in ips], "ports": [{"name": "http", "port": 80, "protocol": "TCP"}]}
     return {
         "apiVersion": "v1",
@@ -160,23 +160,23 @@ def custom(*ips: str, **metadata: object) -> Object:
     ],
     ids=["own", "no service", "selector", "skipped", "lock"],
 )
-def test_which_endpoints_are_mirrored(written: Object, of: Object | None, expected: bool) -> None:
+def test_only_custom_endpoints_are_mirrored(written: Object, of: Object | None, expected: bool) -> None:
     assert is_mirrored(written, of) is expected
 
 
-def test_families_have_slices_of_their_own_and_what_is_no_address_is_left_out() -> None:
+def test_each_family_has_a_slice_and_invalid_addresses_are_left_out() -> None:
     mirror = mirror_of(custom("1.2.3.4", "fd00::2", "nonsense"))
     assert sorted(family for family, _ in mirror.groups) == ["IPv4", "IPv6"]
     assert (mirror.invalid, mirror.skipped) == (1, 1)
 
 
-def test_a_thousand_addresses_of_a_subset_are_mirrored() -> None:
+def test_up_to_a_thousand_addresses_of_a_subset_are_mirrored() -> None:
     mirror = mirror_of(custom(*(f"10.0.{n // 250}.{n % 250}" for n in range(1001))))
     [(_, found)] = mirror.groups.values()
     assert (len(found), mirror.invalid, mirror.skipped) == (1000, 0, 1)
 
 
-def test_a_mirror_that_is_right_is_left_alone() -> None:
+def test_a_correct_mirror_is_not_changed() -> None:
     written = custom("1.2.3.4", labels={"a": "b"}, annotations={"c": "d", ANNOTATION: "x"})
     [made] = changes_for(written, mirror_of(written), []).create
     assert meta(made).annotations == {"c": "d"}
@@ -184,7 +184,7 @@ def test_a_mirror_that_is_right_is_left_alone() -> None:
     assert (changes.create, changes.update, changes.delete) == ([], [], [])
 
 
-async def test_custom_endpoints_are_mirrored_and_followed() -> None:
+async def test_mirrors_follow_custom_endpoints() -> None:
     async with cluster(endpoint_slice_mirroring.set_up) as c:
         await c.create(SERVICES, service(selector=None))
         await c.create(ENDPOINTS, custom("1.2.3.4"))
@@ -202,7 +202,7 @@ async def test_custom_endpoints_are_mirrored_and_followed() -> None:
         await c.until_gone(ENDPOINT_SLICES, meta(slice).name)
 
 
-async def test_a_mirror_goes_with_its_endpoints() -> None:
+async def test_a_mirror_is_deleted_with_its_endpoints() -> None:
     async with cluster(endpoint_slice_mirroring.set_up) as c:
         await c.create(SERVICES, service(selector=None))
         await c.create(ENDPOINTS, custom("1.2.3.4", "fd00::1"))

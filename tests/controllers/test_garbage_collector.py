@@ -1,4 +1,4 @@
-"""The garbage collector on a server: background, foreground, orphan; absent, foreign and doubtful owners; restarts."""
+"""Tests of the garbage collector on a server: propagation policies, unusual owners, restarts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -31,18 +31,18 @@ def reference(owner: Object, *, block: bool = False, **more: Any) -> Object:
 
 
 def absent(kind: ResourceInfo = CONFIG_MAPS, name: str = "never", uid: str = "no-such-uid") -> Object:
-    """A reference to an owner that is not there."""
+    """A reference to an absent owner."""
     return {"apiVersion": kind.api_version, "kind": kind.kind, "name": name, "uid": uid}
 
 
 def named(name: str, owners: Iterable[Object] = (), *, finalizers: Iterable[str] = (), **metadata: Any) -> Object:
-    """An object that has nothing but metadata."""
+    """An object with only metadata."""
     said = {"name": name, "ownerReferences": list(owners), "finalizers": list(finalizers), **metadata}
     return {"metadata": {key: value for key, value in said.items() if value}}
 
 
 async def delete(client: Client, kind: ResourceInfo, name: str, policy: Propagation) -> None:
-    """Delete an object in a manner."""
+    """Delete an object with a propagation policy."""
     await client.resource(kind).delete(name, DeleteOptions(propagation_policy=policy))
 
 
@@ -63,7 +63,7 @@ def owners_of(obj: Object) -> list[str]:
 # ---- background
 
 
-async def test_dependents_of_dependents_go_after_their_owner() -> None:
+async def test_indirect_dependents_are_deleted_after_their_owner() -> None:
     async with cluster(set_up) as c:
         await chain(c)
         await delete(c.client, CONFIG_MAPS, "a", "Background")
@@ -71,7 +71,7 @@ async def test_dependents_of_dependents_go_after_their_owner() -> None:
             await c.until_gone(CONFIG_MAPS, name)
 
 
-async def test_an_object_stays_as_long_as_one_owner_does_and_forgets_the_others() -> None:
+async def test_an_object_stays_with_its_last_owner_and_loses_absent_ones() -> None:
     async with cluster(set_up) as c:
         one, two = [await c.create(CONFIG_MAPS, named(name)) for name in ("one", "two")]
         await c.create(SECRETS, named("child", [reference(one), reference(two)]))
@@ -82,13 +82,13 @@ async def test_an_object_stays_as_long_as_one_owner_does_and_forgets_the_others(
         await c.until_gone(SECRETS, "child")
 
 
-async def test_an_object_whose_owner_never_was_is_deleted() -> None:
+async def test_an_object_with_an_owner_that_never_existed_is_deleted() -> None:
     async with cluster(set_up) as c:
         await c.create(CONFIG_MAPS, named("child", [absent()]))
         await c.until_gone(CONFIG_MAPS, "child")
 
 
-async def test_an_owner_of_the_same_name_made_anew_is_another_one() -> None:
+async def test_a_new_object_with_the_owners_name_is_not_the_owner() -> None:
     async with cluster(set_up) as c:
         await c.create(CONFIG_MAPS, named("owner"))
         await c.create(SECRETS, named("child", [absent(name="owner")]))
@@ -96,7 +96,7 @@ async def test_an_owner_of_the_same_name_made_anew_is_another_one() -> None:
         assert await c.exists(CONFIG_MAPS, "owner")
 
 
-async def test_a_finalizer_of_others_is_waited_for() -> None:
+async def test_garbage_waits_for_other_finalizers() -> None:
     async with cluster(set_up) as c:
         owner = await c.create(CONFIG_MAPS, named("owner"))
         child = await c.create(SECRETS, named("child", [reference(owner)], finalizers=["example.com/held"]))
@@ -119,14 +119,14 @@ async def test_the_orphan_finalizer_of_garbage_is_honoured() -> None:
         assert owners_of(await c.get(SECRETS, "grandchild")) == []
 
 
-async def test_an_object_that_is_given_an_absent_owner_later_is_deleted() -> None:
+async def test_an_object_that_gets_an_absent_owner_is_deleted() -> None:
     async with cluster(set_up) as c:
         await c.create(CONFIG_MAPS, named("child"))
         await c.patch(CONFIG_MAPS, "child", {"metadata": {"ownerReferences": [absent()]}})
         await c.until_gone(CONFIG_MAPS, "child")
 
 
-async def test_what_is_owned_by_an_object_of_the_cluster_goes_in_every_namespace() -> None:
+async def test_dependents_of_a_cluster_scoped_owner_are_deleted_in_all_namespaces() -> None:
     async with cluster(set_up) as c:
         owner = await c.create(CLUSTER_ROLES, named("owner"))
         await c.create(NAMESPACES, named("other"))
@@ -141,7 +141,7 @@ async def test_what_is_owned_by_an_object_of_the_cluster_goes_in_every_namespace
 # ---- foreground
 
 
-async def test_in_the_foreground_the_owner_goes_last() -> None:
+async def test_foreground_deletion_deletes_the_owner_last() -> None:
     async with cluster(set_up) as c:
         await chain(c)
         held = {"metadata": {"finalizers": ["example.com/held"]}}
@@ -155,7 +155,7 @@ async def test_in_the_foreground_the_owner_goes_last() -> None:
             await c.until_gone(CONFIG_MAPS, name)
 
 
-async def test_a_dependent_that_does_not_block_is_not_waited_for() -> None:
+async def test_foreground_deletion_does_not_wait_for_non_blocking_dependents() -> None:
     async with cluster(set_up) as c:
         owner = await c.create(CONFIG_MAPS, named("owner"))
         await c.create(SECRETS, named("child", [reference(owner)], finalizers=["example.com/held"]))
@@ -165,7 +165,7 @@ async def test_a_dependent_that_does_not_block_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize("change", [{"blockOwnerDeletion": False}, None], ids=["unblocked", "let go"])
-async def test_a_dependent_that_ceases_to_block_frees_the_owner(change: Object | None) -> None:
+async def test_a_dependent_that_stops_blocking_releases_the_owner(change: Object | None) -> None:
     async with cluster(set_up) as c:
         owner, other = [await c.create(CONFIG_MAPS, named(name)) for name in ("owner", "other")]
         references = [reference(owner, block=True), reference(other)]
@@ -178,7 +178,7 @@ async def test_a_dependent_that_ceases_to_block_frees_the_owner(change: Object |
         await c.until_gone(CONFIG_MAPS, "owner")
 
 
-async def test_a_dependent_with_another_owner_is_let_go_by_one_that_waits() -> None:
+async def test_foreground_deletion_keeps_dependents_with_another_owner() -> None:
     async with cluster(set_up) as c:
         owner, other = [await c.create(CONFIG_MAPS, named(name)) for name in ("owner", "other")]
         await c.create(SECRETS, named("child", [reference(owner, block=True), reference(other)]))
@@ -187,7 +187,7 @@ async def test_a_dependent_with_another_owner_is_let_go_by_one_that_waits() -> N
         assert owners_of(await c.get(SECRETS, "child")) == ["other"]
 
 
-async def test_a_dependent_that_comes_late_goes_before_the_owner_too() -> None:
+async def test_a_late_dependent_is_deleted_before_the_owner() -> None:
     async with cluster(set_up) as c:
         owner = await c.create(CONFIG_MAPS, named("owner"))
         await c.create(SECRETS, named("held", [reference(owner, block=True)], finalizers=["example.com/held"]))
@@ -198,7 +198,7 @@ async def test_a_dependent_that_comes_late_goes_before_the_owner_too() -> None:
         assert await c.exists(CONFIG_MAPS, "owner")
 
 
-async def test_objects_that_own_each_other_do_not_wait_for_ever() -> None:
+async def test_an_ownership_cycle_does_not_block_forever() -> None:
     async with cluster(set_up) as c:
         one = await c.create(CONFIG_MAPS, named("one"))
         two = await c.create(CONFIG_MAPS, named("two", [reference(one, block=True)]))
@@ -211,7 +211,7 @@ async def test_objects_that_own_each_other_do_not_wait_for_ever() -> None:
 # ---- orphan
 
 
-async def test_orphans_stay_without_their_owner() -> None:
+async def test_orphaned_dependents_stay() -> None:
     async with cluster(set_up) as c:
         owner, other = [await c.create(CONFIG_MAPS, named(name)) for name in ("owner", "other")]
         for index in range(30):
@@ -222,7 +222,7 @@ async def test_orphans_stay_without_their_owner() -> None:
         assert [owners_of(child) for child in children] == [["other"]] * 30
 
 
-async def test_an_orphan_may_be_of_a_kind_that_was_defined_just_now() -> None:
+async def test_dependents_of_a_recently_defined_kind_are_orphaned() -> None:
     async with cluster(set_up) as c:
         owner = await c.create(CONFIG_MAPS, named("owner"))
         await c.create(CRDS, crd())
@@ -235,7 +235,7 @@ async def test_an_orphan_may_be_of_a_kind_that_was_defined_just_now() -> None:
 # ---- owners that cannot be
 
 
-async def test_an_owner_in_another_namespace_is_none_and_an_event_says_so() -> None:
+async def test_an_owner_in_another_namespace_is_absent_and_causes_an_event() -> None:
     async with cluster(set_up) as c:
         owner = await c.create(CONFIG_MAPS, named("owner"))
         await c.create(NAMESPACES, named("other"))
@@ -251,7 +251,7 @@ async def test_an_owner_in_another_namespace_is_none_and_an_event_says_so() -> N
         assert await c.exists(CONFIG_MAPS, "owner")
 
 
-async def test_an_object_of_the_cluster_with_an_owner_in_a_namespace_stays() -> None:
+async def test_a_cluster_scoped_object_with_a_namespaced_owner_stays() -> None:
     async with cluster(set_up) as c:
         owner = await c.create(CONFIG_MAPS, named("owner"))
         await c.create(CLUSTER_ROLES, named("child", [reference(owner)]))
@@ -261,7 +261,7 @@ async def test_an_object_of_the_cluster_with_an_owner_in_a_namespace_stays() -> 
         assert await c.exists(CLUSTER_ROLES, "child")
 
 
-async def test_an_owner_of_an_unknown_kind_deletes_nothing() -> None:
+async def test_an_owner_of_an_unknown_kind_causes_no_deletion() -> None:
     async with cluster(set_up) as c:
         await c.create(CONFIG_MAPS, named("child", [absent(SHIRTS)]))
         await c.create(CONFIG_MAPS, named("later", [absent()]))
@@ -269,7 +269,7 @@ async def test_an_owner_of_an_unknown_kind_deletes_nothing() -> None:
         assert await c.exists(CONFIG_MAPS, "child")
 
 
-async def test_a_wrong_and_a_right_reference_to_one_uid_are_told_apart() -> None:
+async def test_wrong_and_right_references_to_one_uid_are_distinguished() -> None:
     async with cluster(set_up) as c:
         owner = await c.create(CONFIG_MAPS, named("owner"))
         wrong = reference(owner, name="other")
@@ -313,13 +313,13 @@ async def test_custom_resources_are_orphaned_and_deleted_in_the_foreground() -> 
 
 
 async def _known(c: Working, count: int) -> None:
-    """Wait until the collector watches shirts: what nobody owns is then collected."""
+    """Wait until the collector watches shirts, which then are collected without an owner."""
     await c.create(SHIRTS, named("garbage", [absent()]))
     await c.until_gone(SHIRTS, "garbage")
     assert len(await c.all(SHIRTS)) == count
 
 
-async def test_an_owner_may_be_named_in_another_version_of_its_group() -> None:
+async def test_an_owner_reference_may_use_another_version() -> None:
     async with cluster(set_up) as c:
         await c.create(CRDS, crd(version(), version("v1beta1", storage=False)))
         owner = await c.create(OLD_SHIRTS, named("owner"))
@@ -334,7 +334,7 @@ async def test_an_owner_may_be_named_in_another_version_of_its_group() -> None:
         await c.until_gone(SECRETS, "child")
 
 
-async def test_a_version_that_is_served_no_more_deletes_nobody() -> None:
+async def test_a_version_that_is_no_longer_served_causes_no_deletion() -> None:
     async with cluster(set_up) as c:
         await c.create(CRDS, crd(version(), version("v1beta1", storage=False)))
         owner = await c.create(OLD_SHIRTS, named("owner"))
@@ -348,7 +348,7 @@ async def test_a_version_that_is_served_no_more_deletes_nobody() -> None:
         assert await c.exists(SECRETS, "child")
 
 
-async def test_a_kind_that_is_gone_blocks_nobody() -> None:
+async def test_dependents_of_a_removed_kind_do_not_block() -> None:
     async with cluster(set_up) as c:
         await c.create(CRDS, crd())
         owner = await c.create(CONFIG_MAPS, named("owner"))
@@ -365,7 +365,7 @@ async def test_a_kind_that_is_gone_blocks_nobody() -> None:
 
 
 @pytest.mark.parametrize("policy", ["Background", "Foreground", "Orphan"])
-async def test_what_happens_while_the_collector_is_away_is_made_up_for(policy: Propagation) -> None:
+async def test_changes_during_downtime_are_handled_after_a_restart(policy: Propagation) -> None:
     async with connected() as (client, _):
         async with working(client, set_up) as c:
             await chain(c)
@@ -381,7 +381,7 @@ async def test_what_happens_while_the_collector_is_away_is_made_up_for(policy: P
 
 
 @pytest.mark.parametrize("policy", ["Background", "Foreground", "Orphan"])
-async def test_a_collector_that_is_killed_in_the_middle_is_followed_by_one_that_ends_the_work(
+async def test_work_of_a_killed_collector_is_completed_by_the_next(
     policy: Propagation,
 ) -> None:
     async with connected() as (client, _):
@@ -399,7 +399,7 @@ async def test_a_collector_that_is_killed_in_the_middle_is_followed_by_one_that_
                 await c.until_all(SECRETS, lambda all: not all)
 
 
-async def test_an_event_is_not_garbage_of_the_collector() -> None:
+async def test_events_are_not_collected() -> None:
     async with cluster(set_up) as c:
         event = {"involvedObject": {"namespace": "default"}, **named("event", [absent()])}
         await c.create(EVENTS, event)

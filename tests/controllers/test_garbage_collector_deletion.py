@@ -1,4 +1,4 @@
-"""How the garbage collector judges an object of which its graph tells an old state: never by that state alone."""
+"""Tests of deletions when the state in the graph is outdated."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,23 +24,23 @@ from tests.controllers.test_garbage_collector import absent, named, owners_of, r
 
 @dataclass(frozen=True)
 class Judge(Working):
-    """A deletion at work on one node at a time, and the server."""
+    """Runs the deletion on one node at a time, against a server."""
 
     graph: Graph
     queue: WorkQueue[Node]
     deletion: Deletion
 
     async def knows(self, obj: Object) -> Node:
-        """Have the graph see a Secret as it is on the server now."""
+        """Update the graph with the current state of a Secret."""
         found = await self.client.resource(SECRETS).metadata_only().get(obj["metadata"]["name"])
         return self.graph.observe(state_of(SECRETS, found.metadata))
 
     async def garbage(self, **metadata: Any) -> Node:
-        """A Secret whose owner is not there."""
+        """Create a Secret with an absent owner."""
         return await self.knows(await self.create(SECRETS, named("child", [absent()], **metadata)))
 
     async def attempt(self, node: Node) -> bool:
-        """Judge a node, and queue it again if that was not the end."""
+        """Process a node, and requeue it if it must be retried."""
         done = await self.deletion.attempt(node)
         if not done:
             self.queue.add_rate_limited(node)
@@ -51,20 +51,20 @@ class Judge(Working):
         return await self.get(SECRETS, "child")
 
     async def is_gone(self) -> bool:
-        """Whether it is not there."""
+        """Return True if the Secret does not exist."""
         return not await self.exists(SECRETS, "child")
 
 
 @asynccontextmanager
 async def judging() -> AsyncIterator[Judge]:
-    """A server, and a graph that sees nothing by itself."""
+    """A server, and a graph without monitors."""
     async with connected() as (client, _):
         queue: WorkQueue[Node] = WorkQueue()
         graph = Graph(queue, WorkQueue(), lambda *_: None)
         yield Judge(client, Manager(client), graph, queue, Deletion(graph, LiveObjects(client, client.mapper), queue))
 
 
-async def test_garbage_goes_though_it_has_changed_in_other_ways() -> None:
+async def test_garbage_is_deleted_although_other_fields_have_changed() -> None:
     async with judging() as judge:
         node = await judge.garbage()
         await judge.patch(SECRETS, "child", {"metadata": {"labels": {"a": "b"}}})
@@ -72,7 +72,7 @@ async def test_garbage_goes_though_it_has_changed_in_other_ways() -> None:
         assert await judge.is_gone()
 
 
-async def test_what_has_lost_its_absent_owner_stays() -> None:
+async def test_an_object_that_lost_its_absent_owner_stays() -> None:
     async with judging() as judge:
         node = await judge.garbage()
         await judge.patch(SECRETS, "child", {"metadata": {"ownerReferences": None}})
@@ -81,7 +81,7 @@ async def test_what_has_lost_its_absent_owner_stays() -> None:
         assert not await judge.is_gone()
 
 
-async def test_what_has_been_given_another_owner_stays_and_loses_the_absent_one() -> None:
+async def test_an_object_with_a_new_owner_stays_and_loses_the_absent_one() -> None:
     async with judging() as judge:
         node = await judge.garbage()
         owner = await judge.create(CONFIG_MAPS, named("owner"))
@@ -91,7 +91,7 @@ async def test_what_has_been_given_another_owner_stays_and_loses_the_absent_one(
         assert owners_of(await judge.child()) == ["owner"]
 
 
-async def test_an_object_made_anew_under_its_name_stays() -> None:
+async def test_a_new_object_of_the_same_name_stays() -> None:
     async with judging() as judge:
         node = await judge.garbage()
         await judge.delete(SECRETS, "child")
@@ -101,7 +101,7 @@ async def test_an_object_made_anew_under_its_name_stays() -> None:
         assert judge.graph.node(node.identity.uid) is None
 
 
-async def test_what_is_gone_already_is_taken_out_of_the_graph() -> None:
+async def test_a_deleted_object_is_removed_from_the_graph() -> None:
     async with judging() as judge:
         node = await judge.garbage()
         await judge.delete(SECRETS, "child")
@@ -109,7 +109,7 @@ async def test_what_is_gone_already_is_taken_out_of_the_graph() -> None:
         assert judge.graph.node(node.identity.uid) is None
 
 
-async def test_a_finalizer_that_came_meanwhile_decides_how_garbage_goes() -> None:
+async def test_a_new_finalizer_decides_the_propagation_policy() -> None:
     async with judging() as judge:
         node = await judge.garbage()
         await judge.patch(SECRETS, "child", {"metadata": {"finalizers": ["foregroundDeletion"]}})
@@ -119,7 +119,7 @@ async def test_a_finalizer_that_came_meanwhile_decides_how_garbage_goes() -> Non
         assert "deletionTimestamp" in found["metadata"]
 
 
-async def test_what_is_being_deleted_is_not_deleted_again() -> None:
+async def test_a_terminating_object_is_not_deleted_again() -> None:
     async with judging() as judge:
         node = await judge.garbage(finalizers=["example.com/held"])
         await judge.delete(SECRETS, "child")
@@ -128,7 +128,7 @@ async def test_what_is_being_deleted_is_not_deleted_again() -> None:
         assert await judge.child() == before
 
 
-async def test_an_owner_that_the_graph_does_not_know_is_asked_for() -> None:
+async def test_an_owner_missing_in_the_graph_is_read_from_the_server() -> None:
     async with judging() as judge:
         owner = await judge.create(CONFIG_MAPS, named("owner"))
         node = await judge.knows(await judge.create(SECRETS, named("child", [reference(owner)])))
@@ -144,7 +144,7 @@ async def test_an_owner_that_the_graph_does_not_know_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("finalizers", [["foregroundDeletion"], ["foregroundDeletion", "example.com/held"]])
-async def test_the_foreground_finalizer_goes_when_nothing_blocks(finalizers: list[str]) -> None:
+async def test_the_foreground_finalizer_is_removed_when_nothing_blocks(finalizers: list[str]) -> None:
     async with judging() as judge:
         obj = await judge.create(SECRETS, named("child", finalizers=finalizers))
         await judge.delete(SECRETS, "child")

@@ -1,4 +1,4 @@
-"""The garbage collector's graph: what follows from what is seen, in any order; owners on which nobody agrees."""
+"""Tests of the garbage collector's graph: observations in any order, and conflicting owners."""
 
 import asyncio
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from sampan.operator.queue import WorkQueue
 
 
 class Watched:
-    """A graph, and what it asks for."""
+    """A graph with its queues."""
 
     def __init__(self) -> None:
         self.to_delete: WorkQueue[Node] = WorkQueue()
@@ -28,15 +28,15 @@ class Watched:
         self.graph = Graph(self.to_delete, self.to_orphan, report)
 
     async def deletions(self) -> list[str]:
-        """The names of what may be garbage, in alphabetical order."""
+        """Return the sorted names of nodes that may be garbage."""
         return await drained(self.to_delete)
 
     async def orphanings(self) -> list[str]:
-        """The names of what waits for its dependents to be let go."""
+        """Return the names of nodes whose dependents must be orphaned."""
         return await drained(self.to_orphan)
 
     def node(self, name: str) -> Node:
-        """A node, which is there."""
+        """Return a node, which must exist."""
         node = self.graph.node(f"uid-{name}")
         assert node is not None
         return node
@@ -63,11 +63,11 @@ def owner(name: str, *, kind: str = "Pod", uid: str = "", blocks: bool = False) 
 
 
 def seen(name: str, owners: Iterable[OwnerRef] = (), namespace: str = "n", **more: Any) -> State:
-    """An object as it was seen."""
+    """The observed state of an object."""
     return State(identity(name, namespace), tuple(owners))._replace(**more)
 
 
-async def test_an_owner_that_is_seen_later_was_virtual_till_then() -> None:
+async def test_an_unobserved_owner_is_virtual() -> None:
     watched = Watched()
     watched.graph.observe(seen("child", [owner("parent")]))
     assert watched.node("parent").is_virtual
@@ -78,7 +78,7 @@ async def test_an_owner_that_is_seen_later_was_virtual_till_then() -> None:
     assert [each.identity.name for each in watched.node("parent").dependents] == ["child"]
 
 
-async def test_an_owner_s_end_concerns_its_dependents() -> None:
+async def test_the_removal_of_an_owner_queues_its_dependents() -> None:
     watched = Watched()
     watched.graph.observe(seen("parent"))
     watched.graph.observe(seen("child", [owner("parent")]))
@@ -88,7 +88,7 @@ async def test_an_owner_s_end_concerns_its_dependents() -> None:
     assert len(watched.graph) == 1
 
 
-async def test_a_virtual_owner_goes_with_its_last_dependent() -> None:
+async def test_a_virtual_owner_is_removed_with_its_last_dependent() -> None:
     watched = Watched()
     watched.graph.observe(seen("one", [owner("parent")]))
     watched.graph.observe(seen("two", [owner("parent")]))
@@ -99,7 +99,7 @@ async def test_a_virtual_owner_goes_with_its_last_dependent() -> None:
 
 
 @pytest.mark.parametrize("parent_first", [True, False])
-async def test_a_dependent_in_another_namespace_is_reported_whichever_is_seen_first(parent_first: bool) -> None:
+async def test_a_dependent_in_another_namespace_is_reported_in_any_order(parent_first: bool) -> None:
     watched = Watched()
     states = [seen("parent"), seen("child", [owner("parent")], "other")]
     for state in states if parent_first else reversed(states):
@@ -109,7 +109,7 @@ async def test_a_dependent_in_another_namespace_is_reported_whichever_is_seen_fi
 
 
 @pytest.mark.parametrize("parent_first", [True, False])
-async def test_a_dependent_that_says_something_else_of_its_owner_is_looked_at(parent_first: bool) -> None:
+async def test_a_dependent_with_a_conflicting_reference_is_queued(parent_first: bool) -> None:
     watched = Watched()
     states = [seen("parent"), seen("child", [owner("parent", kind="Node")])]
     for state in states if parent_first else reversed(states):
@@ -118,7 +118,7 @@ async def test_a_dependent_that_says_something_else_of_its_owner_is_looked_at(pa
     assert "child" in await watched.deletions()
 
 
-async def test_the_foreground_concerns_dependents_at_once_and_each_that_comes_later() -> None:
+async def test_foreground_deletion_queues_present_and_later_dependents() -> None:
     watched = Watched()
     watched.graph.observe(seen("parent"))
     watched.graph.observe(seen("child", [owner("parent", blocks=True)]))
@@ -135,7 +135,7 @@ async def test_the_foreground_concerns_dependents_at_once_and_each_that_comes_la
     assert [each.identity.name for each in watched.node("parent").blocking_dependents()] == ["late"]
 
 
-async def test_letting_go_comes_before_the_foreground() -> None:
+async def test_orphaning_comes_before_foreground_deletion() -> None:
     watched = Watched()
     watched.graph.observe(seen("parent", is_deleting=True, has_foreground=True, has_orphan=True))
     watched.graph.observe(seen("child", [owner("parent")]))
@@ -144,7 +144,7 @@ async def test_letting_go_comes_before_the_foreground() -> None:
     assert (await watched.orphanings(), await watched.deletions()) == ([], ["child"])
 
 
-async def test_what_is_older_changes_nothing_unless_a_list_says_so() -> None:
+async def test_an_older_state_is_ignored_unless_it_is_listed() -> None:
     watched = Watched()
     watched.graph.observe(seen("child", [owner("a")], resource_version="10"))
     old = seen("child", [owner("b")], resource_version="9")
@@ -154,7 +154,7 @@ async def test_what_is_older_changes_nothing_unless_a_list_says_so() -> None:
     assert watched.node("child").owners == (owner("b"),)
 
 
-async def test_a_lost_owner_is_asked_for_and_a_lost_dependent_blocks_nobody() -> None:
+async def test_a_lost_owner_is_checked_and_a_lost_dependent_does_not_block() -> None:
     watched = Watched()
     watched.graph.observe(seen("parent", is_deleting=True, has_foreground=True))
     watched.graph.observe(seen("child", [owner("parent", blocks=True)]))
@@ -171,7 +171,7 @@ async def test_a_lost_owner_is_asked_for_and_a_lost_dependent_blocks_nobody() ->
 # ---- owners on which nobody agrees
 
 
-async def test_only_those_who_mean_an_absent_owner_are_looked_at() -> None:
+async def test_only_dependents_with_a_matching_reference_are_queued() -> None:
     watched = Watched()
     watched.graph.observe(seen("right", [owner("parent")]))
     watched.graph.observe(seen("wrong", [owner("parent", kind="Node")]))
@@ -183,7 +183,7 @@ async def test_only_those_who_mean_an_absent_owner_are_looked_at() -> None:
     assert watched.to_delete.num_requeues(watched.node("parent")) == 1
 
 
-async def test_an_owner_that_was_seen_is_not_removed_for_what_others_took_it_for() -> None:
+async def test_a_real_owner_is_not_removed_because_of_a_wrong_reference() -> None:
     watched = Watched()
     watched.graph.observe(seen("parent"))
     watched.graph.observe(seen("right", [owner("parent")]))
@@ -194,7 +194,7 @@ async def test_an_owner_that_was_seen_is_not_removed_for_what_others_took_it_for
     assert not watched.node("parent").is_virtual
 
 
-async def test_an_owner_that_the_server_does_not_have_is_removed_before_its_end_is_told() -> None:
+async def test_an_absent_owner_is_removed_before_its_deletion_event() -> None:
     watched = Watched()
     watched.graph.observe(seen("parent"))
     watched.graph.observe(seen("child", [owner("parent")]))
@@ -205,7 +205,7 @@ async def test_an_owner_that_the_server_does_not_have_is_removed_before_its_end_
 
 
 def dependent(name: str, owners: Iterable[OwnerRef], namespace: str = "n") -> Node:
-    """A node that was seen."""
+    """An observed node."""
     node = Node(identity(name, namespace), is_virtual=False)
     node.owners = tuple(owners)
     return node
@@ -220,7 +220,7 @@ def dependent(name: str, owners: Iterable[OwnerRef], namespace: str = "n") -> No
     ],
     ids=["in a namespace", "of the cluster", "another kind"],
 )
-def test_dependents_are_divided_by_what_they_mean(of: Identity, matching: list[str], others: list[str]) -> None:
+def test_dependents_are_partitioned_by_their_references(of: Identity, matching: list[str], others: list[str]) -> None:
     dependents = [
         dependent("same", [owner("o"), owner("other")]),
         dependent("kind", [owner("o", kind="Node")]),
@@ -231,7 +231,7 @@ def test_dependents_are_divided_by_what_they_mean(of: Identity, matching: list[s
     assert [[node.identity.name for node in each] for each in found] == [matching, others]
 
 
-def test_each_thing_that_an_owner_may_be_has_its_turn() -> None:
+def test_all_alternative_identities_are_tried_in_turn() -> None:
     said = [owner("o", kind="B"), owner("o", kind="A"), owner("p", kind="B", uid="uid-o")]
     dependents = [dependent(f"d{index}", [each]) for index, each in enumerate(said)]
     dependents.append(dependent("d3", [owner("o", kind="B")], "m"))
@@ -244,7 +244,7 @@ def test_each_thing_that_an_owner_may_be_has_its_turn() -> None:
     assert turns == [("B", "n", "o"), ("B", "n", "p"), ("A", "n", "o"), ("B", "m", "o"), ("B", "n", "o")]
 
 
-def test_what_nobody_says_otherwise_has_no_alternative() -> None:
+def test_an_identity_without_conflict_has_no_alternative() -> None:
     assert alternative_identity([dependent("d", [owner("o")])], identity("o")) is None
     assert alternative_identity([dependent("d", [owner("o")])], identity("o", "")) is None
 
@@ -261,14 +261,14 @@ changes = st.tuples(
 
 
 @given(st.lists(changes, max_size=30))
-def test_owners_and_dependents_always_know_each_other(
+def test_owners_and_dependents_stay_linked(
     steps: list[tuple[str, str, list[str], bool]],
 ) -> None:
     asyncio.run(take(steps))
 
 
 async def take(steps: list[tuple[str, str, list[str], bool]]) -> None:
-    """Change a graph, and look at all of it after each change."""
+    """Change a graph, and check its invariants after each change."""
     watched = Watched()
     graph = watched.graph
     for name, change, owners, blocks in steps:
@@ -307,12 +307,12 @@ def test_a_state_is_read_from_bytes() -> None:
     assert str(state.identity) == "[v1/Pod, namespace: n, name: p, uid: u]"
 
 
-def test_nulls_are_no_reason_not_to_read_a_state() -> None:
+def test_a_state_with_nulls_is_read() -> None:
     raw = b'{"metadata":{"name":"a","namespace":null,"uid":"u","finalizers":null,"ownerReferences":null}}'
     assert StateReader(PODS).read(raw) == State(Identity("v1", "Pod", "a", "u"))
 
 
-def test_the_owner_that_was_not_asked_for_longest_is_forgotten() -> None:
+def test_the_least_recently_used_absent_owner_is_dropped() -> None:
     absent = AbsentOwners(2)
     absent.add(identity("one"))
     absent.add(identity("two"))

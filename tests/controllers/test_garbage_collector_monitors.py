@@ -1,4 +1,4 @@
-"""What the garbage collector watches: what discovery tells of, through trouble and change."""
+"""Tests of the garbage collector's monitors: discovery, failures and changes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -28,14 +28,14 @@ LEASES = GroupVersionResource("coordination.k8s.io", "v1", "leases")
 
 @asynccontextmanager
 async def monitors() -> AsyncIterator[tuple[Monitors, Graph, Client]]:
-    """Monitors on a server, of a graph that nobody works on."""
+    """Monitors on a server, with a graph without workers."""
     async with connected() as (client, _):
         graph = Graph(WorkQueue(), WorkQueue(), lambda *_: None)
         yield Monitors(client, graph, lambda: None), graph, client
 
 
 def watched(found: Monitors) -> set[GroupVersionResource]:
-    """The resources that are watched."""
+    """Return the watched resources."""
     return {monitor.info.gvr for monitor in found}
 
 
@@ -47,12 +47,12 @@ async def settled(found: Monitors) -> None:
 
 
 def without(discovered: Discovered, *gone: GroupVersion, failed: bool = False) -> Discovered:
-    """What the server has but for some group versions, which it has no more or which do not answer."""
+    """Return discovery without some group versions, which are removed or unavailable."""
     versions = {key: value for key, value in discovered.versions.items() if key not in gone}
     return Discovered(versions, dict.fromkeys(gone, "down") if failed else {})
 
 
-async def test_all_is_watched_that_can_be_listed_watched_and_deleted_but_events() -> None:
+async def test_all_deletable_resources_except_events_are_watched() -> None:
     async with monitors() as (_, _, client):
         found = watchable(await discover(client.rest))
         assert {PODS, LEASES} <= set(found)
@@ -61,7 +61,7 @@ async def test_all_is_watched_that_can_be_listed_watched_and_deleted_but_events(
         assert len({gvr.group_resource for gvr in found}) == len(found)
 
 
-async def test_what_is_gone_is_watched_no_more_and_what_does_not_answer_still_is() -> None:
+async def test_removed_resources_are_unwatched_and_unavailable_ones_stay_watched() -> None:
     async with monitors() as (found, _, client):
         discovered = await discover(client.rest)
         tasks = asyncio.TaskGroup()
@@ -77,7 +77,7 @@ async def test_what_is_gone_is_watched_no_more_and_what_does_not_answer_still_is
             assert watched(found) == set()
 
 
-async def test_objects_of_a_resource_that_is_gone_leave_the_graph() -> None:
+async def test_objects_of_a_removed_resource_leave_the_graph() -> None:
     async with monitors() as (found, graph, client):
         discovered = await discover(client.rest)
         leases = client.resource(ResourceInfo(LEASES, "Lease", namespaced=True))
@@ -91,7 +91,7 @@ async def test_objects_of_a_resource_that_is_gone_leave_the_graph() -> None:
             found.sync(Discovered({}), tasks)
 
 
-async def test_objects_stay_known_when_another_version_is_preferred() -> None:
+async def test_objects_stay_in_the_graph_when_the_preferred_version_changes() -> None:
     async with connected() as (client, _), working(client, garbage_collector.set_up) as c:
         await c.create(CRDS, crd(version("v1beta1")))
         owner = await c.create(OLD_SHIRTS, named("owner"))
@@ -109,7 +109,7 @@ async def test_objects_stay_known_when_another_version_is_preferred() -> None:
 
 @asynccontextmanager
 async def collecting(client: Client, error: Exception, *, initial_sync_s: float = 30.0) -> AsyncIterator[Working]:
-    """A collector for which Secrets cannot be listed nor watched."""
+    """A collector that cannot list or watch Secrets."""
 
     def fault(request: HttpRequest) -> Exception | None:
         return error if request.method == "GET" and request.target.startswith("/api/v1/secrets") else None
@@ -121,21 +121,21 @@ async def collecting(client: Client, error: Exception, *, initial_sync_s: float 
         yield c
 
 
-async def test_a_resource_that_must_not_be_listed_holds_up_nothing() -> None:
+async def test_a_forbidden_resource_does_not_delay_the_start() -> None:
     forbidden = Forbidden(Reason.FORBIDDEN, 403, "no")
     async with connected() as (client, _), collecting(client, forbidden) as c:
         await c.create(CONFIG_MAPS, named("child", [absent()]))
         await c.until_gone(CONFIG_MAPS, "child")
 
 
-async def test_a_resource_that_cannot_be_listed_holds_up_the_rest_for_a_time_only() -> None:
+async def test_a_failing_list_delays_the_start_only_for_a_while() -> None:
     broken = TransportError("broken", sent=False)
     async with connected() as (client, _), collecting(client, broken, initial_sync_s=0.2) as c:
         await c.create(CONFIG_MAPS, named("child", [absent()]))
         await c.until_gone(CONFIG_MAPS, "child")
 
 
-async def test_a_collector_without_discovery_begins_when_there_is_one() -> None:
+async def test_a_collector_starts_when_discovery_works() -> None:
     async with connected() as (client, _):
         lost: list[str] = []
 

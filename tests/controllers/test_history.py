@@ -1,4 +1,4 @@
-"""What ControllerRevisions say, and how they are named and numbered."""
+"""Tests of ControllerRevisions: data, names and numbers."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from sampan.wire import json
 TEMPLATE: Object = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
 
-def test_a_revision_gives_its_template_back() -> None:
+def test_a_revision_returns_its_template() -> None:
     revision = {"data": data_of(TEMPLATE)}
     assert revision["data"]["spec"]["template"]["$patch"] == "replace"
     assert template_of(revision) == TEMPLATE
@@ -23,7 +23,7 @@ def test_the_order_of_keys_does_not_matter() -> None:
     assert revision_hash(data_of(turned), 0) == revision_hash(data_of(TEMPLATE), 0)
 
 
-def test_the_data_is_in_the_order_of_go_maps() -> None:
+def test_keys_are_ordered_as_in_go_maps() -> None:
     template = {"spec": {"containers": [{"name": "c", "image": "i"}]}, "metadata": {"labels": {"b": "1", "a": "2"}}}
     assert json.encode(data_of(template)) == (
         b'{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"a":"2","b":"1"}},'
@@ -34,18 +34,18 @@ def test_the_data_is_in_the_order_of_go_maps() -> None:
 @pytest.mark.parametrize(
     ("number", "expected"), [(1 << 53, 1 << 53), ((1 << 53) + 1, 1 << 53), (-(1 << 53) - 1, -(1 << 53)), (True, True)]
 )
-def test_numbers_are_those_of_float64(number: int, expected: int) -> None:
+def test_numbers_are_rounded_to_float64(number: int, expected: int) -> None:
     spec = data_of({"spec": {"terminationGracePeriodSeconds": number}})["spec"]["template"]["spec"]
     assert repr(spec["terminationGracePeriodSeconds"]) == repr(expected)
 
 
-def test_no_time_of_creation_is_as_good_as_none_said() -> None:
+def test_a_null_creation_timestamp_equals_an_absent_one() -> None:
     older = {**TEMPLATE, "metadata": {**TEMPLATE["metadata"], "creationTimestamp": None}}
     assert has_data({"data": data_of(older)}, data_of(TEMPLATE))
 
 
 @pytest.mark.parametrize("data", [None, {}, data_of({**TEMPLATE, "spec": {}})], ids=["none", "empty", "another"])
-def test_other_data_say_something_else(data: Any) -> None:
+def test_different_data_do_not_match(data: Any) -> None:
     assert not has_data({"data": data}, data_of(TEMPLATE))
 
 
@@ -54,7 +54,7 @@ def test_other_data_say_something_else(data: Any) -> None:
     [("i", 0, "7967547469"), ("i", 1, "7967547468"), ("a&b<c>", 0, "68db84df4f")],
     ids=str,
 )
-def test_hashes_are_those_of_kube_controller_manager(image: str, collisions: int, expected: str) -> None:
+def test_hashes_equal_those_of_kube_controller_manager(image: str, collisions: int, expected: str) -> None:
     template = {**TEMPLATE, "spec": {"containers": [{"name": "c", "image": image}]}}
     assert revision_hash(data_of(template), collisions) == expected
 

@@ -1,4 +1,4 @@
-"""Jobs on a server: Pods are made, end, and are counted; how Jobs end, wait and go on."""
+"""Tests of Jobs on a server: Pods, counting, outcomes, suspension."""
 
 import asyncio
 import datetime as dt
@@ -34,7 +34,7 @@ def indexed(completions: int, **spec: object) -> Object:
 
 
 async def end(c: Working, pod: Object, phase: str, *, exit_code: int = 1, at: dt.datetime | None = None) -> None:
-    """Have a Pod end."""
+    """End a Pod."""
     finished = format_time(at or dt.datetime.now(dt.UTC) - dt.timedelta(hours=1))
     state = {"terminated": {"exitCode": 0 if phase == "Succeeded" else exit_code, "finishedAt": finished}}
     status = {"name": "c", "image": "i", "imageID": "", "ready": False, "restartCount": 0, "state": state}
@@ -42,7 +42,7 @@ async def end(c: Working, pod: Object, phase: str, *, exit_code: int = 1, at: dt
 
 
 async def end_all(c: Working, pods: Iterable[Object], phase: str) -> None:
-    """Have Pods end."""
+    """End Pods."""
     for pod in pods:
         await end(c, pod, phase)
 
@@ -54,12 +54,12 @@ def condition(obj: Object, type: str) -> Object | None:
 
 
 async def until_condition(c: Working, type: str) -> Object:
-    """The Job as soon as a condition is true."""
+    """Wait until a condition is true, and return the Job."""
     return await c.until(JOBS, "a", lambda obj: condition(obj, type))
 
 
 async def told(c: Working, reason: str, *, count: int = 1) -> list[Object]:
-    """The events of a reason, as soon as there are so many."""
+    """Wait for a number of events with a reason, and return them."""
 
     def of(events: list[Object]) -> list[Object]:
         return [event for event in events if event.get("reason") == reason]
@@ -68,7 +68,7 @@ async def told(c: Working, reason: str, *, count: int = 1) -> list[Object]:
 
 
 async def active(c: Working, count: int) -> list[Object]:
-    """The Pods that are active, as soon as there are so many."""
+    """Wait for a number of active Pods, and return them."""
 
     def of(pods: list[Object]) -> list[Object]:
         going = [pod for pod in pods if pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
@@ -82,7 +82,7 @@ def index_of(pod: Object) -> int:
     return int(pod["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"])
 
 
-async def test_pods_are_made_and_held_until_they_are_counted() -> None:
+async def test_pods_have_the_finalizer_until_they_are_counted() -> None:
     async with cluster(loop.set_up) as c:
         owner = await c.create(JOBS, job(parallelism=2, completions=3))
         pods = await active(c, 2)
@@ -132,7 +132,7 @@ async def test_a_work_queue_is_complete_when_one_has_succeeded_and_all_have_ende
         assert (done["status"]["succeeded"], done["status"]["failed"]) == (1, 2)
 
 
-async def test_a_failed_pod_is_replaced_after_a_while() -> None:
+async def test_a_failed_pod_is_replaced_after_backoff() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         await c.create(JOBS, job())
@@ -145,7 +145,7 @@ async def test_a_failed_pod_is_replaced_after_a_while() -> None:
         await active(c, 1)
 
 
-async def test_too_many_failures_end_a_job() -> None:
+async def test_a_job_fails_at_its_backoff_limit() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job(parallelism=2, completions=2, backoffLimit=0))
         first, _ = await active(c, 2)
@@ -164,7 +164,7 @@ async def test_too_many_failures_end_a_job() -> None:
         await c.until_all(PODS, lambda pods: len(pods) == 1)
 
 
-async def test_a_job_that_is_active_too_long_ends() -> None:
+async def test_a_job_fails_after_its_active_deadline() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         await c.create(JOBS, job(activeDeadlineSeconds=60))
@@ -181,7 +181,7 @@ async def test_a_job_that_is_active_too_long_ends() -> None:
         await told(c, "DeadlineExceeded")
 
 
-async def test_a_deadline_comes_by_itself() -> None:
+async def test_the_active_deadline_needs_no_event() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job(activeDeadlineSeconds=1))
         await until_condition(c, "Failed")
@@ -202,7 +202,7 @@ async def test_a_failed_job_ends_only_when_its_pods_have_ended() -> None:
         assert over["status"]["terminating"] == 0
 
 
-async def test_an_indexed_job_tells_pods_their_indexes_and_counts_by_them() -> None:
+async def test_an_indexed_job_passes_indexes_to_pods_and_counts_by_them() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, indexed(4))
         pods = sorted(await active(c, 4), key=index_of)
@@ -226,7 +226,7 @@ async def test_an_indexed_job_tells_pods_their_indexes_and_counts_by_them() -> N
         assert (status["completedIndexes"], status["succeeded"], status["failed"]) == ("0-3", 4, 1)
 
 
-async def test_each_index_may_fail_so_often_and_the_job_fails_when_all_are_done() -> None:
+async def test_indexes_have_a_backoff_limit_and_the_job_fails_at_its_end() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, indexed(2, backoffLimitPerIndex=1))
         zero, one = sorted(await active(c, 2), key=index_of)
@@ -246,7 +246,7 @@ async def test_each_index_may_fail_so_often_and_the_job_fails_when_all_are_done(
         assert (status["failedIndexes"], status["completedIndexes"], status["failed"]) == ("0", "1", 2)
 
 
-async def test_too_many_failed_indexes_end_a_job() -> None:
+async def test_a_job_fails_after_too_many_failed_indexes() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, indexed(3, backoffLimitPerIndex=0, maxFailedIndexes=1))
         pods = sorted(await active(c, 3), key=index_of)
@@ -280,7 +280,7 @@ POLICY = {
 }
 
 
-async def test_an_exit_code_may_fail_a_job_at_once() -> None:
+async def test_an_exit_code_can_fail_a_job_immediately() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job(podFailurePolicy=POLICY))
         [pod] = await active(c, 1)
@@ -295,7 +295,7 @@ async def test_an_exit_code_may_fail_a_job_at_once() -> None:
         )
 
 
-async def test_a_disruption_may_be_ignored() -> None:
+async def test_disrupted_pods_can_be_ignored() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job(podFailurePolicy=POLICY, backoffLimit=0))
         [pod] = await active(c, 1)
@@ -310,7 +310,7 @@ async def test_a_disruption_may_be_ignored() -> None:
         assert done["status"].get("failed") is None
 
 
-async def test_a_suspended_job_has_no_pods_and_begins_anew_when_it_is_resumed() -> None:
+async def test_a_suspended_job_has_no_pods_and_restarts_when_resumed() -> None:
     clock = SetClock()
     async with cluster(loop.set_up, clock=clock) as c:
         await c.create(JOBS, job(parallelism=2, completions=2))
@@ -334,7 +334,7 @@ async def test_a_suspended_job_has_no_pods_and_begins_anew_when_it_is_resumed() 
         await told(c, "Resumed")
 
 
-async def test_a_job_that_begins_suspended_makes_nothing() -> None:
+async def test_a_job_created_suspended_creates_no_pods() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job(suspend=True))
         stopped = await until_condition(c, "Suspended")
@@ -352,7 +352,7 @@ async def test_a_deleted_pod_counts_as_failed_and_is_replaced() -> None:
         await c.until(JOBS, "a", lambda obj: obj["status"].get("failed") == 1)
 
 
-async def test_fewer_wanted_at_once_deletes_without_counting_failures() -> None:
+async def test_lower_parallelism_deletes_pods_without_counting_failures() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job(parallelism=4, completions=8))
         await active(c, 4)
@@ -362,7 +362,7 @@ async def test_fewer_wanted_at_once_deletes_without_counting_failures() -> None:
         assert seen["status"].get("failed") is None
 
 
-async def test_others_jobs_are_left_alone() -> None:
+async def test_jobs_of_other_controllers_are_ignored() -> None:
     async with cluster(loop.set_up) as c:
         theirs = job(managedBy="example.com/controller")
         theirs["metadata"]["name"] = "theirs"
@@ -373,7 +373,7 @@ async def test_others_jobs_are_left_alone() -> None:
         assert not (await c.get(JOBS, "theirs")).get("status")
 
 
-async def test_a_fitting_orphan_is_adopted_and_held_and_let_go_when_it_fits_no_longer() -> None:
+async def test_a_matching_orphan_is_adopted_and_released_when_it_stops_matching() -> None:
     async with cluster(loop.set_up) as c:
         owner = job(manualSelector=True, selector={"matchLabels": {"app": "a"}})
         owner["spec"]["template"]["metadata"] = {"labels": {"app": "a"}}
@@ -391,7 +391,7 @@ async def test_a_fitting_orphan_is_adopted_and_held_and_let_go_when_it_fits_no_l
         await active(c, 2)
 
 
-async def test_a_job_that_is_being_deleted_lets_its_pods_go_and_makes_none() -> None:
+async def test_a_job_that_is_being_deleted_releases_pods_and_creates_none() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job(parallelism=1, completions=3))
         [pod] = await active(c, 1)
@@ -402,7 +402,7 @@ async def test_a_job_that_is_being_deleted_lets_its_pods_go_and_makes_none() -> 
         assert await c.all(PODS) == []
 
 
-async def test_pods_of_a_finished_job_are_let_go() -> None:
+async def test_pods_of_a_finished_job_are_released() -> None:
     async with connected() as (client, _):
         async with working(client, loop.set_up) as c:
             await c.create(JOBS, job())
@@ -414,7 +414,7 @@ async def test_pods_of_a_finished_job_are_let_go() -> None:
             await c.until(PODS, meta(pod).name, lambda obj: not meta(obj).finalizers)
 
 
-async def test_pods_of_a_job_that_is_gone_are_let_go() -> None:
+async def test_pods_of_a_deleted_job_are_released() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job(parallelism=2, completions=2))
         first, second = await active(c, 2)
@@ -424,7 +424,7 @@ async def test_pods_of_a_job_that_is_gone_are_let_go() -> None:
             await c.until(PODS, pod["metadata"]["name"], lambda obj: not meta(obj).finalizers)
 
 
-async def test_an_orphan_with_the_finalizer_is_let_go() -> None:
+async def test_an_orphan_with_the_finalizer_is_released() -> None:
     async with cluster(loop.set_up) as c:
         spec = job()["spec"]["template"]["spec"]
         await c.create(PODS, {"metadata": {"name": "p", "finalizers": [FINALIZER]}, "spec": spec})
@@ -453,14 +453,14 @@ async def test_a_crash_between_the_steps_counts_each_pod_once(released: int) -> 
 
 
 class Forgetful:
-    """Loses the answers of some patches: they have happened, but who sent them does not know."""
+    """Loses the responses of some patches that the server has applied."""
 
     def __init__(self, inner: Transport, seed: int) -> None:
         self._inner = inner
         self._random = random.Random(seed)
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send it, and perhaps lose the answer."""
+        """Send the request; the response may get lost."""
         response = await self._inner.send(request)
         if request.method == "PATCH" and self._random.random() < 0.3:
             await response.aclose()
@@ -468,12 +468,12 @@ class Forgetful:
         return response
 
     async def aclose(self) -> None:
-        """Close the inner one."""
+        """Close the inner transport."""
         await self._inner.aclose()
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_each_pod_is_counted_once_though_answers_are_lost(seed: int) -> None:
+async def test_each_pod_is_counted_once_although_responses_are_lost(seed: int) -> None:
     async with connected() as (client, api):
         inner = InProcessTransport(api.server.handler, headers={**MASTER, "user-agent": "tests/1"})
         async with (

@@ -1,4 +1,4 @@
-"""CronJob → Job → Pod → TTL → garbage collector, all at work on one server."""
+"""Test of the chain CronJob → Job → Pod → TTL → garbage collector on one server."""
 
 from sampan.controllers import cron_job, garbage_collector, job, ttl_after_finished
 from sampan.loops.resources import CRON_JOBS, JOBS, PODS
@@ -11,7 +11,7 @@ ALL = (cron_job.set_up, job.set_up, garbage_collector.set_up, ttl_after_finished
 
 
 async def started(c: Working, clock: SetClock, **spec: object) -> Object:
-    """The Pod of the first Job of a CronJob."""
+    """Wait for the Pod of a CronJob's first Job."""
     template = {"spec": {"template": TEMPLATE, **spec}}
     await c.create(CRON_JOBS, {"metadata": {"name": "c"}, "spec": {"schedule": "* * * * *", "jobTemplate": template}})
     clock.forward(120)
@@ -20,7 +20,7 @@ async def started(c: Working, clock: SetClock, **spec: object) -> Object:
     return pod
 
 
-async def test_a_finished_job_goes_with_its_pods() -> None:
+async def test_a_finished_job_is_deleted_with_its_pods() -> None:
     clock = SetClock()
     async with cluster(*ALL, clock=clock) as c:
         pod = await started(c, clock, ttlSecondsAfterFinished=0)
@@ -30,7 +30,7 @@ async def test_a_finished_job_goes_with_its_pods() -> None:
         await c.until(CRON_JOBS, "c", lambda obj: not obj["status"].get("active"))
 
 
-async def test_a_cron_job_goes_with_all_that_it_has_started() -> None:
+async def test_a_cron_job_is_deleted_with_its_jobs() -> None:
     clock = SetClock()
     async with cluster(*ALL, clock=clock) as c:
         await started(c, clock)

@@ -1,4 +1,4 @@
-"""What Jobs decide, without a server: indexes, policies, back-off, plans, and counting with crashes anywhere."""
+"""Tests of Job decisions without a server: indexes, policies, backoff, plans, and counting with crashes."""
 
 import copy
 import datetime as dt
@@ -24,7 +24,7 @@ NOW = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 
 
 def job(status: Object | None = None, **spec: object) -> Object:
-    """A Job that began an hour ago."""
+    """A Job that started an hour ago."""
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}
     metadata = {"name": "a", "namespace": "n", "uid": "u"}
     said = {"template": template, "parallelism": 1, "completions": 1, **spec}
@@ -44,7 +44,7 @@ def indexed(completions: int, status: Object | None = None, **spec: object) -> O
 
 
 def pod(uid: str, phase: str = "Running", *, index: int | None = None, tracked: bool = True, **more: object) -> Pod:
-    """A Pod that, if it has ended, did so at ten to twelve. `more`: `deleting`, `failures`, `exit_code`."""
+    """A Pod that, if it has ended, ended at 11:50. `more`: `deleting`, `failures`, `exit_code`."""
     annotations = {} if index is None else {COMPLETION_INDEX: str(index)}
     if "failures" in more:
         annotations[FAILURE_COUNT] = str(more["failures"])
@@ -62,7 +62,7 @@ def pod(uid: str, phase: str = "Running", *, index: int | None = None, tracked: 
 
 
 def see(obj: Object, *pods: Pod) -> JobState:
-    """A look at a Job."""
+    """The observed state of a Job."""
     return observe(obj, pods, NOW, Failures())
 
 
@@ -82,7 +82,7 @@ def test_indexes_as_text(indexes: list[int], text: str) -> None:
     ("text", "indexes"),
     [("1,x,3", [1, 3]), ("2-9,20", [2, 3, 4]), ("5-3,1-", []), ("-1", []), ("7", []), ("0,1-2,3", [0, 1, 2, 3])],
 )
-def test_what_cannot_be_read_or_is_too_large_is_left_out(text: str, indexes: list[int]) -> None:
+def test_malformed_or_too_large_indexes_are_left_out(text: str, indexes: list[int]) -> None:
     assert Indexes.parse(text, 5) == Indexes.of(indexes)
 
 
@@ -130,19 +130,19 @@ CODES = {"operator": "In", "values": [1, 42]}
         ({"action": "Ignore", "onExitCodes": {"operator": "Exists", "values": [1]}}, PodFailure()),
     ],
 )
-def test_what_a_failure_means(rule: Object, failure: PodFailure) -> None:
+def test_failure_rules_decide_the_effect_of_a_failure(rule: Object, failure: PodFailure) -> None:
     failed = pod("p", "Failed", exit_code=42)
     failed.status.conditions = [PodCondition(type="DisruptionTarget", status="True")]
     assert pod_failure(JobSpec.of(job(podFailurePolicy={"rules": [rule]})), failed) == failure
 
 
-def test_an_exit_without_a_fault_matches_no_rule() -> None:
+def test_exit_code_zero_matches_no_rule() -> None:
     rules = [{"action": "Ignore", "onExitCodes": {"operator": "NotIn", "values": [1]}}]
     failed = pod("p", "Failed", exit_code=0)
     assert pod_failure(JobSpec.of(job(podFailurePolicy={"rules": rules})), failed) == PodFailure()
 
 
-def test_the_first_rule_that_matches_counts() -> None:
+def test_the_first_matching_rule_applies() -> None:
     rules = [{"action": action, "onExitCodes": CODES} for action in ("Count", "Ignore")]
     assert pod_failure(JobSpec.of(job(podFailurePolicy={"rules": rules})), pod("p", "Failed")).action == "Count"
 
@@ -159,7 +159,7 @@ def test_the_first_rule_that_matches_counts() -> None:
         ({"succeededIndexes": "x"}, [0], False),
     ],
 )
-def test_when_enough_have_succeeded(rule: Object, succeeded: list[int], met: bool) -> None:
+def test_success_rules_decide_when_a_job_succeeds(rule: Object, succeeded: list[int], met: bool) -> None:
     spec = JobSpec.of(indexed(5, successPolicy={"rules": [{"succeededCount": 9}, rule]}))
     assert success_message(spec, Indexes.of(succeeded)) == ("Matched rules at index 1" if met else "")
 
@@ -168,18 +168,18 @@ def test_when_enough_have_succeeded(rule: Object, succeeded: list[int], met: boo
 
 
 @pytest.mark.parametrize(("count", "wait_s"), [(0, 0), (1, 10), (2, 20), (3, 40), (6, 320), (7, 600), (100, 600)])
-def test_each_failure_doubles_the_wait(count: int, wait_s: int) -> None:
+def test_each_failure_doubles_the_backoff(count: int, wait_s: int) -> None:
     assert Failures(count, NOW).wait(NOW) == dt.timedelta(seconds=wait_s)
 
 
-def test_what_has_passed_need_not_be_waited_for() -> None:
+def test_backoff_counts_from_the_last_failure() -> None:
     failures = Failures(2, NOW - dt.timedelta(seconds=15))
     assert failures.wait(NOW) == dt.timedelta(seconds=5)
     assert failures.wait(NOW + dt.timedelta(hours=1)) == dt.timedelta()
 
 
 def ended(uid: str, minute: int) -> Pod:
-    """A Pod that ended then."""
+    """A Pod that ended at a time."""
     made = pod(uid, "Failed")
     made.status.container_statuses[0].state["terminated"]["finishedAt"] = f"2026-01-01T11:{minute:02}:00Z"
     return made
@@ -194,7 +194,7 @@ def test_failures_are_counted_from_the_last_success() -> None:
     assert before.after([ended("c", 1)], [ended("a", 1), ended("b", 2)]) == Failures(1, minute.replace(minute=2))
 
 
-def test_a_pod_ended_when_its_last_container_did() -> None:
+def test_a_pod_ends_with_its_last_container() -> None:
     made = pod("p", "Failed")
     sidecar = {"terminated": {"exitCode": 0, "finishedAt": "2026-01-01T11:55:00Z"}}
     made.spec = PodSpec(init_containers=[InitContainer("s", "Always"), InitContainer("i")])
@@ -207,7 +207,9 @@ def test_a_pod_ended_when_its_last_container_did() -> None:
     [("2026-01-01T11:30:00Z", True, 11, 30), (None, True, 11, 50), (None, False, 11, 0)],
     ids=["unready", "deleted", "created"],
 )
-def test_when_a_pod_ended_that_does_not_say_it(ready_since: str | None, deleting: bool, hour: int, minute: int) -> None:
+def test_the_end_of_a_pod_without_container_statuses(
+    ready_since: str | None, deleting: bool, hour: int, minute: int
+) -> None:
     made = pod("p", deleting=deleting)
     made.status.conditions = [PodCondition(type="Ready", status="False", last_transition_time=ready_since)]
     assert finished_at(made) == NOW.replace(hour=hour, minute=minute)
@@ -242,7 +244,7 @@ def test_when_a_pod_ended_that_does_not_say_it(ready_since: str | None, deleting
         ),
     ],
 )
-def test_why_a_job_fails(obj: Object, pods: list[Pod], reason: str | None) -> None:
+def test_reasons_for_the_failure_of_a_job(obj: Object, pods: list[Pod], reason: str | None) -> None:
     found = outcome(see(obj, *pods))
     assert (found and (found["type"], found["reason"])) == (None if reason is None else ("FailureTarget", reason))
 
@@ -256,14 +258,14 @@ def test_restarts_in_place_count_too(restarts: int, limit: int, fails: bool) -> 
     assert (outcome(see(obj, running)) is not None) == fails
 
 
-def test_what_was_found_out_once_stays() -> None:
+def test_a_recorded_outcome_stays() -> None:
     target = {"type": "FailureTarget", "status": "True", "reason": "R", "message": "M"}
     found = outcome(see(job({"conditions": [target]}), pod("p", "Succeeded")))
     assert found is not None
     assert (found["type"], found["reason"], found["message"]) == ("Failed", "R", "M")
 
 
-def test_a_false_condition_is_told_only_of_what_was_true() -> None:
+def test_a_condition_becomes_false_only_if_it_was_true() -> None:
     status: Object = {}
     new = {"type": "Suspended", "status": "False", "reason": "JobResumed", "message": ""}
     assert not put_condition(status, new)
@@ -291,12 +293,12 @@ def test_a_false_condition_is_told_only_of_what_was_true() -> None:
         (job(parallelism=900, completions=900), [], [], BURST),
     ],
 )
-def test_how_many_pods_are_made_or_deleted(obj: Object, pods: list[Pod], delete: list[str], create: int) -> None:
+def test_the_plan_creates_or_deletes_pods(obj: Object, pods: list[Pod], delete: list[str], create: int) -> None:
     found = plan(see(obj, *pods))
     assert ([each.metadata.uid for each in found.delete], len(found.create)) == (delete, create)
 
 
-def test_pods_with_wrong_or_doubled_indexes_are_deleted() -> None:
+def test_pods_with_invalid_or_duplicate_indexes_are_deleted() -> None:
     pods = [pod("a", index=0), pod("b", "Pending", index=0), pod("c", index=7), pod("d"), pod("e", index=1)]
     found = plan(see(indexed(3), *pods))
     assert sorted(each.metadata.uid for each in found.delete) == ["b", "c", "d"]
@@ -307,12 +309,12 @@ def test_the_first_free_indexes_are_taken() -> None:
     assert plan(see(obj, pod("p", index=4))).create == [3, 5, 6]
 
 
-def test_an_index_whose_pod_has_not_ended_may_have_to_wait() -> None:
+def test_an_index_with_a_terminating_pod_may_have_to_wait() -> None:
     obj = indexed(3, podReplacementPolicy="Failed", parallelism=2)
     assert plan(see(obj, pod("p", index=0, deleting=True))).create == [1]
 
 
-def test_a_replacement_waits_but_other_indexes_do_not() -> None:
+def test_backoff_of_an_index_does_not_delay_other_indexes() -> None:
     obj = indexed(3, backoffLimitPerIndex=3, parallelism=3)
     failed = pod("p", "Failed", index=1, failures=1)
     state = observe(obj, [failed, pod("q", index=0)], NOW.replace(hour=11, minute=50, second=5), Failures())
@@ -324,14 +326,14 @@ def test_a_replacement_waits_but_other_indexes_do_not() -> None:
     assert annotations == {COMPLETION_INDEX: "1", FAILURE_COUNT: "2"}
 
 
-def test_ignored_failures_of_an_index_are_carried_on_apart() -> None:
+def test_ignored_failures_of_an_index_are_counted_separately() -> None:
     rules = [{"action": "Ignore", "onExitCodes": CODES}]
     obj = indexed(1, backoffLimitPerIndex=0, podFailurePolicy={"rules": rules})
     annotations = new_pod(see(obj, pod("p", "Failed", index=0)), 0)["metadata"]["annotations"]
     assert (annotations[FAILURE_COUNT], annotations[IGNORED_FAILURE_COUNT]) == ("0", "1")
 
 
-def test_a_long_name_leaves_the_index_whole() -> None:
+def test_a_long_name_is_truncated_before_the_index() -> None:
     obj = indexed(200)
     obj["metadata"]["name"] = "a" * 60
     assert new_pod(see(obj), 123)["metadata"]["generateName"] == "a" * 53 + "-123-"
@@ -340,7 +342,7 @@ def test_a_long_name_leaves_the_index_whole() -> None:
 # ---- counting
 
 
-def test_a_status_names_only_so_many() -> None:
+def test_a_status_lists_a_bounded_number_of_pods() -> None:
     pods = [pod(str(number), "Succeeded") for number in range(NAMED_MAX + 10)]
     status: Object = {}
     tally = name_terminated(see(job(completions=1000), *pods), status, None)
@@ -349,14 +351,17 @@ def test_a_status_names_only_so_many() -> None:
 
 
 class Cluster:
-    """A Job and its Pods as a server keeps them, and a controller that may be killed after each of its writes."""
+    """A Job and its Pods on a simulated server, and a controller that may be killed after each of its writes."""
 
     def __init__(self, obj: Object, pods: list[Pod]) -> None:
         self.job = obj
         self.pods = pods
 
-    def observe(self, *, released: int, killed: int) -> None:
-        """One look; only `released` finalizers go. It is killed after the first, the second write, or not at all."""
+    def reconcile(self, *, released: int, killed: int) -> None:
+        """Reconcile once; only `released` finalizers are removed.
+
+        The controller is killed after the first write, after the second one, or not at all.
+        """
         state = see(self.job, *self.pods)
         status = copy.deepcopy(self.job["status"])
         tracked = {each.metadata.uid for each in self.pods if is_tracked(each)}
@@ -387,10 +392,10 @@ def test_each_pod_is_counted_once_whenever_the_controller_is_killed(
     pods = [pod(f"p{index}", phase, index=index) for index, phase in enumerate(phases)]
     cluster = Cluster(obj, pods)
     for released, killed in looks:
-        cluster.observe(released=released, killed=killed)
+        cluster.reconcile(released=released, killed=killed)
         # What has no finalizer any more may be gone at any time.
         cluster.pods = [each for each in cluster.pods if is_tracked(each) or not released]
-    cluster.observe(released=100, killed=0)
+    cluster.reconcile(released=100, killed=0)
     status = cluster.job["status"]
     assert status["uncountedTerminatedPods"] == {}
     assert status.get("succeeded", 0) == phases.count("Succeeded")

@@ -1,4 +1,4 @@
-"""The cleaner of tokens in Secrets: what nobody uses is marked, and goes; what somebody may need stays."""
+"""Tests of the legacy token cleaner: unused tokens are marked and deleted, others stay."""
 
 import datetime as dt
 from collections.abc import AsyncIterator
@@ -24,23 +24,23 @@ NAME_OF_ACCOUNT = "kubernetes.io/service-account.name"
 
 @dataclass
 class Cleaning:
-    """A cluster where the account `robot` names the Secret `old`, and a cleaner that makes a pass when it is told."""
+    """A cluster where the account `robot` references the Secret `old`, and a cleaner with manual passes."""
 
     c: Working
     clock: SetClock
     cleaner: LegacyTokenCleaner
 
     def day(self, ago: int = 0) -> str:
-        """A day as labels say it."""
+        """A date in the format of the labels."""
         return format_day(self.clock.now() - dt.timedelta(days=ago))
 
     async def secret(self, labels: dict[str, str] | None = None, name: str = "old") -> None:
-        """Make a Secret with the robot's token."""
+        """Create a Secret with the robot's token."""
         metadata = {"name": name, "annotations": {NAME_OF_ACCOUNT: "robot"}, "labels": labels or {}}
         await self.c.create(SECRETS, {"type": "kubernetes.io/service-account-token", "metadata": metadata})
 
     async def clean(self) -> dict[str, str] | None:
-        """The labels of the Secret `old` after a pass; None: it has gone."""
+        """Return the labels of the Secret `old` after a pass; None if it was deleted."""
         names = {each["metadata"]["name"] for each in await self.c.all(SECRETS)}
         informer = self.c.manager.informer_for(SECRETS)
         await self.c.until_all(SECRETS, lambda _: {ref.name for ref in informer.indexer.refs()} == names)
@@ -53,7 +53,7 @@ class Cleaning:
 
 @asynccontextmanager
 async def cleaning(*, tracked_days: int = 30) -> AsyncIterator[Cleaning]:
-    """Ends with the block. The clock is set forward, so that what is made now is old."""
+    """The cluster with an advanced clock, so that new objects are old. It ends with the block."""
     clock, made = SetClock(), []
 
     def set_up(context: ControllerContext) -> None:
@@ -79,13 +79,13 @@ async def test_an_unused_token_is_marked_as_invalid() -> None:
         assert await t.clean() == {INVALID_SINCE_LABEL: t.day()}
 
 
-async def test_a_mark_that_is_no_day_is_set_anew() -> None:
+async def test_an_invalid_mark_is_replaced() -> None:
     async with cleaning() as t:
         await t.secret({INVALID_SINCE_LABEL: "yesterday"})
         assert await t.clean() == {INVALID_SINCE_LABEL: t.day()}
 
 
-async def test_a_token_that_was_marked_long_ago_goes() -> None:
+async def test_a_token_that_was_marked_long_ago_is_deleted() -> None:
     async with cleaning() as t:
         await t.secret({INVALID_SINCE_LABEL: t.day(11), LAST_USED_LABEL: t.day(12)})
         assert await t.clean() is None
@@ -99,20 +99,20 @@ async def test_a_token_that_was_marked_long_ago_goes() -> None:
         pytest.param({INVALID_SINCE_LABEL: 10}, id="not marked for long"),
     ],
 )
-async def test_a_token_that_may_be_missed_stays(labels: dict[str, int]) -> None:
+async def test_a_recently_used_or_marked_token_stays(labels: dict[str, int]) -> None:
     async with cleaning() as t:
         said = {name: t.day(ago) for name, ago in labels.items()}
         await t.secret(said)
         assert await t.clean() == said
 
 
-async def test_a_token_whose_last_use_is_unreadable_stays() -> None:
+async def test_a_token_with_an_invalid_last_use_stays() -> None:
     async with cleaning() as t:
         await t.secret({LAST_USED_LABEL: "lately"})
         assert await t.clean() == {LAST_USED_LABEL: "lately"}
 
 
-async def test_nothing_is_cleaned_before_uses_were_tracked_for_long() -> None:
+async def test_nothing_is_cleaned_until_use_was_tracked_for_a_period() -> None:
     async with cleaning(tracked_days=10) as t:
         await t.secret()
         assert await t.clean() == {}
@@ -125,7 +125,7 @@ async def test_a_new_token_stays() -> None:
         assert await t.clean() == {}
 
 
-async def test_a_token_that_somebody_made_by_hand_stays() -> None:
+async def test_a_manually_created_token_stays() -> None:
     async with cleaning() as t:
         await t.c.patch(SERVICE_ACCOUNTS, "robot", {"secrets": None})
         await t.c.until_all(SERVICE_ACCOUNTS, lambda _: not _named(t))

@@ -1,8 +1,8 @@
-"""The names of loops, for those who do not load them."""
+"""Tests of the names of loops."""
 
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.controllers.names import NAMES
 
 
-def test_the_names_are_those_of_the_catalogue() -> None:
+def test_names_match_the_catalogue() -> None:
     assert tuple(CONTROLLERS) == NAMES

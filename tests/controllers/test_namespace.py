@@ -1,4 +1,4 @@
-"""The namespace controller: everything goes, Pods first; what remains is told; restarts."""
+"""Tests of the namespace controller: order of deletion, conditions, restarts."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -36,30 +36,30 @@ TEMPLATE: Object = {"metadata": {"labels": {"app": "a"}}, "spec": CONTAINERS}
 
 
 def named(**metadata: Any) -> Object:
-    """An object that has nothing but metadata."""
+    """An object with only metadata."""
     return {"metadata": {"name": "a", **metadata}}
 
 
 @asynccontextmanager
 async def in_namespace(*loops: Callable[..., None], name: str = "doomed") -> AsyncIterator[tuple[Working, Working]]:
-    """A cluster with loops at work: as it is seen from the default namespace, and from one that can go."""
+    """A cluster with running loops: clients of the default namespace and of a namespace to delete."""
     async with cluster(*loops) as c:
         await c.create(NAMESPACES, named(name=name))
         yield c, Working(c.client.with_defaults(namespace=name), c.manager)
 
 
 def said(namespace: Object) -> dict[str, str]:
-    """The messages of the conditions that are true, by type."""
+    """Return the messages of true conditions, by type."""
     conditions = namespace.get("status", {}).get("conditions") or ()
     return {each["type"]: each["message"] for each in conditions if each["status"] == "True"}
 
 
 def reasons(namespace: Object) -> list[tuple[str, str, str]]:
-    """Type, status and reason of each condition."""
+    """Return type, status and reason of each condition."""
     return [(each["type"], each["status"], each["reason"]) for each in namespace["status"].get("conditions") or ()]
 
 
-async def test_an_empty_namespace_goes_and_others_stay() -> None:
+async def test_an_empty_namespace_is_deleted_and_others_stay() -> None:
     async with in_namespace(set_up) as (c, _):
         await c.create(NAMESPACES, named(name="other"))
         await c.delete(NAMESPACES, "doomed")
@@ -104,7 +104,7 @@ EVERYTHING: list[tuple[ResourceInfo, Object]] = [
 ]
 
 
-async def test_a_namespace_with_everything_in_it_goes() -> None:
+async def test_a_namespace_with_all_kinds_of_objects_is_deleted() -> None:
     async with in_namespace(set_up, garbage_collector.set_up) as (c, there):
         await c.create(CRDS, crd())
         for kind, more in EVERYTHING:
@@ -120,7 +120,7 @@ async def test_a_namespace_with_everything_in_it_goes() -> None:
             assert await there.all(kind) == [], kind
 
 
-async def test_everything_else_waits_for_the_pods() -> None:
+async def test_other_objects_are_deleted_after_the_pods() -> None:
     async with in_namespace(set_up) as (c, there):
         await there.create(PODS, {**named(**HELD), "spec": CONTAINERS})
         await there.create(CONFIG_MAPS, named())
@@ -137,7 +137,7 @@ async def test_everything_else_waits_for_the_pods() -> None:
         await c.until_gone(NAMESPACES, "doomed")
 
 
-async def test_pods_that_run_are_given_their_time() -> None:
+async def test_running_pods_keep_their_grace_period() -> None:
     async with in_namespace(set_up) as (c, there):
         await c.create(kinds.NODES, named(name="node"))
         await there.create(PODS, {**named(), "spec": {**CONTAINERS, "nodeName": "node"}})
@@ -150,7 +150,7 @@ async def test_pods_that_run_are_given_their_time() -> None:
         await c.until_gone(NAMESPACES, "doomed")
 
 
-async def test_finalizers_of_others_are_told_and_waited_for() -> None:
+async def test_other_finalizers_are_reported_and_awaited() -> None:
     async with in_namespace(set_up) as (c, there):
         await c.create(CRDS, crd())
         for kind in (CONFIG_MAPS, SHIRTS):
@@ -180,7 +180,7 @@ async def test_finalizers_of_others_are_told_and_waited_for() -> None:
         await c.until_gone(NAMESPACES, "doomed")
 
 
-async def test_finalizers_of_others_in_the_namespace_s_own_spec_stay() -> None:
+async def test_other_finalizers_in_the_namespaces_spec_stay() -> None:
     async with cluster(set_up) as c:
         await c.create(NAMESPACES, {**named(), "spec": {"finalizers": ["example.com/mine"]}})
         await c.delete(NAMESPACES, "a")
@@ -193,14 +193,14 @@ async def test_finalizers_of_others_in_the_namespace_s_own_spec_stay() -> None:
 
 
 @pytest.mark.parametrize("policy", ["Foreground", "Orphan"])
-async def test_a_namespace_may_be_deleted_in_any_manner(policy: Propagation) -> None:
+async def test_a_namespace_can_be_deleted_with_any_propagation_policy(policy: Propagation) -> None:
     async with in_namespace(set_up, garbage_collector.set_up) as (c, there):
         await there.create(CONFIG_MAPS, named())
         await c.client.resource(NAMESPACES).delete("doomed", DeleteOptions(propagation_policy=policy))
         await c.until_gone(NAMESPACES, "doomed")
 
 
-async def test_what_a_dead_controller_has_begun_is_ended_by_the_next() -> None:
+async def test_work_of_a_killed_controller_is_completed_by_the_next() -> None:
     async with connected() as (client, _):
         await client.resource(NAMESPACES).create({"apiVersion": "v1", "kind": "Namespace", **named(name="doomed")})
         there = client.with_defaults(namespace="doomed")
@@ -220,7 +220,7 @@ async def test_what_a_dead_controller_has_begun_is_ended_by_the_next() -> None:
 
 @asynccontextmanager
 async def doomed(fault: Fault) -> AsyncIterator[tuple[Working, Faulty]]:
-    """A namespace with a ConfigMap in it whose deletion has begun, and a controller for which some requests fail."""
+    """A terminating namespace with a ConfigMap, and a controller for which some requests fail."""
     async with connected() as (client, _):
         faulty = Faulty(client.rest.transport, fault)
         there = Client(faulty, namespace="doomed")
@@ -232,7 +232,7 @@ async def doomed(fault: Fault) -> AsyncIterator[tuple[Working, Faulty]]:
             yield c, faulty
 
 
-async def test_what_cannot_be_deleted_is_told_and_tried_again() -> None:
+async def test_failed_deletions_are_reported_and_retried() -> None:
     def fault(request: HttpRequest) -> Exception | None:
         fails = request.method == "DELETE" and "configmaps" in request.target
         return TransportError("connection lost", sent=False) if fails else None
@@ -245,7 +245,7 @@ async def test_what_cannot_be_deleted_is_told_and_tried_again() -> None:
         await c.until_gone(NAMESPACES, "doomed")
 
 
-async def test_a_server_that_cannot_delete_collections_is_asked_for_each_object() -> None:
+async def test_objects_are_deleted_one_by_one_without_delete_collection() -> None:
     def fault(request: HttpRequest) -> Exception | None:
         fails = request.method == "DELETE" and request.target.partition("?")[0].endswith("/configmaps")
         return MethodNotAllowed(Reason.METHOD_NOT_ALLOWED, 405, "no") if fails else None
@@ -269,7 +269,7 @@ async def test_without_discovery_nothing_is_finalized() -> None:
 # ---- conditions
 
 
-def test_groups_that_do_not_answer_are_named() -> None:
+def test_unavailable_groups_are_named() -> None:
     stale = "metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1"
     [condition, *_] = conditions_after([], Findings(discovery_failures=[stale]), "2026-01-01T00:00:00Z")
     assert condition == {
@@ -287,7 +287,7 @@ def test_groups_that_do_not_answer_are_named() -> None:
     [(Findings(version_failure="y"), "before"), (Findings(), "now")],
     ids=["another message", "another status"],
 )
-def test_the_time_of_transition_is_that_of_the_status(findings: Findings, changed_at: str) -> None:
+def test_the_transition_time_changes_with_the_status(findings: Findings, changed_at: str) -> None:
     before = conditions_after([], Findings(version_failure="x"), "before")
     after = conditions_after([{"type": "Other"}, *before], findings, "now")
     assert [each["type"] for each in after] == ["Other", *(each["type"] for each in before)]
@@ -295,7 +295,7 @@ def test_the_time_of_transition_is_that_of_the_status(findings: Findings, change
     assert after[2]["lastTransitionTime"] == changed_at
 
 
-def test_the_same_findings_change_nothing() -> None:
+def test_equal_findings_change_nothing() -> None:
     findings = Findings(content_failures=["b", "a"])
     before = conditions_after([], findings, "before")
     assert conditions_after(before, findings, "now") == before

@@ -1,4 +1,4 @@
-"""Which Node gets which range of addresses."""
+"""Tests of the allocation of address ranges to Nodes."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from tests.controllers.cluster import Working, cluster, working
 
 
 async def cidr_of(c: Working, name: str) -> str:
-    """The range of a Node, as soon as it has one."""
+    """Wait for the range of a Node, and return it."""
     node = await c.until(NODES, name, lambda node: node.get("spec", {}).get("podCIDR"))
     assert node["spec"]["podCIDRs"] == [node["spec"]["podCIDR"]]
     return str(node["spec"]["podCIDR"])
@@ -23,14 +23,14 @@ def node(name: str, **spec: object) -> Object:
     return {"metadata": {"name": name}, "spec": spec}
 
 
-async def test_each_node_gets_a_range_of_its_own() -> None:
+async def test_each_node_gets_its_own_range() -> None:
     async with cluster(node_ipam.set_up) as c:
         await asyncio.gather(*(c.create(NODES, node(f"n{number}")) for number in range(12)))
         cidrs = {await cidr_of(c, f"n{number}") for number in range(12)}
         assert cidrs == {f"10.128.{number}.0/24" for number in range(12)}
 
 
-async def test_a_range_that_a_node_has_already_is_nobody_elses() -> None:
+async def test_a_range_in_use_is_not_allocated_again() -> None:
     async with connected() as (client, _):
         async with working(client) as c:
             await c.create(NODES, node("old", podCIDR="10.128.0.0/23", podCIDRs=["10.128.0.0/23"]))
@@ -40,7 +40,7 @@ async def test_a_range_that_a_node_has_already_is_nobody_elses() -> None:
             assert await cidr_of(c, "old") == "10.128.0.0/23"
 
 
-async def test_a_restart_goes_on_where_it_was() -> None:
+async def test_allocation_continues_after_a_restart() -> None:
     async with connected() as (client, _):
         async with working(client, node_ipam.set_up) as c:
             await c.create(NODES, node("a"))
@@ -52,24 +52,24 @@ async def test_a_restart_goes_on_where_it_was() -> None:
 
 
 def parts(cidr: str, mask_size: int, count: int) -> list[str | None]:
-    """The first parts of a range."""
+    """Allocate the first parts of a range."""
     whole = CidrSet(cidr, mask_size)
     return [whole.allocate() for _ in range(count)]
 
 
-def test_parts_are_handed_out_until_there_are_none() -> None:
+def test_parts_are_allocated_until_none_is_left() -> None:
     assert parts("10.0.0.0/23", 24, 3) == ["10.0.0.0/24", "10.0.1.0/24", None]
     assert parts("fd00::/63", 64, 3) == ["fd00::/64", "fd00:0:0:1::/64", None]
 
 
-def test_what_was_given_back_is_used_last() -> None:
+def test_a_released_part_is_reused_last() -> None:
     whole = CidrSet("10.0.0.0/22", 24)
     assert whole.allocate() == "10.0.0.0/24"
     whole.release("10.0.0.0/24")
     assert [whole.allocate() for _ in range(4)] == ["10.0.1.0/24", "10.0.2.0/24", "10.0.3.0/24", "10.0.0.0/24"]
 
 
-def test_a_part_that_two_have_is_free_when_both_are_gone() -> None:
+def test_a_shared_part_is_free_after_both_releases() -> None:
     whole = CidrSet("10.0.0.0/24", 24)
     whole.occupy("10.0.0.0/24")
     whole.occupy("10.0.0.128/25")
@@ -79,7 +79,7 @@ def test_a_part_that_two_have_is_free_when_both_are_gone() -> None:
     assert whole.allocate() == "10.0.0.0/24"
 
 
-def test_what_lies_elsewhere_does_not_matter() -> None:
+def test_ranges_outside_the_set_are_ignored() -> None:
     whole = CidrSet("10.0.0.0/24", 24)
     for elsewhere in ("192.168.0.0/16", "9.255.255.0/24", "10.0.1.0/24", "fd00::/64"):
         whole.occupy(elsewhere)

@@ -1,4 +1,4 @@
-"""Silent nodes are given up, taints tell how nodes are, and Pods that do not tolerate them go."""
+"""Tests of node health, taints by condition, and eviction by taint."""
 
 import datetime as dt
 from typing import Any
@@ -41,7 +41,7 @@ def lease(renewal: str) -> Object:
     return {"spec": {"renewTime": renewal}}
 
 
-def test_a_heartbeat_or_a_renewal_is_a_sign_of_life_when_it_is_noticed() -> None:
+def test_a_heartbeat_or_renewal_updates_the_probe() -> None:
     first = probe_of(node(heartbeat="a"), lease("1"), None, NOW)
     assert first == Probe(Heartbeat("a", "1"), NOW)
     assert probe_of(node(heartbeat="a"), lease("1"), first, later(10)) == first
@@ -54,7 +54,7 @@ def test_a_node_may_be_silent_for_a_while(ready: str, expected: float) -> None:
     assert silent_in_s(node(ready), Probe(Heartbeat("", ""), NOW), later(10)) == expected
 
 
-def test_nobody_knows_how_a_silent_node_is() -> None:
+def test_conditions_of_a_silent_node_become_unknown() -> None:
     conditions = {each["type"]: each for each in unknown_conditions(node(), later(60))}
     assert set(conditions) == {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"}
     assert (conditions["Ready"]["status"], conditions["Ready"]["reason"]) == ("Unknown", "NodeStatusUnknown")
@@ -64,12 +64,12 @@ def test_nobody_knows_how_a_silent_node_is() -> None:
 
 
 def lease_ref(renewal: str, namespace: str = "kube-node-lease") -> Ref[Any]:
-    """The lease of the node `n`, as an informer has it."""
+    """The Lease of the node `n` in an informer's store."""
     metadata = {"name": "n", "namespace": namespace}
     return RefReader(dynamic(LEASES)).read(json.encode({"metadata": metadata, **lease(renewal)}))
 
 
-def test_when_a_lease_was_renewed_is_noted_as_it_is_told() -> None:
+def test_lease_renewals_are_recorded_by_the_handler() -> None:
     clock = SetClock()
     probes = Probes(clock)
     began = probes.observe(node(), lease("1"), clock.now()).at
@@ -82,7 +82,7 @@ def test_when_a_lease_was_renewed_is_noted_as_it_is_told() -> None:
 
 
 def keys(taints: list[Object]) -> list[tuple[str, str]]:
-    """Taints in short."""
+    """Return taints in short form."""
     return [(taint["key"].removeprefix("node.kubernetes.io/"), taint["effect"]) for taint in taints]
 
 
@@ -108,13 +108,13 @@ AWAY = {"key": UNREACHABLE, "effect": "NoExecute"}
     ],
     ids=["ready", "not ready", "unreachable", "cordoned", "well again", "swapped", "kept"],
 )
-def test_taints_tell_how_a_node_is(
+def test_taints_follow_the_conditions_of_a_node(
     found: Object, ready: str, no_execute: bool, expected: list[tuple[str, str]]
 ) -> None:
     assert keys(taints_after(found, ready, NOW, no_execute=no_execute)) == expected
 
 
-def test_changing_the_reason_to_leave_makes_no_more_pods_leave() -> None:
+def test_exchanging_no_execute_taints_evicts_no_more_pods() -> None:
     assert swaps_no_execute(node("False", taints=[AWAY]), "False")
     assert not swaps_no_execute(node("False"), "False")
 
@@ -130,11 +130,11 @@ def test_changing_the_reason_to_leave_makes_no_more_pods_leave() -> None:
     ],
     ids=["one of two", "all", "most of few", "most of many", "all of one zone"],
 )
-def test_how_fast_pods_leave_depends_on_how_many_nodes_are_lost(nodes: list[Object], expected: float) -> None:
+def test_the_eviction_rate_depends_on_the_share_of_lost_nodes(nodes: list[Object], expected: float) -> None:
     assert rates(nodes)[""] == expected
 
 
-def test_one_node_is_tainted_after_the_other() -> None:
+def test_nodes_are_tainted_one_at_a_time() -> None:
     rate = TaintingRate()
     assert rate.wait_s("z", 0.1, NOW) == 0
     rate.tainted("z", NOW)
@@ -159,7 +159,7 @@ TAINT = {"key": UNREACHABLE, "effect": "NoExecute", "value": ""}
         ([Toleration(operator="Exists"), Toleration(key=UNREACHABLE, toleration_seconds=5)], 5),
     ],
 )
-def test_how_long_a_taint_is_tolerated(tolerations: list[Toleration], expected: float | None) -> None:
+def test_toleration_seconds_limit_a_toleration(tolerations: list[Toleration], expected: float | None) -> None:
     assert tolerated_for_s([TAINT], tolerations) == expected
 
 
@@ -178,16 +178,16 @@ async def create_pod(c: Working, name: str = "p", *, seconds: int | None = None)
 
 
 def about(events: list[Object], pod: str) -> list[str]:
-    """What events say of a Pod."""
+    """Return the notes of events about a Pod."""
     return [event["message"] for event in events if event["involvedObject"]["name"] == pod]
 
 
 async def touch(c: Working, name: str) -> None:
-    """Have the loop look at a node."""
+    """Trigger a reconciliation of a node."""
     await c.patch(NODES, name, {"metadata": {"annotations": {"touched": str(id(object()))}}})
 
 
-async def test_a_silent_node_is_given_up_and_tainted_and_its_pods_are_not_ready() -> None:
+async def test_a_silent_node_is_tainted_and_its_pods_become_not_ready() -> None:
     clock = SetClock()
     async with cluster(node_lifecycle.set_up, clock=clock) as c:
         await create_node(c, "a")
@@ -210,7 +210,7 @@ async def test_a_silent_node_is_given_up_and_tainted_and_its_pods_are_not_ready(
         await c.until(NODES, "a", lambda n: not n["spec"].get("taints"))
 
 
-async def test_a_lease_that_is_renewed_keeps_a_node_ready() -> None:
+async def test_lease_renewals_keep_a_node_ready() -> None:
     clock = SetClock()
     async with cluster(node_lifecycle.set_up, clock=clock) as c:
         await create_node(c, "a")
@@ -226,7 +226,7 @@ async def test_a_lease_that_is_renewed_keeps_a_node_ready() -> None:
         assert keys(found["spec"]["taints"]) == [("unschedulable", "NoSchedule")]
 
 
-async def test_pods_leave_when_their_toleration_has_run_out() -> None:
+async def test_pods_are_evicted_when_their_toleration_expires() -> None:
     clock = SetClock()
     async with cluster(taint_eviction.set_up, clock=clock) as c:
         await create_node(c, "a")
@@ -242,7 +242,7 @@ async def test_pods_leave_when_their_toleration_has_run_out() -> None:
         assert about(events, "p") == ["Marking for deletion Pod default/p"]
 
 
-async def test_a_taint_that_goes_in_time_does_no_harm() -> None:
+async def test_a_taint_removed_in_time_evicts_no_pods() -> None:
     async with cluster(taint_eviction.set_up) as c:
         await create_node(c, "a")
         await create_pod(c, seconds=300)
@@ -255,7 +255,7 @@ async def test_a_taint_that_goes_in_time_does_no_harm() -> None:
         assert meta(await c.get(PODS, "p")).deletion_timestamp is None
 
 
-async def test_pods_that_come_to_a_tainted_node_leave() -> None:
+async def test_new_pods_on_a_tainted_node_are_evicted() -> None:
     async with cluster(taint_eviction.set_up) as c:
         await create_node(c, "a")
         await c.patch(NODES, "a", {"spec": {"taints": [OWN]}})
@@ -263,7 +263,7 @@ async def test_pods_that_come_to_a_tainted_node_leave() -> None:
         await c.until_gone(PODS, "p")
 
 
-async def test_pods_that_tolerate_nothing_leave_at_once() -> None:
+async def test_pods_without_tolerations_are_evicted_immediately() -> None:
     async with cluster(taint_eviction.set_up) as c:
         await create_node(c, "a")
         await create_pod(c)

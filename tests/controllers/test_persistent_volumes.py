@@ -27,7 +27,7 @@ def claim(size: str = "1Gi", **spec: object) -> Object:
 
 
 def volume(name: str = "v", size: str = "1Gi", **spec: object) -> Object:
-    """A volume that is free."""
+    """A free volume."""
     said = {
         "accessModes": ["ReadWriteOnce"],
         "capacity": {"storage": size},
@@ -39,7 +39,7 @@ def volume(name: str = "v", size: str = "1Gi", **spec: object) -> Object:
 
 
 def to_create(obj: Object, **metadata: object) -> Object:
-    """The same as a client would write it."""
+    """Return the object as a client writes it."""
     return {"metadata": {"name": meta(obj).name, **metadata}, "spec": obj["spec"]}
 
 
@@ -55,7 +55,7 @@ def to_create(obj: Object, **metadata: object) -> Object:
         (volume(volumeAttributesClassName="x"), "volumeAttributesClassName does not match"),
     ],
 )
-def test_why_a_volume_does_not_do(found: Object, why: str) -> None:
+def test_mismatches_of_volume_and_claim(found: Object, why: str) -> None:
     assert mismatch(found, claim()) == why
 
 
@@ -90,7 +90,7 @@ def test_a_volume_is_bound_to_one_claim() -> None:
     assert not is_bound_to(volume(claimRef={**MINE, "name": "d"}), claim())
 
 
-def test_a_directory_is_made_on_the_selected_node() -> None:
+def test_a_host_path_volume_is_bound_to_the_selected_node() -> None:
     storage_class = {"metadata": {"name": "local"}, "parameters": {"path": "/data/"}, "reclaimPolicy": "Retain"}
     made = volume_for(claim(), storage_class, "host")["spec"]
     assert made["hostPath"] == {"path": "/data/pvc-u", "type": "DirectoryOrCreate"}
@@ -100,11 +100,11 @@ def test_a_directory_is_made_on_the_selected_node() -> None:
 
 
 def in_phase(phase: str) -> Callable[[Object], bool]:
-    """Whether an object is in a phase."""
+    """Return True if an object is in a phase."""
     return lambda obj: bool((obj.get("status") or {}).get("phase") == phase)
 
 
-async def test_a_claim_gets_the_volume_that_fits_and_keeps_it() -> None:
+async def test_a_claim_gets_and_keeps_a_matching_volume() -> None:
     async with cluster(persistent_volumes.set_up) as c:
         await c.create(PERSISTENT_VOLUMES, to_create(volume("large", "5Gi")))
         await c.create(PERSISTENT_VOLUMES, to_create(volume("small", "2Gi")))
@@ -122,7 +122,7 @@ async def test_a_claim_gets_the_volume_that_fits_and_keeps_it() -> None:
         assert found["spec"]["claimRef"]["uid"] == meta(bound).uid
 
 
-async def test_a_claim_waits_for_a_volume_that_comes_later() -> None:
+async def test_a_claim_waits_for_a_matching_volume() -> None:
     async with cluster(persistent_volumes.set_up) as c:
         await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim()))
         await c.events("FailedBinding")
@@ -130,7 +130,7 @@ async def test_a_claim_waits_for_a_volume_that_comes_later() -> None:
         await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
 
 
-async def test_a_claim_may_name_its_volume_if_that_does() -> None:
+async def test_a_claim_can_name_a_matching_volume() -> None:
     async with cluster(persistent_volumes.set_up) as c:
         await c.create(PERSISTENT_VOLUMES, to_create(volume("tiny", "1Mi")))
         await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(volumeName="tiny")))
@@ -141,7 +141,7 @@ async def test_a_claim_may_name_its_volume_if_that_does() -> None:
         assert set(meta(bound).annotations) == {"pv.kubernetes.io/bind-completed"}
 
 
-async def test_a_retained_volume_is_released_when_its_claim_goes() -> None:
+async def test_a_retained_volume_is_released_with_its_claim() -> None:
     async with cluster(persistent_volumes.set_up) as c:
         await c.create(PERSISTENT_VOLUMES, to_create(volume()))
         await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim()))
@@ -151,7 +151,7 @@ async def test_a_retained_volume_is_released_when_its_claim_goes() -> None:
         await c.until(PERSISTENT_VOLUMES, "v", in_phase("Released"))
 
 
-async def test_a_claim_whose_volume_goes_is_lost() -> None:
+async def test_a_claim_whose_volume_is_deleted_is_lost() -> None:
     async with cluster(persistent_volumes.set_up) as c:
         await c.create(PERSISTENT_VOLUMES, to_create(volume()))
         await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim()))
@@ -164,7 +164,7 @@ async def test_a_claim_whose_volume_goes_is_lost() -> None:
 CLASS = {"metadata": {"name": "local"}, "provisioner": "sampan.dev/host-path", "volumeBindingMode": "Immediate"}
 
 
-async def test_a_class_with_our_provisioner_makes_volumes_and_deletes_them() -> None:
+async def test_the_host_path_provisioner_creates_and_deletes_volumes() -> None:
     async with cluster(persistent_volumes.set_up) as c:
         await c.create(STORAGE_CLASSES, CLASS)
         await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(storageClassName="local")))
@@ -176,7 +176,7 @@ async def test_a_class_with_our_provisioner_makes_volumes_and_deletes_them() -> 
         await c.until_gone(PERSISTENT_VOLUMES, name)
 
 
-async def test_a_claim_that_says_nothing_of_classes_gets_the_one_that_becomes_the_default() -> None:
+async def test_a_claim_without_class_gets_a_later_default_class() -> None:
     silent = to_create(claim())
     del silent["spec"]["storageClassName"]
     marked = {"name": "local", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}
@@ -190,7 +190,7 @@ async def test_a_claim_that_says_nothing_of_classes_gets_the_one_that_becomes_th
         assert (await c.get(PERSISTENT_VOLUME_CLAIMS, "wants-none"))["spec"]["storageClassName"] == ""
 
 
-async def test_a_class_that_waits_provisions_when_a_node_is_selected() -> None:
+async def test_wait_for_first_consumer_provisions_after_node_selection() -> None:
     async with cluster(persistent_volumes.set_up) as c:
         await c.create(NODES, {"metadata": {"name": "n", "labels": {"kubernetes.io/hostname": "host"}}})
         await c.create(STORAGE_CLASSES, {**CLASS, "volumeBindingMode": "WaitForFirstConsumer"})
@@ -213,9 +213,7 @@ async def test_a_class_that_waits_provisions_when_a_node_is_selected() -> None:
     ],
     ids=["named", "ephemeral"],
 )
-async def test_a_claim_that_a_pod_uses_is_protected(
-    name: str, source: Object, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_claim_in_use_is_protected(name: str, source: Object, caplog: pytest.LogCaptureFixture) -> None:
     async with cluster(volume_protection.set_up_claims) as c:
         await c.create(PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": name}, "spec": claim()["spec"]})
         await c.until(PERSISTENT_VOLUME_CLAIMS, name, lambda p: meta(p).finalizers == ["kubernetes.io/pvc-protection"])
@@ -236,7 +234,7 @@ def pod_with_ephemeral_volume() -> Object:
     return {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}], "volumes": volumes}}
 
 
-async def test_an_ephemeral_volume_gets_a_claim_that_is_its_pods() -> None:
+async def test_an_ephemeral_volume_gets_a_claim_owned_by_its_pod() -> None:
     async with cluster(ephemeral_volumes.set_up) as c:
         pod = await c.create(PODS, pod_with_ephemeral_volume())
         made = await c.until(PERSISTENT_VOLUME_CLAIMS, "p-v", lambda p: p)
@@ -253,7 +251,7 @@ async def test_an_ephemeral_volume_gets_a_claim_that_is_its_pods() -> None:
         await c.until(PERSISTENT_VOLUME_CLAIMS, "p-v", lambda p: meta(p).uid != meta(made).uid)
 
 
-async def test_a_claim_of_somebody_else_is_not_taken_for_an_ephemeral_volume() -> None:
+async def test_a_claim_of_another_owner_is_not_used_for_an_ephemeral_volume() -> None:
     async with cluster(ephemeral_volumes.set_up) as c:
         await c.create(PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": "p-v"}, "spec": claim()["spec"]})
         await c.create(PODS, pod_with_ephemeral_volume())
@@ -273,7 +271,7 @@ async def test_a_bound_volume_is_protected() -> None:
         await c.until_gone(PERSISTENT_VOLUMES, "v")
 
 
-async def test_an_attributes_class_that_a_claim_names_is_protected() -> None:
+async def test_an_attributes_class_of_a_claim_is_protected() -> None:
     async with cluster(attributes_class_protection.set_up) as c:
         await c.create(
             VOLUME_ATTRIBUTES_CLASSES, {"metadata": {"name": "gold"}, "driverName": "d", "parameters": {"a": "b"}}

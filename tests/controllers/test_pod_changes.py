@@ -1,4 +1,4 @@
-"""Which updates of Pods a loop that counts them looks at."""
+"""Tests of the predicate for updates that change counts of Pods."""
 
 from typing import Any
 
@@ -36,13 +36,13 @@ def _ref(metadata: dict[str, Any], spec: dict[str, Any], status: dict[str, Any])
     ],
     ids=["bound", "started", "annotated", "ready", "failed", "deleted", "labelled", "adopted", "made anew"],
 )
-def test_what_changes_a_count(
+def test_updates_that_change_a_count_pass(
     metadata: dict[str, Any], spec: dict[str, Any], status: dict[str, Any], counts: bool
 ) -> None:
     assert CountsOtherwise("ReplicaSet").update(_ref({}, {}, {}), _ref(metadata, spec, status)) is counts
 
 
 @pytest.mark.parametrize(("owner", "counts"), [("ReplicaSet", True), ("ReplicationController", False)])
-def test_pods_of_another_kind_of_owner_do_not_count(owner: str, counts: bool) -> None:
+def test_pods_with_another_kind_of_owner_do_not_count(owner: str, counts: bool) -> None:
     owned = {"ownerReferences": [OWNER]}
     assert CountsOtherwise(owner).update(_ref(owned, {}, {}), _ref(owned, {}, {"conditions": [READY]})) is counts

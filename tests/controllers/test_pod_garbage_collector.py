@@ -1,4 +1,4 @@
-"""Which Pods are garbage, and that they go."""
+"""Tests of the Pod garbage collector."""
 
 import asyncio
 
@@ -25,7 +25,7 @@ NOW = "2026-01-01T00:00:00Z"
 
 
 def pod(name: str, *, phase: str = "Running", reason: str = "", deleting: bool = False, node: str = "") -> Pod:
-    """A Pod, the older the earlier its name."""
+    """A Pod; a lower name means an older Pod."""
     metadata = ObjectMeta(name=name, creation_timestamp=name, deletion_timestamp=NOW if deleting else None)
     return Pod(metadata, PodSpec(node_name=node), PodStatus(phase=phase, reason=reason))
 
@@ -37,7 +37,7 @@ def names(pods: object) -> list[str]:
 
 
 @pytest.mark.parametrize(("threshold", "expected"), [(0, []), (1, ["c", "a"]), (2, ["c"]), (3, [])])
-def test_the_oldest_that_ended_go_but_evicted_ones_first(threshold: int, expected: list[str]) -> None:
+def test_evicted_and_then_the_oldest_ended_pods_are_deleted_first(threshold: int, expected: list[str]) -> None:
     pods = [
         pod("b", phase="Succeeded"),
         pod("a", phase="Failed"),
@@ -47,18 +47,18 @@ def test_the_oldest_that_ended_go_but_evicted_ones_first(threshold: int, expecte
     assert names(terminated(pods, threshold)) == expected
 
 
-def test_what_is_deleted_and_on_no_node_is_garbage() -> None:
+def test_a_terminating_pod_without_node_is_garbage() -> None:
     pods = [pod("a", deleting=True), pod("b"), pod("c", deleting=True, node="n")]
     assert names(unscheduled(pods)) == ["a"]
     assert names(out_of_service(pods, {"n"})) == ["c"]
     assert names(out_of_service(pods, {"m"})) == []
 
 
-def test_pods_of_gone_nodes_are_orphans() -> None:
+def test_pods_on_missing_nodes_are_orphans() -> None:
     assert names(orphaned([pod("a", node="n"), pod("b", node="m"), pod("c")], {"n", ""})) == ["a"]
 
 
-def test_a_node_must_be_missing_for_a_while_at_a_stretch() -> None:
+def test_a_node_must_be_missing_for_the_whole_quarantine() -> None:
     quarantine = Quarantine(40)
     assert quarantine.over(["n"], 0) == []
     assert quarantine.over(["n", "m"], 39) == []
@@ -75,13 +75,13 @@ def test_a_node_must_be_missing_for_a_while_at_a_stretch() -> None:
         ("other", "False", False),
     ],
 )
-def test_a_node_is_out_of_service_when_it_is_said_so_and_is_not_ready(taint: str, ready: str, expected: bool) -> None:
+def test_a_node_is_out_of_service_if_tainted_and_not_ready(taint: str, ready: str, expected: bool) -> None:
     node = {"spec": {"taints": [{"key": taint}]}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
     assert is_out_of_service(node) is expected
 
 
 def collecting(context: ControllerContext) -> None:
-    """The collector in a hurry."""
+    """Run the collector with short periods."""
     set_up(context, PodGarbageSettings(terminated_threshold=1, period_s=0.02, quarantine_s=0.1))
 
 
@@ -91,7 +91,7 @@ async def create(c: Working, name: str, node: str = "", **metadata: object) -> O
     return await c.create(PODS, {"metadata": {"name": name, **metadata}, "spec": spec})
 
 
-async def test_too_many_pods_that_ended_are_deleted() -> None:
+async def test_surplus_ended_pods_are_deleted() -> None:
     async with cluster(collecting) as c:
         for name in "abc":
             await create(c, name)
@@ -100,7 +100,7 @@ async def test_too_many_pods_that_ended_are_deleted() -> None:
         await c.until_all(PODS, lambda pods: [meta(each).name for each in pods] == ["c", "d"])
 
 
-async def test_orphans_are_failed_and_deleted() -> None:
+async def test_orphans_are_marked_failed_and_deleted() -> None:
     async with cluster(collecting) as c:
         await c.create(NODES, {"metadata": {"name": "n"}})
         await create(c, "stays", "n")
@@ -114,7 +114,7 @@ async def test_orphans_are_failed_and_deleted() -> None:
         assert await c.exists(PODS, "stays")
 
 
-async def test_deleted_pods_on_nodes_out_of_service_go_at_once() -> None:
+async def test_terminating_pods_on_out_of_service_nodes_are_deleted_immediately() -> None:
     async with cluster(collecting) as c:
         taint = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}
         await c.create(NODES, {"metadata": {"name": "n"}, "spec": {"taints": [taint]}})

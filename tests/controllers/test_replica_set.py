@@ -1,4 +1,4 @@
-"""ReplicaSets and ReplicationControllers: numbers of Pods, adoption, release, status, order of deletion."""
+"""Tests of ReplicaSets and ReplicationControllers: scale, adoption, release, status, order of deletion."""
 
 import asyncio
 import datetime as dt
@@ -32,11 +32,11 @@ def replicas(count: int, **spec: object) -> Object:
 
 
 def pod(name: str, **metadata: object) -> Object:
-    """A Pod that the ReplicaSet would like."""
+    """A Pod that matches the ReplicaSet."""
     return {"metadata": {"name": name, "labels": LABELS, **metadata}, "spec": template()["spec"]}
 
 
-async def test_as_many_pods_are_made_as_are_wanted() -> None:
+async def test_the_wanted_number_of_pods_is_created() -> None:
     async with cluster(replica_set.set_up) as c:
         owner = await c.create(REPLICA_SETS, replicas(7))
         for made in await c.pods(7):
@@ -49,7 +49,7 @@ async def test_as_many_pods_are_made_as_are_wanted() -> None:
         assert len(await c.all(PODS)) == 7
 
 
-async def test_template_annotations_and_finalizers_are_taken_over() -> None:
+async def test_template_annotations_and_finalizers_are_copied() -> None:
     async with cluster(replica_set.set_up) as c:
         made = template(annotations={"x": "y"}, finalizers=["example.com/f"])
         await c.create(REPLICA_SETS, replicas(1, template=made))
@@ -57,7 +57,7 @@ async def test_template_annotations_and_finalizers_are_taken_over() -> None:
         assert (found["metadata"]["annotations"], found["metadata"]["finalizers"]) == ({"x": "y"}, ["example.com/f"])
 
 
-async def test_scaling_down_deletes_and_up_makes() -> None:
+async def test_scaling_deletes_and_creates_pods() -> None:
     async with cluster(replica_set.set_up) as c:
         await c.create(REPLICA_SETS, replicas(5))
         await c.pods(5)
@@ -67,7 +67,7 @@ async def test_scaling_down_deletes_and_up_makes() -> None:
         await c.pods(4)
 
 
-async def test_a_pod_that_ends_or_goes_is_replaced() -> None:
+async def test_ended_and_deleted_pods_are_replaced() -> None:
     async with cluster(replica_set.set_up) as c:
         await c.create(REPLICA_SETS, replicas(2))
         first, second = await c.pods(2)
@@ -94,7 +94,7 @@ async def test_a_pod_becomes_available_when_it_has_been_ready_long_enough() -> N
         await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("availableReplicas") == 1)
 
 
-async def test_fitting_orphans_are_adopted_instead_of_new_ones_being_made() -> None:
+async def test_matching_orphans_are_adopted_instead_of_creating_pods() -> None:
     async with cluster(replica_set.set_up) as c:
         await c.create(PODS, pod("orphan"))
         owner = await c.create(REPLICA_SETS, replicas(1))
@@ -104,7 +104,7 @@ async def test_fitting_orphans_are_adopted_instead_of_new_ones_being_made() -> N
         assert len(await c.all(PODS)) == 1
 
 
-async def test_an_orphan_that_comes_later_is_adopted_and_one_goes() -> None:
+async def test_a_late_orphan_is_adopted_and_a_surplus_pod_deleted() -> None:
     async with cluster(replica_set.set_up) as c:
         await c.create(REPLICA_SETS, replicas(1))
         await c.pods(1)
@@ -113,7 +113,7 @@ async def test_an_orphan_that_comes_later_is_adopted_and_one_goes() -> None:
         assert meta(left).owner_references
 
 
-async def test_others_pods_are_left_alone() -> None:
+async def test_pods_of_other_owners_are_ignored() -> None:
     async with cluster(replica_set.set_up) as c:
         other = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
         await c.create(PODS, pod("theirs", ownerReferences=[other]))
@@ -122,7 +122,7 @@ async def test_others_pods_are_left_alone() -> None:
         assert meta(await c.get(PODS, "theirs")).owner_references[0].uid == "u"
 
 
-async def test_a_pod_that_fits_no_longer_is_released_and_replaced() -> None:
+async def test_a_pod_that_no_longer_matches_is_released_and_replaced() -> None:
     async with cluster(replica_set.set_up) as c:
         await c.create(REPLICA_SETS, replicas(1))
         [made] = await c.pods(1)
@@ -132,7 +132,7 @@ async def test_a_pod_that_fits_no_longer_is_released_and_replaced() -> None:
         await c.pods(2)
 
 
-async def test_a_set_that_is_being_deleted_makes_nothing() -> None:
+async def test_a_set_that_is_being_deleted_creates_no_pods() -> None:
     async with cluster(replica_set.set_up) as c:
         owner = replicas(0)
         owner["metadata"]["finalizers"] = ["example.com/hold"]
@@ -144,7 +144,7 @@ async def test_a_set_that_is_being_deleted_makes_nothing() -> None:
         assert await c.all(PODS) == []
 
 
-async def test_a_refused_pod_is_told_in_status_and_events() -> None:
+async def test_a_rejected_pod_is_reported_in_status_and_events() -> None:
     async with cluster(replica_set.set_up) as c:
         owner = template(finalizers=["unqualified"])
         await c.create(REPLICA_SETS, replicas(2, template=owner))
@@ -158,7 +158,7 @@ async def test_a_refused_pod_is_told_in_status_and_events() -> None:
         await c.events("FailedCreate")
 
 
-async def test_replication_controllers_are_the_same_with_a_plain_selector() -> None:
+async def test_replication_controllers_work_with_a_plain_selector() -> None:
     async with cluster(replica_set.set_up_replication) as c:
         spec = {"replicas": 2, "selector": LABELS, "template": template()}
         await c.create(REPLICATION_CONTROLLERS, {"metadata": {"name": "a"}, "spec": spec})
@@ -166,7 +166,7 @@ async def test_replication_controllers_are_the_same_with_a_plain_selector() -> N
         await c.until(REPLICATION_CONTROLLERS, "a", lambda rc: rc["status"].get("replicas") == 2)
 
 
-async def test_begun_anew_it_makes_nothing_twice() -> None:
+async def test_after_a_restart_nothing_is_created_twice() -> None:
     async with cluster() as c:
         await c.create(REPLICA_SETS, replicas(30))
         for _ in range(3):
@@ -178,7 +178,7 @@ async def test_begun_anew_it_makes_nothing_twice() -> None:
 
 
 def _view(name: str, **more: object) -> Pod:
-    """A running, ready Pod on node n, ready and made at the same time as all others."""
+    """A running, ready Pod on node n, with the same times as all others."""
     ready = str(more.pop("ready", "True"))
     annotations = {DELETION_COST: str(more.pop("cost"))} if "cost" in more else {}
     since = str(more.pop("since", "2025-12-31T23:00:00Z"))
@@ -204,22 +204,22 @@ def _view(name: str, **more: object) -> Pod:
     ],
     ids=["not scheduled", "pending", "unknown", "not ready", "cheap", "young"],
 )
-def test_what_would_be_missed_least_goes_first(first: Pod) -> None:
+def test_the_least_useful_pod_is_deleted_first(first: Pod) -> None:
     pods = [_view("a"), first, _view("b")]
     assert first_to_delete(pods, pods, 1, NOW) == [first]
 
 
-def test_crowded_nodes_lose_first() -> None:
+def test_pods_on_crowded_nodes_are_deleted_first() -> None:
     pods = [_view("a", node="x"), _view("b", node="y"), _view("c", node="y")]
     assert first_to_delete(pods, pods, 1, NOW)[0].spec.node_name == "y"
 
 
-def test_pods_of_about_the_same_age_go_by_chance() -> None:
+def test_pods_of_about_the_same_age_are_ordered_by_uid() -> None:
     pods = [_view("b", since="2025-12-31T23:00:00Z"), _view("a", since="2025-12-31T22:59:50Z")]
     assert first_to_delete(pods, pods, 1, NOW)[0].metadata.name == "a"
 
 
-async def test_batches_grow_while_all_goes_well() -> None:
+async def test_batches_grow_while_calls_succeed() -> None:
     at_once: list[int] = []
     running = 0
 
@@ -234,7 +234,7 @@ async def test_batches_grow_while_all_goes_well() -> None:
     assert at_once == [1, 1, 2, 1, 2, 3, 4, 1, 2, 3]
 
 
-async def test_nothing_more_is_begun_after_a_failure() -> None:
+async def test_no_batch_starts_after_a_failure() -> None:
     begun: list[int] = []
 
     async def call(index: int) -> None:

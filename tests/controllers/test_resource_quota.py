@@ -1,4 +1,4 @@
-"""ResourceQuotas: their status tells what is used."""
+"""Tests of the usage in the status of ResourceQuotas."""
 
 from sampan.controllers import resource_quota
 from sampan.controllers.resource_quota.controller import status_after
@@ -20,14 +20,14 @@ async def pod(c: Working, name: str, **requests: str) -> Object:
 
 
 async def until_used(c: Working, **used: str) -> Object:
-    """The quota's status as soon as so much is used; `__` stands for a dot, `_` for a slash."""
+    """Wait for a usage in the quota's status, and return it; `__` stands for a dot, `_` for a slash."""
     wanted = {name.replace("__", ".").replace("_", "/"): amount for name, amount in used.items()}
     found = await c.until(RESOURCE_QUOTAS, "q", lambda q: (q.get("status") or {}).get("used") == wanted)
     status: Object = found["status"]
     return status
 
 
-async def test_pods_are_counted_as_they_come_end_and_go() -> None:
+async def test_the_usage_follows_new_ended_and_deleted_pods() -> None:
     async with cluster(resource_quota.set_up) as c:
         await pod(c, "x", cpu="500m", memory="1Gi")
         hard = {"pods": "10", "requests.cpu": "4", "memory": "8Gi"}
@@ -55,7 +55,7 @@ async def test_objects_of_any_resource_are_counted() -> None:
         await until_used(c, configmaps="0", count_deployments__apps="1")
 
 
-async def test_services_and_changed_limits_are_followed() -> None:
+async def test_the_usage_follows_services_and_changed_limits() -> None:
     async with cluster(resource_quota.set_up) as c:
         await c.create(RESOURCE_QUOTAS, quota({"services": "5"}))
         await c.create(SERVICES, {"metadata": {"name": "x"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}})
@@ -65,7 +65,7 @@ async def test_services_and_changed_limits_are_followed() -> None:
         assert status["hard"] == {"services.nodeports": "2"}
 
 
-async def test_only_what_is_in_scope_is_counted() -> None:
+async def test_only_objects_in_scope_are_counted() -> None:
     async with cluster(resource_quota.set_up) as c:
         await pod(c, "effort")
         await pod(c, "asks", cpu="1")
@@ -73,19 +73,19 @@ async def test_only_what_is_in_scope_is_counted() -> None:
         await until_used(c, pods="1")
 
 
-def test_a_status_that_is_right_is_not_written_whatever_its_form() -> None:
+def test_an_equal_status_in_another_form_is_not_written() -> None:
     told = {"hard": {"cpu": "2"}, "used": {"cpu": "1000m"}}
     assert status_after({"spec": {"hard": {"cpu": "2"}}, "status": told}, {"cpu": parse("1")}) is None
 
 
-def test_what_nobody_can_count_stays_as_it_was_told() -> None:
+def test_usage_that_cannot_be_counted_stays() -> None:
     told = {"hard": {"count/x": "2"}, "used": {"count/x": "1", "old": "1"}}
     status = status_after({"spec": {"hard": {"count/x": "3"}}, "status": told}, {})
     assert status == {"hard": {"count/x": "3"}, "used": {"count/x": "1"}}
 
 
-async def test_less_is_told_only_when_nobody_was_admitted_for_a_moment() -> None:
-    """What admission has taken for objects that are not there yet stays taken for a while."""
+async def test_lower_usage_is_reported_only_after_a_moment_without_admission() -> None:
+    """Usage that admission has added for objects that do not exist yet stays for a while."""
     async with cluster(resource_quota.set_up) as c:
         await c.create(RESOURCE_QUOTAS, quota({"pods": "5"}))
         await until_used(c, pods="0")

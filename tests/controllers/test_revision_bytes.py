@@ -1,4 +1,4 @@
-"""The data of a ControllerRevision is byte for byte what kube-controller-manager stores: clients compare the bytes."""
+"""Tests that the data of a ControllerRevision has the same bytes as kube-controller-manager stores."""
 
 import pytest
 
@@ -37,7 +37,7 @@ EXPECTED = (
 
 
 async def data_bytes(c: Working, revision: Object) -> bytes:
-    """The data as the server sends it."""
+    """Return the data as the server sends it."""
     path = f"/apis/apps/v1/namespaces/default/controllerrevisions/{meta(revision).name}"
     body = await c.client.rest.call("GET", path)
     start = body.index(b'"data":') + len(b'"data":')
@@ -45,7 +45,7 @@ async def data_bytes(c: Working, revision: Object) -> bytes:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_the_data_is_that_of_kube_controller_manager(kind: ResourceInfo) -> None:
+async def test_the_data_equals_that_of_kube_controller_manager(kind: ResourceInfo) -> None:
     async with cluster(daemon_set.set_up, stateful_set.set_up) as c:
         spec = {"selector": {"matchLabels": LABELS}, "template": TEMPLATE}
         await c.create(kind, {"metadata": {"name": "a"}, "spec": spec})
@@ -54,7 +54,7 @@ async def test_the_data_is_that_of_kube_controller_manager(kind: ResourceInfo) -
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_the_data_keeps_its_bytes_when_the_revision_gets_another_number(kind: ResourceInfo) -> None:
+async def test_the_data_stays_the_same_when_the_revision_is_renumbered(kind: ResourceInfo) -> None:
     async with cluster(daemon_set.set_up, stateful_set.set_up) as c:
         spec = {"selector": {"matchLabels": LABELS}, "template": TEMPLATE}
         await c.create(kind, {"metadata": {"name": "a"}, "spec": spec})

@@ -1,4 +1,4 @@
-"""Each active namespace has a ServiceAccount and the CA of the cluster."""
+"""Tests of the ServiceAccount and the CA in each active namespace."""
 
 import pytest
 
@@ -20,14 +20,14 @@ async def test_namespaces_get_a_default_service_account() -> None:
         assert await wait_for(accounts, "default", lambda obj: obj is not None, timeout_s=WAIT_S)
 
 
-async def test_a_default_service_account_that_is_deleted_comes_back() -> None:
+async def test_a_deleted_default_service_account_is_created_again() -> None:
     async with cluster(service_account.set_up) as c:
         first = await c.until(SERVICE_ACCOUNTS, "default", lambda _: True)
         await c.delete(SERVICE_ACCOUNTS, "default")
         await c.until(SERVICE_ACCOUNTS, "default", lambda obj: meta(obj).uid != meta(first).uid)
 
 
-async def test_a_namespace_that_goes_gets_none() -> None:
+async def test_a_terminating_namespace_gets_no_service_account() -> None:
     async with cluster(service_account.set_up) as c:
         await c.create(NAMESPACES, {"metadata": {"name": "new"}})
         accounts = c.client.resource(SERVICE_ACCOUNTS, namespace="new")
@@ -47,7 +47,7 @@ async def test_namespaces_get_the_root_ca() -> None:
         assert meta(published).annotations == {DESCRIPTION_ANNOTATION: DESCRIPTION}
 
 
-async def test_a_changed_root_ca_is_put_right_and_other_metadata_stay() -> None:
+async def test_changes_of_the_root_ca_are_reverted_and_other_metadata_stay() -> None:
     async with cluster(root_ca_publisher.set_up, root_ca=CA) as c:
         await c.until(CONFIG_MAPS, ROOT_CA, lambda _: True)
         change = {
@@ -59,7 +59,7 @@ async def test_a_changed_root_ca_is_put_right_and_other_metadata_stay() -> None:
         assert meta(right).annotations == {DESCRIPTION_ANNOTATION: DESCRIPTION, "a": "b"}
 
 
-async def test_a_deleted_root_ca_comes_back() -> None:
+async def test_a_deleted_root_ca_is_published_again() -> None:
     async with cluster(root_ca_publisher.set_up, root_ca=CA) as c:
         first = await c.until(CONFIG_MAPS, ROOT_CA, lambda _: True)
         await c.delete(CONFIG_MAPS, ROOT_CA)

@@ -1,4 +1,4 @@
-"""Secrets of type kubernetes.io/service-account-token get their token, and go with their account."""
+"""Tests of token Secrets: they get their token, and are deleted with their account."""
 
 import base64
 from dataclasses import replace
@@ -23,12 +23,12 @@ ROBOT = {"metadata": {"name": "robot"}}
 
 
 def set_up(context: ControllerContext) -> None:
-    """The controller with a key."""
+    """Run the controller with a key."""
     service_account_tokens.set_up(replace(context, service_account_key=PEM))
 
 
 def complete(secret: Any) -> bool:
-    """Whether a Secret holds a token."""
+    """Return True if a Secret has a token."""
     return bool((secret.get("data") or {}).get("token"))
 
 
@@ -45,7 +45,7 @@ async def test_a_secret_gets_the_token_of_its_account() -> None:
         assert meta(secret).annotations["kubernetes.io/service-account.uid"] == meta(account).uid
 
 
-async def test_a_token_goes_with_its_account() -> None:
+async def test_a_token_secret_is_deleted_with_its_account() -> None:
     async with cluster(set_up) as c:
         await c.create(SERVICE_ACCOUNTS, ROBOT)
         await c.create(SECRETS, SECRET)
@@ -54,7 +54,7 @@ async def test_a_token_goes_with_its_account() -> None:
         await c.until_gone(SECRETS, "t")
 
 
-async def test_a_secret_of_nobody_goes() -> None:
+async def test_a_token_secret_without_account_is_deleted() -> None:
     async with cluster(set_up) as c:
         await c.create(SECRETS, SECRET)
         await c.until_gone(SECRETS, "t")

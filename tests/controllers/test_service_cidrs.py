@@ -1,4 +1,4 @@
-"""ServiceCIDRs: what keeps them, what releases them, and what their condition says."""
+"""Tests of ServiceCIDRs: finalizer, release and condition."""
 
 import pytest
 
@@ -29,7 +29,7 @@ async def service(c: Working, name: str, ip: str) -> None:
 
 
 def later() -> SetClock:
-    """A clock by which every grace period has passed."""
+    """A clock after the end of every grace period."""
     clock = SetClock()
     clock.forward(3600.0)
     return clock
@@ -50,14 +50,14 @@ async def test_the_default_service_cidr_gets_the_finalizer_too() -> None:
         assert meta(found).finalizers == [FINALIZER]
 
 
-async def test_one_without_addresses_goes_after_the_grace_period() -> None:
+async def test_a_range_without_addresses_is_deleted_after_the_grace_period() -> None:
     async with cluster(service_cidrs.set_up, clock=later()) as c:
         await made(c, "more", "192.168.7.0/24")
         await c.delete(SERVICE_CIDRS, "more")
         await c.until_gone(SERVICE_CIDRS, "more")
 
 
-async def test_one_that_has_addresses_stays_terminating_until_they_have_gone() -> None:
+async def test_a_range_with_addresses_terminates_after_the_last_one_is_released() -> None:
     async with cluster(service_cidrs.set_up, clock=later()) as c:
         await made(c, "more", "192.168.7.0/24")
         await service(c, "a", "192.168.7.9")
@@ -72,7 +72,7 @@ async def test_one_that_has_addresses_stays_terminating_until_they_have_gone() -
 
 
 @pytest.mark.parametrize("cidr", ["192.168.7.0/24", "192.168.0.0/16"], ids=["the same", "a larger one"])
-async def test_another_one_that_contains_it_releases_it(cidr: str) -> None:
+async def test_a_range_is_released_if_another_one_contains_it(cidr: str) -> None:
     async with cluster(service_cidrs.set_up, clock=later()) as c:
         await made(c, "more", "192.168.7.0/24")
         await service(c, "a", "192.168.7.9")
@@ -83,7 +83,7 @@ async def test_another_one_that_contains_it_releases_it(cidr: str) -> None:
         assert await c.exists(IP_ADDRESSES, "192.168.7.9")
 
 
-async def test_two_of_the_same_range_do_not_release_each_other() -> None:
+async def test_two_equal_ranges_do_not_release_each_other() -> None:
     async with cluster(service_cidrs.set_up, clock=later()) as c:
         await made(c, "one", "192.168.7.0/24")
         await made(c, "two", "192.168.7.0/24")
@@ -95,7 +95,7 @@ async def test_two_of_the_same_range_do_not_release_each_other() -> None:
         assert await c.exists(SERVICE_CIDRS, "two")
 
 
-async def test_addresses_of_others_do_not_keep_it() -> None:
+async def test_addresses_of_other_managers_do_not_keep_a_range() -> None:
     async with cluster(service_cidrs.set_up, clock=later()) as c:
         await made(c, "more", "192.168.7.0/24")
         labels = {"ipaddress.kubernetes.io/ip-family": "IPv4", "ipaddress.kubernetes.io/managed-by": "example.org"}
@@ -107,7 +107,7 @@ async def test_addresses_of_others_do_not_keep_it() -> None:
         await c.until_gone(SERVICE_CIDRS, "more")
 
 
-async def test_within_the_grace_period_it_stays() -> None:
+async def test_a_range_stays_during_the_grace_period() -> None:
     clock = SetClock()
     async with cluster(service_cidrs.set_up, clock=clock) as c:
         await made(c, "more", "192.168.7.0/24")

@@ -1,4 +1,4 @@
-"""StatefulSets at work: order, names, claims, roll-outs, revisions, status."""
+"""Tests of StatefulSets on a server: order, names, claims, rollouts, revisions, status."""
 
 import asyncio
 import datetime as dt
@@ -30,28 +30,28 @@ def web(replicas: int, *, image: str = "one", **spec: Any) -> Object:
 
 
 def of_image(image: str) -> Object:
-    """The change to another template."""
+    """A patch to another template."""
     return {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}}
 
 
 def image_of(pod: Object) -> str:
-    """The image that a Pod runs."""
+    """Return the image of a Pod."""
     return str(pod["spec"]["containers"][0]["image"])
 
 
 async def names(c: Working) -> list[str]:
-    """The names of all Pods."""
+    """Return the names of all Pods."""
     return [meta(pod).name for pod in await c.all(PODS)]
 
 
 async def ready(c: Working, *ordinals: int) -> None:
-    """Have Pods be ready, each as soon as it is there."""
+    """Make Pods ready, each as soon as it exists."""
     for ordinal in ordinals:
         await c.make_ready(await c.until(PODS, f"web-{ordinal}", lambda pod: True))
 
 
 async def settled(c: Working) -> Object:
-    """The set as soon as it has told of its present generation, and that all is as wanted."""
+    """Wait until the status of the current generation has all wanted numbers, and return the set."""
     return await c.until(
         STATEFUL_SETS,
         "web",
@@ -66,7 +66,7 @@ async def settled(c: Working) -> Object:
 
 
 async def revisions(c: Working) -> list[int]:
-    """The numbers of all revisions."""
+    """Return the numbers of all revisions."""
     return sorted(each["revision"] for each in await c.all(CONTROLLER_REVISIONS))
 
 
@@ -75,7 +75,7 @@ async def has_revision(c: Working, number: int) -> None:
     await c.until_all(CONTROLLER_REVISIONS, lambda found: number in [each["revision"] for each in found])
 
 
-async def test_pods_are_made_one_after_the_other_each_when_the_last_is_ready() -> None:
+async def test_pods_are_created_in_order_after_the_previous_is_ready() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(3))
         await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("replicas") == 1)
@@ -117,7 +117,7 @@ async def test_a_pod_has_its_identity() -> None:
         assert event["message"] == "Create Pod web-5 in StatefulSet web successful"
 
 
-async def test_in_parallel_all_pods_are_made_and_deleted_at_once() -> None:
+async def test_parallel_management_creates_and_deletes_all_pods_at_once() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(5, podManagementPolicy="Parallel"))
         await c.pods(5)
@@ -126,7 +126,7 @@ async def test_in_parallel_all_pods_are_made_and_deleted_at_once() -> None:
         assert meta(left).name == "web-0"
 
 
-async def test_scaling_down_deletes_the_highest_ordinal_first_and_waits_for_the_others_to_be_ready() -> None:
+async def test_scaling_down_deletes_the_highest_ordinal_when_lower_ones_are_ready() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(3))
         await ready(c, 0, 1, 2)
@@ -146,7 +146,7 @@ async def test_scaling_down_deletes_the_highest_ordinal_first_and_waits_for_the_
         ]
 
 
-async def test_a_pod_that_has_ended_is_made_again() -> None:
+async def test_an_ended_pod_is_created_again() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(1))
         first = await c.until(PODS, "web-0", lambda pod: True)
@@ -154,7 +154,7 @@ async def test_a_pod_that_has_ended_is_made_again() -> None:
         await c.until(PODS, "web-0", lambda pod: meta(pod).uid != meta(first).uid)
 
 
-async def test_claims_are_made_before_their_pod_and_stay_when_it_goes() -> None:
+async def test_claims_are_created_before_their_pod_and_stay_after_it() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(1, volumeClaimTemplates=[CLAIM]))
         pod = await c.until(PODS, "web-0", lambda pod: True)
@@ -170,7 +170,7 @@ async def test_claims_are_made_before_their_pod_and_stay_when_it_goes() -> None:
         assert await c.exists(PERSISTENT_VOLUME_CLAIMS, "data-web-0")
 
 
-async def test_a_claim_that_a_pending_pod_lacks_is_made() -> None:
+async def test_a_missing_claim_of_a_pending_pod_is_created() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(1, volumeClaimTemplates=[CLAIM]))
         await c.until(PODS, "web-0", lambda pod: True)
@@ -181,7 +181,7 @@ async def test_a_claim_that_a_pending_pod_lacks_is_made() -> None:
         await c.until(PERSISTENT_VOLUME_CLAIMS, "data-web-0", lambda claim: meta(claim).uid != meta(first).uid)
 
 
-async def test_claims_go_with_the_set_or_with_the_pod_as_the_policy_says() -> None:
+async def test_the_retention_policy_decides_when_claims_are_deleted() -> None:
     async with cluster(stateful_set.set_up) as c:
         policy = {"whenDeleted": "Delete", "whenScaled": "Delete"}
         owner = web(2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
@@ -205,7 +205,7 @@ async def test_claims_go_with_the_set_or_with_the_pod_as_the_policy_says() -> No
         await c.until_gone(PODS, "web-1")
 
 
-async def test_a_new_pod_waits_for_the_end_of_claims_that_go_with_an_earlier_one() -> None:
+async def test_a_new_pod_waits_for_the_deletion_of_stale_claims() -> None:
     async with cluster(stateful_set.set_up) as c:
         stale = {"apiVersion": "v1", "kind": "Pod", "name": "web-0", "uid": "gone", "controller": True}
         left_over = {"metadata": {"name": "data-web-0", "ownerReferences": [stale]}, "spec": CLAIM["spec"]}
@@ -220,7 +220,7 @@ async def test_a_new_pod_waits_for_the_end_of_claims_that_go_with_an_earlier_one
         await c.until(PODS, "web-0", lambda pod: True)
 
 
-async def test_a_refused_pod_is_told_in_an_event_and_does_not_hold_up_the_status() -> None:
+async def test_a_rejected_pod_causes_an_event_and_does_not_block_the_status() -> None:
     async with cluster(stateful_set.set_up) as c:
         owner = web(1)
         owner["spec"]["template"]["metadata"]["finalizers"] = ["unqualified"]
@@ -230,7 +230,7 @@ async def test_a_refused_pod_is_told_in_an_event_and_does_not_hold_up_the_status
         assert event["message"].startswith("Create Pod web-0 in StatefulSet web failed error: ")
 
 
-async def test_a_refused_claim_is_told_in_an_event_and_its_pod_is_not_made() -> None:
+async def test_a_rejected_claim_causes_an_event_and_no_pod() -> None:
     async with cluster(stateful_set.set_up) as c:
         claim = {"metadata": {"name": "data", "finalizers": ["unqualified"]}, "spec": CLAIM["spec"]}
         await c.create(STATEFUL_SETS, web(1, volumeClaimTemplates=[claim]))
@@ -239,7 +239,7 @@ async def test_a_refused_claim_is_told_in_an_event_and_its_pod_is_not_made() -> 
         assert await names(c) == []
 
 
-async def test_a_claim_that_is_being_deleted_is_waited_for() -> None:
+async def test_a_pod_waits_for_a_terminating_claim() -> None:
     async with cluster() as c:
         going = {"metadata": {"name": "data-web-0", "finalizers": ["example.com/stay"]}, "spec": CLAIM["spec"]}
         await c.create(PERSISTENT_VOLUME_CLAIMS, going)
@@ -253,7 +253,7 @@ async def test_a_claim_that_is_being_deleted_is_waited_for() -> None:
             await c.until(PODS, "web-0", lambda pod: True)
 
 
-async def test_a_claim_that_another_controls_is_told_and_left_to_it() -> None:
+async def test_a_claim_of_another_controller_causes_an_event_and_is_not_changed() -> None:
     async with cluster(stateful_set.set_up) as c:
         other = {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u", "controller": True}
         theirs = {"metadata": {"name": "data-web-0", "ownerReferences": [other]}, "spec": CLAIM["spec"]}
@@ -267,7 +267,7 @@ async def test_a_claim_that_another_controls_is_told_and_left_to_it() -> None:
         assert [each.kind for each in meta(claim).owner_references] == ["ConfigMap"]
 
 
-async def test_a_pod_whose_volumes_cannot_be_mended_is_told_in_an_event() -> None:
+async def test_a_pod_that_cannot_be_repaired_causes_an_event() -> None:
     async with cluster() as c:
         spec = web(1)["spec"]["template"]["spec"]
         await c.create(PODS, {"metadata": {"name": "web-0", "labels": LABELS}, "spec": spec})
@@ -279,7 +279,7 @@ async def test_a_pod_whose_volumes_cannot_be_mended_is_told_in_an_event() -> Non
             await c.until(PERSISTENT_VOLUME_CLAIMS, "data-web-0", lambda claim: True)
 
 
-async def test_an_update_goes_from_the_highest_ordinal_down_and_waits_for_each() -> None:
+async def test_an_update_proceeds_from_the_highest_ordinal_and_waits_for_each_pod() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(3))
         await ready(c, 0, 1, 2)
@@ -299,7 +299,7 @@ async def test_an_update_goes_from_the_highest_ordinal_down_and_waits_for_each()
         assert await revisions(c) == [1, 2]
 
 
-async def test_below_the_partition_nothing_is_updated_and_what_is_made_is_of_the_current_revision() -> None:
+async def test_pods_below_the_partition_stay_at_the_current_revision() -> None:
     async with cluster(stateful_set.set_up) as c:
         strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
         await c.create(STATEFUL_SETS, web(2, updateStrategy=strategy))
@@ -315,7 +315,7 @@ async def test_below_the_partition_nothing_is_updated_and_what_is_made_is_of_the
         assert image_of(again) == "one"
 
 
-async def test_on_delete_pods_are_updated_when_somebody_deletes_them() -> None:
+async def test_on_delete_updates_only_deleted_pods() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(1, updateStrategy={"type": "OnDelete"}))
         await ready(c, 0)
@@ -327,7 +327,7 @@ async def test_on_delete_pods_are_updated_when_somebody_deletes_them() -> None:
         await c.until(PODS, "web-0", lambda pod: image_of(pod) == "two")
 
 
-async def test_a_broken_roll_out_stays_broken_until_its_pod_is_deleted() -> None:
+async def test_a_broken_rollout_waits_until_its_pod_is_deleted() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(1, image="broken"))
         await c.until(PODS, "web-0", lambda pod: True)
@@ -338,7 +338,7 @@ async def test_a_broken_roll_out_stays_broken_until_its_pod_is_deleted() -> None
         await c.until(PODS, "web-0", lambda pod: image_of(pod) == "good")
 
 
-async def test_to_go_back_gives_the_old_revision_the_highest_number() -> None:
+async def test_a_rollback_gives_the_old_revision_the_highest_number() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(0))
         await c.until_all(CONTROLLER_REVISIONS, lambda found: len(found) == 1)
@@ -354,7 +354,7 @@ async def test_to_go_back_gives_the_old_revision_the_highest_number() -> None:
         assert image_of({"spec": seen["spec"]["template"]["spec"]}) == "one"
 
 
-async def test_the_history_is_as_long_as_its_limit() -> None:
+async def test_revisions_beyond_the_history_limit_are_deleted() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(0, revisionHistoryLimit=1))
         for number, image in ((2, "two"), (3, "three"), (4, "four")):
@@ -364,7 +364,7 @@ async def test_the_history_is_as_long_as_its_limit() -> None:
         assert await revisions(c) == [3, 4]
 
 
-async def test_a_name_that_another_revision_has_is_counted_as_a_collision() -> None:
+async def test_a_name_of_another_revision_counts_as_a_collision() -> None:
     async with cluster() as c:
         async with working(c.client, stateful_set.set_up):
             await c.create(STATEFUL_SETS, web(0))
@@ -379,7 +379,7 @@ async def test_a_name_that_another_revision_has_is_counted_as_a_collision() -> N
         assert seen["status"]["updateRevision"] != meta(revision).name
 
 
-async def test_an_orphan_of_the_right_name_is_adopted_and_gets_its_labels() -> None:
+async def test_a_matching_orphan_is_adopted_and_gets_its_labels() -> None:
     async with cluster() as c:
         spec = web(1)["spec"]["template"]["spec"]
         for name in ("web-0", "other-0"):
@@ -396,7 +396,7 @@ async def test_an_orphan_of_the_right_name_is_adopted_and_gets_its_labels() -> N
         assert meta(await c.get(PODS, "other-0")).owner_references == []
 
 
-async def test_a_pod_that_fits_no_longer_is_released() -> None:
+async def test_a_pod_that_no_longer_matches_is_released() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(1))
         await c.until(PODS, "web-0", lambda pod: True)
@@ -404,7 +404,7 @@ async def test_a_pod_that_fits_no_longer_is_released() -> None:
         await c.until(PODS, "web-0", lambda pod: not meta(pod).owner_references)
 
 
-async def test_a_set_that_is_being_deleted_makes_nothing() -> None:
+async def test_a_set_that_is_being_deleted_creates_no_pods() -> None:
     async with cluster(stateful_set.set_up) as c:
         owner = web(1)
         owner["metadata"]["finalizers"] = ["example.com/stay"]
@@ -416,7 +416,7 @@ async def test_a_set_that_is_being_deleted_makes_nothing() -> None:
         assert await names(c) == []
 
 
-async def test_revisions_that_are_deleted_with_the_set_are_not_made_again() -> None:
+async def test_revisions_deleted_with_the_set_are_not_created_again() -> None:
     async with cluster(stateful_set.set_up) as c:
         owner = web(1)
         owner["metadata"]["finalizers"] = ["example.com/stay"]
@@ -431,7 +431,7 @@ async def test_revisions_that_are_deleted_with_the_set_are_not_made_again() -> N
         assert await revisions(c) == []
 
 
-async def test_a_revision_that_says_less_but_means_the_same_stays_the_present_one() -> None:
+async def test_an_equivalent_revision_without_defaults_stays_current() -> None:
     async with cluster() as c:
         async with working(c.client, stateful_set.set_up):
             await c.create(STATEFUL_SETS, web(1))
@@ -454,7 +454,7 @@ async def test_a_revision_that_says_less_but_means_the_same_stays_the_present_on
             await has_revision(c, 2)
 
 
-async def test_a_roll_out_that_one_has_begun_the_next_one_ends() -> None:
+async def test_after_a_restart_a_rollout_is_completed() -> None:
     async with cluster() as c:
         async with working(c.client, stateful_set.set_up):
             await c.create(STATEFUL_SETS, web(2))
@@ -470,7 +470,7 @@ async def test_a_roll_out_that_one_has_begun_the_next_one_ends() -> None:
         assert await revisions(c) == [1, 2]
 
 
-async def test_availability_comes_with_time() -> None:
+async def test_pods_become_available_after_min_ready_seconds() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(1, minReadySeconds=3600))
         await c.make_ready(await c.until(PODS, "web-0", lambda pod: True), since="2999-01-01T00:00:00Z")
@@ -478,7 +478,7 @@ async def test_availability_comes_with_time() -> None:
         assert seen["status"]["availableReplicas"] == 0
 
 
-async def test_begun_anew_it_makes_nothing_twice() -> None:
+async def test_after_a_restart_nothing_is_created_twice() -> None:
     async with cluster() as c:
         await c.create(STATEFUL_SETS, web(10, volumeClaimTemplates=[CLAIM], podManagementPolicy="Parallel"))
         for _ in range(3):
@@ -491,7 +491,7 @@ async def test_begun_anew_it_makes_nothing_twice() -> None:
 
 
 @pytest.mark.parametrize("replicas", [0, 1])
-async def test_what_is_told_already_is_not_written_again(replicas: int) -> None:
+async def test_an_unchanged_status_is_not_written(replicas: int) -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(replicas))
         await ready(c, *range(replicas))

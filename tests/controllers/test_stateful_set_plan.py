@@ -1,4 +1,4 @@
-"""What StatefulSets decide, without a server: steps, roll-outs, whose the claims are."""
+"""Tests of StatefulSet decisions without a server: steps, rollouts, owners of claims."""
 
 import datetime as dt
 from typing import Any
@@ -36,7 +36,7 @@ OLD, NEW = "web-old", "web-new"
 
 
 def revision(name: str) -> Object:
-    """A revision whose template says its name."""
+    """A revision whose template contains its name."""
     return {"metadata": {"name": name}, "data": {"spec": {"template": {"spec": name, "$patch": "replace"}}}}
 
 
@@ -64,7 +64,7 @@ def pod(ordinal: int, revision: str = NEW, *, phase: str = "Running", ready: boo
 
 
 def state(owner: Object, *pods: Pod) -> StatefulSetState:
-    """What there is of a set that is rolled out."""
+    """The observed state of a set during a rollout."""
     return observe(owner, ROLLING, pods, NOW)
 
 
@@ -79,7 +79,7 @@ def state(owner: Object, *pods: Pod) -> StatefulSetState:
     ],
     ids=str,
 )
-def test_a_name_says_set_and_ordinal(name: str, expected: tuple[str, int]) -> None:
+def test_a_pod_name_has_set_and_ordinal(name: str, expected: tuple[str, int]) -> None:
     assert parent_and_ordinal(name) == expected
 
 
@@ -96,13 +96,13 @@ def test_a_name_says_set_and_ordinal(name: str, expected: tuple[str, int]) -> No
         pytest.param(pod(0, phase="Failed", going=True), Step.WAIT, Step.WAIT, id="failed and terminating"),
     ],
 )
-def test_the_step_for_a_pod_that_should_be_there(found: Pod | None, ordered: Step, parallel: Step) -> None:
+def test_steps_for_wanted_pods(found: Pod | None, ordered: Step, parallel: Step) -> None:
     pods = [found] if found is not None else []
     assert step(state(web(1), *pods), found) is ordered
     assert step(state(web(1, podManagementPolicy="Parallel"), *pods), found) is parallel
 
 
-def test_in_order_a_pod_that_is_ready_but_not_for_long_enough_is_waited_for() -> None:
+def test_ordered_management_waits_for_min_ready_seconds() -> None:
     young = pod(0)
     assert step(state(web(1, minReadySeconds=3600), young), young) is Step.KEEP
     assert step(state(web(1, minReadySeconds=3601), young), young) is Step.WAIT
@@ -118,12 +118,12 @@ def test_in_order_a_pod_that_is_ready_but_not_for_long_enough_is_waited_for() ->
         pytest.param([pod(0)], pod(1, going=True), Step.WAIT, Step.KEEP, id="terminating"),
     ],
 )
-def test_the_step_for_a_pod_that_is_too_many(others: list[Pod], found: Pod, ordered: Step, parallel: Step) -> None:
+def test_steps_for_surplus_pods(others: list[Pod], found: Pod, ordered: Step, parallel: Step) -> None:
     assert condemned_step(state(web(1), *others, found), found) is ordered
     assert condemned_step(state(web(1, podManagementPolicy="Parallel"), *others, found), found) is parallel
 
 
-def test_condemned_pods_come_from_the_highest_ordinal_down() -> None:
+def test_surplus_pods_are_sorted_from_the_highest_ordinal_down() -> None:
     found = state(web(1, ordinals={"start": 2}), *(pod(ordinal) for ordinal in range(5)))
     assert [each.metadata.name for each in found.condemned] == ["web-4", "web-3", "web-1", "web-0"]
     assert list(found.replicas) == [2]
@@ -149,7 +149,7 @@ def test_condemned_pods_come_from_the_highest_ordinal_down() -> None:
         pytest.param(web(1, updateStrategy={"type": "OnDelete"}), [pod(0, OLD)], None, id="on delete"),
     ],
 )
-def test_which_pod_is_updated_next(owner: Object, pods: list[Pod], expected: str | None) -> None:
+def test_the_next_pod_to_update(owner: Object, pods: list[Pod], expected: str | None) -> None:
     found = next_outdated(state(owner, *pods))
     assert (found.metadata.name if found is not None else None) == expected
 
@@ -164,7 +164,7 @@ def test_which_pod_is_updated_next(owner: Object, pods: list[Pod], expected: str
     ],
     ids=str,
 )
-def test_of_which_revision_new_pods_are(strategy: Object, expected: list[str]) -> None:
+def test_revisions_of_new_pods(strategy: Object, expected: list[str]) -> None:
     owner = web(3, updateStrategy=strategy, ordinals={"start": 4})
     owner["status"] = {"currentReplicas": 2}
     assert [template_for(state(owner), ordinal) for ordinal in (4, 5, 6)] == [
@@ -172,7 +172,7 @@ def test_of_which_revision_new_pods_are(strategy: Object, expected: list[str]) -
     ]
 
 
-def test_a_roll_out_is_complete_when_all_pods_are_updated_and_ready() -> None:
+def test_a_rollout_is_complete_when_all_pods_are_updated_and_ready() -> None:
     halfway = status(state(web(2), pod(0, OLD), pod(1)))
     assert (halfway["currentRevision"], halfway["currentReplicas"], halfway["updatedReplicas"]) == (OLD, 1, 1)
     done = status(state(web(2), pod(0), pod(1)))
@@ -182,7 +182,7 @@ def test_a_roll_out_is_complete_when_all_pods_are_updated_and_ready() -> None:
 
 
 @given(count=st.integers(1, 6), partition=st.integers(0, 6))
-def test_a_roll_out_never_takes_more_than_one_pod_and_comes_to_its_end(count: int, partition: int) -> None:
+def test_a_rollout_takes_down_one_pod_at_a_time_and_completes(count: int, partition: int) -> None:
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}
     owner = web(count, updateStrategy=strategy)
     pods = {ordinal: pod(ordinal, OLD) for ordinal in range(count)}
@@ -232,7 +232,7 @@ STALE = OwnerReference("v1", "Pod", "web-0", "gone", True)
         pytest.param("Delete Delete", 0, [SET], [POD], id="both, the pod goes"),
     ],
 )
-def test_whose_a_claim_is(
+def test_owners_of_a_claim_follow_the_policy(
     policy: str, replicas: int, before: list[OwnerReference], after: list[OwnerReference] | None
 ) -> None:
     when_deleted, when_scaled = policy.split()
@@ -241,7 +241,7 @@ def test_whose_a_claim_is(
     assert new_references(before, candidates) == after
 
 
-def test_another_controller_matters_only_where_there_is_a_policy() -> None:
+def test_another_controller_matters_only_with_a_policy() -> None:
     retain = owners(web(1), 0, pod_name="web-0", pod_uid="pod")
     policy = {"whenDeleted": "Delete", "whenScaled": "Delete"}
     delete = owners(web(1, persistentVolumeClaimRetentionPolicy=policy), 0, pod_name="web-0", pod_uid="pod")
@@ -251,7 +251,7 @@ def test_another_controller_matters_only_where_there_is_a_policy() -> None:
     assert not has_other_controller([SET, POD, FRIEND], delete)
 
 
-def test_a_claim_that_goes_with_an_earlier_pod_is_left_over() -> None:
+def test_a_claim_of_an_earlier_pod_is_stale() -> None:
     policy = {"whenDeleted": "Retain", "whenScaled": "Delete"}
     scaled = owners(web(1, persistentVolumeClaimRetentionPolicy=policy), 0, pod_name="web-0", pod_uid="")
     assert is_left_over([STALE], scaled)
@@ -264,12 +264,12 @@ def test_a_claim_that_goes_with_an_earlier_pod_is_left_over() -> None:
     [("data-web-0", True), ("data-web-17", True), ("data-web", False), ("web-0", False), ("log-web-0", False)],
     ids=str,
 )
-def test_a_claim_is_the_sets_by_its_name(name: str, expected: bool) -> None:
+def test_a_claim_belongs_to_the_set_by_its_name(name: str, expected: bool) -> None:
     owner = web(1, volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {}}])
     assert is_claim_name(owner, name) is expected
 
 
-def test_claims_take_the_place_of_volumes_of_the_same_name() -> None:
+def test_claims_replace_volumes_of_the_same_name() -> None:
     owner = web(1, volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {}}])
     given_volumes = [{"name": "data", "emptyDir": {}}, {"name": "tmp", "emptyDir": {}}]
     volumes = with_claims(owner, 0, given_volumes)

@@ -1,4 +1,4 @@
-"""The annotation that tells kubelets how long they may cache objects."""
+"""Tests of the annotation with the kubelets' caching time."""
 
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""TTL after finished: finished Jobs are deleted when their time is over."""
+"""Tests of the deletion of finished Jobs after their TTL."""
 
 import datetime as dt
 
@@ -21,7 +21,7 @@ def job(name: str, ttl_s: int | None) -> Object:
 
 
 async def finish(c: Working, name: str, *, ago_s: int = 0) -> None:
-    """Have a Job be complete since then."""
+    """Complete a Job at a time."""
     then = format_time(dt.datetime.now(dt.UTC) - dt.timedelta(seconds=ago_s))
     conditions = [
         {"type": type, "status": "True", "lastTransitionTime": then} for type in ("SuccessCriteriaMet", "Complete")
@@ -30,25 +30,25 @@ async def finish(c: Working, name: str, *, ago_s: int = 0) -> None:
 
 
 async def ended(c: Working, name: str) -> Object:
-    """The Job as soon as its deletion has begun: in the foreground it waits for the garbage collector."""
+    """Wait until the deletion of the Job has begun. In the foreground it waits for the garbage collector."""
     return await c.until(JOBS, name, lambda obj: "deletionTimestamp" in obj["metadata"])
 
 
-async def test_a_finished_job_is_deleted_with_its_pods_when_its_time_is_over() -> None:
+async def test_a_finished_job_is_deleted_with_its_pods_after_its_ttl() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job("a", 100))
         await finish(c, "a", ago_s=101)
         assert meta(await ended(c, "a")).finalizers == ["foregroundDeletion"]
 
 
-async def test_a_job_is_deleted_as_time_goes_by() -> None:
+async def test_a_job_is_deleted_when_its_ttl_expires() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job("a", 1))
         await finish(c, "a")
         await ended(c, "a")
 
 
-async def test_others_are_kept() -> None:
+async def test_jobs_without_expired_ttl_are_kept() -> None:
     async with cluster(loop.set_up) as c:
         for name, ttl_s in {"running": 0, "for-ever": None, "later": 3600, "over": 0}.items():
             await c.create(JOBS, job(name, ttl_s))
@@ -60,7 +60,7 @@ async def test_others_are_kept() -> None:
             assert meta(await c.get(JOBS, name)).deletion_timestamp is None
 
 
-async def test_a_shorter_ttl_counts_at_once() -> None:
+async def test_a_shorter_ttl_applies_immediately() -> None:
     async with cluster(loop.set_up) as c:
         await c.create(JOBS, job("a", 3600))
         await finish(c, "a", ago_s=60)
@@ -79,7 +79,7 @@ def test_time_left(ttl_s: int | None, type: str, left_s: int | None) -> None:
     assert time_left(obj, NOW) == (None if left_s is None else dt.timedelta(seconds=left_s))
 
 
-def test_a_job_that_does_not_say_when_it_finished_is_an_error() -> None:
+def test_a_finished_job_without_finish_time_is_an_error() -> None:
     obj = {**job("a", 1), "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
     with pytest.raises(ValueError, match="unable to find the time when the Job"):
         time_left(obj, NOW)

@@ -1,4 +1,4 @@
-"""Pods and Nodes for the tests, as dicts and as the scheduler knows them."""
+"""Pods and Nodes for the tests, as dicts and as the scheduler's types."""
 
 from typing import Any
 
@@ -36,12 +36,12 @@ def pod_object(name: str, *, requests: dict[str, str] | None = None, **more: Any
 
 
 def node(name: str, **more: Any) -> Node:
-    """A Node as the scheduler knows it."""
+    """A Node in the scheduler's type."""
     return decode_node(json.encode(node_object(name, **more)))
 
 
 def pod(name: str, *, on: str = "", **more: Any) -> PodInfo:
-    """A Pod as the scheduler knows it, on a Node or not; its uid is its name."""
+    """A `PodInfo`, with or without a Node; its UID is its name."""
     obj = pod_object(name, **more)
     obj["metadata"]["uid"] = name
     if on:

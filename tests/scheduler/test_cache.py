@@ -1,4 +1,4 @@
-"""What is known of Nodes and Pods."""
+"""Tests of the cache of Nodes and Pods."""
 
 from sampan.scheduler.cache.cache import ASSUMED_S, Cache
 from sampan.scheduler.cache.change_log import ChangeLog
@@ -17,7 +17,7 @@ def requested(cache: Cache, name: str) -> int:
     return int(cache.nodes.requested[0, cache.nodes.rows[name]])
 
 
-def test_an_assumed_pod_uses_its_node_until_it_is_forgotten() -> None:
+def test_an_assumed_pod_uses_its_node_until_it_is_removed() -> None:
     cache = Cache(Clock())
     cache.set_node(node("n"))
     cache.assume(pod("p", on="n", requests={"cpu": "1"}))
@@ -26,7 +26,7 @@ def test_an_assumed_pod_uses_its_node_until_it_is_forgotten() -> None:
     assert requested(cache, "n") == 0
 
 
-def test_the_informers_word_confirms_an_assumption() -> None:
+def test_an_informer_event_confirms_an_assumed_pod() -> None:
     cache = Cache(Clock())
     cache.set_node(node("n"))
     cache.assume(pod("p", on="n"))
@@ -35,7 +35,7 @@ def test_the_informers_word_confirms_an_assumption() -> None:
     assert cache.forget("p") is None
 
 
-def test_a_bound_pod_that_nobody_tells_of_is_forgotten_in_the_end() -> None:
+def test_a_bound_pod_without_confirmation_expires() -> None:
     clock = Clock()
     cache = Cache(clock)
     cache.set_node(node("n"))
@@ -47,7 +47,7 @@ def test_a_bound_pod_that_nobody_tells_of_is_forgotten_in_the_end() -> None:
     assert [each.name for each in cache.expire()] == ["p"]
 
 
-def test_a_pod_may_be_known_before_its_node() -> None:
+def test_a_pod_can_be_added_before_its_node() -> None:
     cache = Cache(Clock())
     cache.set_pod(pod("p", on="n", requests={"cpu": "1"}))
     assert cache.nodes.row_of("n") is None
@@ -55,7 +55,7 @@ def test_a_pod_may_be_known_before_its_node() -> None:
     assert requested(cache, "n") == 1000
 
 
-def test_the_row_of_a_node_that_is_gone_is_given_to_another() -> None:
+def test_the_row_of_a_removed_node_is_reused() -> None:
     cache = Cache(Clock())
     cache.set_node(node("old"))
     row = cache.nodes.rows["old"]
@@ -64,7 +64,7 @@ def test_the_row_of_a_node_that_is_gone_is_given_to_another() -> None:
     assert cache.nodes.rows == {"new": row}
 
 
-def test_there_is_room_for_any_number_of_nodes() -> None:
+def test_the_table_grows_with_the_number_of_nodes() -> None:
     cache = Cache(Clock())
     for number in range(200):
         cache.set_node(node(f"n{number}", cpu=str(number)))
@@ -72,7 +72,7 @@ def test_there_is_room_for_any_number_of_nodes() -> None:
     assert int(cache.nodes.allocatable[0, cache.nodes.rows["n150"]]) == 150_000
 
 
-def test_a_log_that_has_forgotten_says_so() -> None:
+def test_a_truncated_change_log_returns_none() -> None:
     log = ChangeLog()
     for row in range(10_000):
         log.add(row % 7)

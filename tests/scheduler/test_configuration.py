@@ -1,4 +1,4 @@
-"""What a KubeSchedulerConfiguration says."""
+"""Tests of reading a KubeSchedulerConfiguration."""
 
 from typing import Any
 
@@ -12,24 +12,24 @@ def profile(plugins: dict[str, Any]) -> Any:
     return read_configuration({"profiles": [{"plugins": plugins}]}).profiles[0]
 
 
-def test_nothing_said_means_the_default_profile() -> None:
+def test_an_empty_configuration_has_the_default_profile() -> None:
     (only,) = read_configuration({}).profiles
     assert only.scheduler_name == "default-scheduler"
     assert only.plugins == DEFAULT_PLUGINS
 
 
-def test_a_plugin_can_be_taken_out_everywhere() -> None:
+def test_a_plugin_can_be_disabled_at_all_points() -> None:
     found = profile({"multiPoint": {"disabled": [{"name": "ImageLocality"}]}})
     assert set(DEFAULT_PLUGINS) - set(found.plugins) == {"ImageLocality"}
 
 
-def test_all_can_be_taken_out_and_some_put_back() -> None:
+def test_all_plugins_can_be_disabled_and_some_enabled() -> None:
     enabled = [{"name": "DefaultBinder"}, {"name": "NodeResourcesFit", "weight": 7}]
     found = profile({"multiPoint": {"disabled": [{"name": "*"}], "enabled": enabled}})
     assert found.plugins == {"DefaultBinder": 0, "NodeResourcesFit": 7}
 
 
-def test_a_plugin_can_be_taken_out_of_one_point() -> None:
+def test_a_plugin_can_be_disabled_at_one_point() -> None:
     found = profile({"filter": {"disabled": [{"name": "NodeResourcesFit"}]}})
     assert found.off == {"filter": {"NodeResourcesFit"}}
     assert "NodeResourcesFit" in found.plugins
@@ -41,7 +41,7 @@ def test_weights_can_be_changed() -> None:
     assert found.off["score"] == set(DEFAULT_PLUGINS) - {"NodeAffinity"}
 
 
-def test_back_off_and_extenders_are_read() -> None:
+def test_backoff_and_extenders_are_read() -> None:
     extender = {
         "urlPrefix": "http://127.0.0.1:8888/scheduler",
         "filterVerb": "filter",
@@ -64,6 +64,6 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("document", "text"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_meant_is_refused(document: dict[str, Any], text: str) -> None:
+def test_an_invalid_configuration_is_rejected(document: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         read_configuration(document)

@@ -1,4 +1,4 @@
-"""What the informers tell, and what becomes of it."""
+"""Tests of the informers' event handlers."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class Watched:
         self.handler = PodHandler(self.cache, self.queue, {"default-scheduler"})
 
     def tell(self, **more: Any) -> None:
-        """A state of the Pod `p`."""
+        """Return a state of the Pod `p`."""
         self.handler.on_add(ref(pod_object("p", **more)), False)
 
 
@@ -42,7 +42,7 @@ async def test_a_pod_without_a_node_waits_in_the_queue() -> None:
     assert len(watched.queue) == 1
 
 
-async def test_a_pod_with_a_node_is_in_the_cache_alone() -> None:
+async def test_a_pod_with_a_node_is_only_in_the_cache() -> None:
     watched = Watched()
     watched.tell()
     watched.tell(nodeName="n")
@@ -50,14 +50,14 @@ async def test_a_pod_with_a_node_is_in_the_cache_alone() -> None:
     assert watched.cache.get("p") is not None
 
 
-async def test_a_pod_that_has_ended_uses_nothing() -> None:
+async def test_an_ended_pod_uses_no_resources() -> None:
     watched = Watched()
     watched.tell(nodeName="n")
     watched.tell(nodeName="n", status={"phase": "Succeeded"})
     assert watched.cache.get("p") is None
 
 
-async def test_what_was_assumed_is_confirmed() -> None:
+async def test_an_assumed_pod_is_confirmed() -> None:
     watched = Watched()
     watched.tell()
     watched.cache.assume(pod("p", on="n"))
@@ -66,7 +66,7 @@ async def test_what_was_assumed_is_confirmed() -> None:
     assert watched.handler.pending == {}
 
 
-async def test_the_start_of_a_pod_is_noted() -> None:
+async def test_the_start_of_a_pod_is_recorded() -> None:
     watched = Watched()
     watched.tell(nodeName="n")
     watched.tell(nodeName="n", status={"phase": "Running", "startTime": "2026-01-01T00:00:00Z"})
@@ -77,7 +77,7 @@ async def test_the_start_of_a_pod_is_noted() -> None:
     assert watched.cache.nodes.pods[row]["p"] is known
 
 
-async def test_changed_labels_are_noted() -> None:
+async def test_changed_labels_are_recorded() -> None:
     watched = Watched()
     watched.tell(nodeName="n")
     watched.tell(nodeName="n", labels={"app": "web"})
@@ -86,7 +86,7 @@ async def test_changed_labels_are_noted() -> None:
     assert known.labels == {"app": "web"}
 
 
-async def test_a_pod_that_was_made_anew_is_another() -> None:
+async def test_a_recreated_pod_is_a_different_pod() -> None:
     watched = Watched()
     old = ref(pod_object("p", nodeName="n"))
     new = pod_object("p")
@@ -107,5 +107,5 @@ CHANGES: dict[str, tuple[dict[str, Any], list[ClusterEvent]]] = {
 
 
 @pytest.mark.parametrize(("change", "events"), CHANGES.values(), ids=CHANGES)
-def test_a_changed_node_wakes_those_that_wait_for_that(change: dict[str, Any], events: list[ClusterEvent]) -> None:
+def test_a_changed_node_causes_the_matching_events(change: dict[str, Any], events: list[ClusterEvent]) -> None:
     assert list(node_events(node("n"), node("n", **change))) == events

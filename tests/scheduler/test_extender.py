@@ -1,4 +1,4 @@
-"""Extenders, as they are asked and as they answer."""
+"""Tests of extenders: requests and responses."""
 
 import asyncio
 import random
@@ -27,7 +27,7 @@ from tests.unreadable import DEEP, NO_TEXT
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A service that leaves `node-2` alone, whatever it is asked."""
+    """A service that only accepts `node-2`."""
     head = await reader.readuntil(b"\r\n\r\n")
     body = json.encode({"NodeNames": ["node-2"]} if head.startswith(b"POST /scheduler/filter ") else {"Error": "what?"})
     writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
@@ -36,7 +36,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     await writer.wait_closed()
 
 
-async def test_a_service_is_asked_over_http() -> None:
+async def test_an_extender_is_called_over_http() -> None:
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     said = {"urlPrefix": f"http://127.0.0.1:{port}/scheduler", "filterVerb": "filter", "nodeCacheCapable": True}
@@ -48,7 +48,7 @@ async def test_a_service_is_asked_over_http() -> None:
 
 
 class Answer:
-    """An answer whose body is there."""
+    """A response with a complete body."""
 
     def __init__(self, status: int, body: bytes) -> None:
         self.status = status
@@ -62,11 +62,11 @@ class Answer:
         yield self._body
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
 
 class Service:
-    """Answers by the verb, and remembers what it was asked."""
+    """Responds by verb, and records the requests."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers = answers
@@ -81,7 +81,7 @@ class Service:
         return Answer(200, said if isinstance(said, bytes) else json.encode(said))
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
 
 CONFIG = ExtenderConfig(
@@ -112,24 +112,24 @@ def board() -> Board:
     return Board([node(name) for name in ("a", "b", "c")])
 
 
-async def test_the_nodes_that_it_leaves_are_left() -> None:
+async def test_only_nodes_that_the_extender_accepts_remain() -> None:
     service = Service(filter={"NodeNames": ["b"]}, prioritize=[])
     assert await choose(extenders(service), board()) == "b"
     assert sorted(service.asked["filter"]["NodeNames"]) == ["a", "b", "c"]
     assert service.asked["filter"]["Pod"] == {"metadata": {"name": "default/p"}}
 
 
-async def test_fields_are_read_in_any_case() -> None:
+async def test_response_fields_are_read_in_any_letter_case() -> None:
     assert await choose(extenders(Service(filter={"nodenames": ["c"]}, prioritize=[])), board()) == "c"
 
 
-async def test_whole_nodes_are_sent_to_one_that_does_not_know_them() -> None:
+async def test_whole_nodes_are_sent_to_an_extender_without_node_cache() -> None:
     service = Service(filter={"Nodes": {"items": [{"metadata": {"name": "a"}}]}}, prioritize=[])
     assert await choose(extenders(service, node_cache_capable=False), board()) == "a"
     assert {"metadata": {"name": "c"}} in service.asked["filter"]["Nodes"]["items"]
 
 
-async def test_its_reasons_are_told() -> None:
+async def test_reasons_of_the_extender_are_reported() -> None:
     failed = {"a": "no licence", "b": "no licence"}
     service = Service(filter={"NodeNames": [], "FailedNodes": failed, "FailedAndUnresolvableNodes": {"c": "too old"}})
     with pytest.raises(FitError) as raised:
@@ -137,38 +137,38 @@ async def test_its_reasons_are_told() -> None:
     assert str(raised.value) == "0/3 nodes are available: 1 too old, 2 no licence."
 
 
-async def test_its_scores_decide() -> None:
+async def test_scores_of_the_extender_decide() -> None:
     scores = [{"Host": "a", "Score": 1}, {"Host": "b", "Score": 9}]
     assert await choose(extenders(Service(prioritize=scores), filter_verb=""), board()) == "b"
 
 
-async def test_without_one_that_fails_nothing_goes_unless_it_is_ignorable() -> None:
+async def test_a_failing_extender_stops_scheduling_unless_it_is_ignorable() -> None:
     with pytest.raises(ExtenderError, match="code 500"):
         await choose(extenders(Service()), board())
     assert await choose(extenders(Service(), ignorable=True), board()) in ("a", "b", "c")
 
 
 @pytest.mark.parametrize("answer", [b"{", b'{"Error":' + NO_TEXT + b"}", DEEP], ids=["syntax", "no text", "deep"])
-async def test_an_answer_that_is_no_json_is_its_failure(answer: bytes) -> None:
+async def test_a_malformed_response_is_a_failure_of_the_extender(answer: bytes) -> None:
     with pytest.raises(ExtenderError, match="no JSON"):
         await choose(extenders(Service(filter=answer)), board())
 
 
-async def test_it_is_asked_only_about_pods_with_its_resources() -> None:
+async def test_an_extender_handles_only_pods_with_its_resources() -> None:
     service = Service()
     asked = extenders(service, managed_resources=frozenset({"example.com/gpu"}))
     assert await choose(asked, board()) in ("a", "b", "c")
     assert service.asked == {}
 
 
-async def test_it_may_bind() -> None:
+async def test_an_extender_can_bind_pods() -> None:
     service = Service(bind={})
     placed = pod("p", on="a")
     assert await ExtenderBinder(extenders(service)).bind(board().cycle(placed), placed)
     assert service.asked["bind"] == {"PodName": "p", "PodNamespace": "default", "PodUID": "p", "Node": "a"}
 
 
-async def test_it_may_choose_other_victims() -> None:
+async def test_an_extender_can_choose_other_victims() -> None:
     there = board()
     for name in ("x", "y"):
         there.cache.set_pod(pod(name, on="a"))

@@ -1,4 +1,4 @@
-"""What /metrics tells of a scheduler."""
+"""Tests of a scheduler's metrics."""
 
 import re
 
@@ -15,12 +15,12 @@ from tests.scheduler.test_scheduler import bound, make_nodes, make_pods, not_sch
 
 
 def values(work: Working) -> dict[str, float]:
-    """The samples of a scrape."""
+    """Return the samples of a scrape."""
     found = re.findall(r"^(scheduler_\S+) (\S+)$", generate_latest(work.manager.registry).decode(), re.MULTILINE)
     return {name: float(value) for name, value in found}
 
 
-async def test_a_scrape_tells_of_bound_and_of_waiting_pods() -> None:
+async def test_metrics_count_bound_and_waiting_pods() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("n", cpu="1"))
         await make_pods(work, pod_object("fits", requests={"cpu": "1"}))
@@ -43,21 +43,21 @@ async def test_a_scrape_tells_of_bound_and_of_waiting_pods() -> None:
     ]
 
 
-def test_one_attempt_of_ten_tells_of_its_plugins() -> None:
+def test_one_in_ten_attempts_measures_its_plugins() -> None:
     metrics, queued = SchedulerMetrics(), QueuedPod(pod("a"), 0.0, 0.0)
     asked = [metrics.began(queued) is not None for _ in range(3 * SAMPLE_EVERY)]
     assert asked == [True, *[False] * (SAMPLE_EVERY - 1)] * 3
 
 
 @pytest.mark.parametrize(("attempts", "label"), [(1, "1"), (14, "14"), (15, "15+"), (99, "15+")])
-def test_turns_are_counted_up_to_fifteen(attempts: int, label: str) -> None:
+def test_attempts_are_counted_up_to_fifteen(attempts: int, label: str) -> None:
     metrics = SchedulerMetrics()
     metrics.bound(QueuedPod(pod("a"), 0.0, 0.0, attempts=attempts), 2.0)
     assert list(metrics.sli) == [(label,)]
     assert metrics.sli[(label,)].sum == 2.0
 
 
-def test_buckets_hold_what_is_at_most_their_bound() -> None:
+def test_buckets_include_their_upper_bound() -> None:
     histogram = Histogram((1.0, 2.0))
     for value in (0.5, 1.0, 1.5, 3.0):
         histogram.observe(value)

@@ -1,4 +1,4 @@
-"""Plugins of others."""
+"""Tests of custom plugins."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ from tests.scheduler.test_scheduler import bound, make_nodes, make_pods, not_sch
 
 
 class Mine:
-    """A plugin of somebody else."""
+    """A custom plugin."""
 
     name = "Mine"
     events: Mapping[ClusterEvent, Hint] = {}
@@ -67,14 +67,14 @@ def with_plugin(make: Callable[[], Plugin], weight: int = 0) -> SetUp:
     return partial(set_up, configuration=configuration, more_plugins={"Mine": lambda arguments, handle: make()})
 
 
-async def test_its_score_counts_by_its_weight() -> None:
+async def test_the_score_of_a_custom_plugin_has_its_weight() -> None:
     async with cluster(with_plugin(PrefersNode3, 100)) as work:
         await make_nodes(work, *(node_object(f"node-{number}") for number in range(5)))
         await make_pods(work, pod_object("web"))
         assert await bound(work, "web") == "node-3"
 
 
-async def test_what_it_refuses_is_told_and_undone() -> None:
+async def test_a_rejection_by_a_custom_plugin_is_reported_and_undone() -> None:
     plugin = RefusesOnce(Unschedulable("Mine", "not yet"))
     async with cluster(with_plugin(lambda: plugin)) as work:
         await make_nodes(work, node_object("node-1"))
@@ -83,7 +83,7 @@ async def test_what_it_refuses_is_told_and_undone() -> None:
         assert plugin.unreserved == ["web"]
 
 
-async def test_its_bugs_cost_the_pod_a_try_and_nothing_else() -> None:
+async def test_a_bug_in_a_custom_plugin_only_fails_one_attempt() -> None:
     makers: list[Any] = [lambda: RefusesOnce(RuntimeError("a bug")), FailsToBindOnce]
     for make in makers:
         async with cluster(with_plugin(make)) as work:
@@ -92,7 +92,7 @@ async def test_its_bugs_cost_the_pod_a_try_and_nothing_else() -> None:
             assert await bound(work, "web") == "node-1"
 
 
-async def test_pods_that_wait_do_not_hold_up_others() -> None:
+async def test_pods_waiting_for_a_plugin_do_not_block_others() -> None:
     async with cluster(with_plugin(WaitsForSome)) as work:
         await make_nodes(work, node_object("node-1"))
         await make_pods(work, *(pod_object(f"stuck-{number}") for number in range(BINDINGS_MAX + 1)))

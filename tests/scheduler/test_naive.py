@@ -1,4 +1,4 @@
-"""The arrays say what a look at each Node by itself would say, whatever came and went before."""
+"""Tests that array results equal those of a naive implementation, after any history of changes."""
 
 import math
 from typing import Any
@@ -71,7 +71,7 @@ def pods(draw: Any, name: str, on: str = "") -> PodInfo:
 
 
 class Naive:
-    """Looks at Nodes one by one."""
+    """A naive implementation that checks Nodes one by one."""
 
     def __init__(self, nodes: dict[str, Node], pods: dict[str, PodInfo]) -> None:
         self.nodes = nodes
@@ -81,7 +81,7 @@ class Naive:
         return [pod for pod in self.pods if pod.node_name == name]
 
     def amounts(self, name: str, resource: str) -> tuple[int, int]:
-        """Allocatable and requested."""
+        """Return allocatable and requested amounts."""
         said = str(self.nodes[name].status.allocatable[resource])
         allocatable = int(said) * 1000 if resource == "cpu" else int(said.removesuffix("Gi")) * 2**30
         return allocatable, sum(dict(pod.constraints.requests).get(resource, 0) for pod in self.on(name))
@@ -114,7 +114,7 @@ class Naive:
         return int((1 - deviation) * 100)
 
     def matching(self, app: str, key: str, value: str) -> int:
-        """Pods of an app in a domain."""
+        """Count the Pods of an app in a domain."""
         return sum(
             pod.labels["app"] == app and self.nodes[pod.node_name].metadata.labels.get(key) == value
             for pod in self.pods
@@ -164,7 +164,7 @@ class Naive:
 
 
 def board_and_naive(data: Any) -> tuple[Board, Naive, PodInfo]:
-    """A cluster with a history: the arrays have seen every step, the naive one only the end."""
+    """A cluster with a history: the arrays processed every step, the naive implementation only the result."""
     there = {each.metadata.name: each for each in data.draw(nodes())}
     board = Board(list(there.values()))
     placed: dict[str, PodInfo] = {}
@@ -196,7 +196,7 @@ def board_and_naive(data: Any) -> tuple[Board, Naive, PodInfo]:
 
 @settings(max_examples=examples(100))
 @given(data=st.data())
-def test_the_arrays_filter_as_a_look_at_each_node_does(data: Any) -> None:
+def test_array_filters_equal_filters_of_single_nodes(data: Any) -> None:
     board, naive, wanted = board_and_naive(data)
     constraints = wanted.constraints
 
@@ -216,7 +216,7 @@ def test_the_arrays_filter_as_a_look_at_each_node_does(data: Any) -> None:
 
 @settings(max_examples=examples(100))
 @given(data=st.data())
-def test_the_arrays_score_as_a_look_at_each_node_does(data: Any) -> None:
+def test_array_scores_equal_scores_of_single_nodes(data: Any) -> None:
     board, naive, wanted = board_and_naive(data)
     asked = dict(wanted.constraints.requests)
     left = board.scores(NodeResourcesFit(), wanted)

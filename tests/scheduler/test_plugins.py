@@ -1,4 +1,4 @@
-"""What each plugin says of Nodes."""
+"""Tests of each plugin's filter and score."""
 
 from typing import Any
 
@@ -59,13 +59,13 @@ def test_taints_reject_pods_that_do_not_tolerate_them(tolerations: list[Any], le
     assert Board(nodes).feasible(TaintToleration(), pod("p", tolerations=tolerations)) == left
 
 
-def test_taints_that_prefer_others_only_lower_the_score() -> None:
+def test_prefer_no_schedule_taints_only_lower_the_score() -> None:
     nodes = [node("free"), node("one", taints=[taint("PreferNoSchedule")])]
     nodes.append(node("two", taints=[taint("PreferNoSchedule"), taint("PreferNoSchedule", "b")]))
     assert Board(nodes).scores(TaintToleration(), pod("p")) == {"free": 100, "one": 50, "two": 0}
 
 
-def test_cordoned_nodes_take_pods_only_that_tolerate_it() -> None:
+def test_cordoned_nodes_accept_only_tolerating_pods() -> None:
     board = Board([node("open"), node("closed", unschedulable=True)])
     assert board.feasible(NodeUnschedulable(), pod("p")) == {"open"}
     tolerations = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
@@ -96,7 +96,7 @@ AFFINITIES: dict[str, tuple[dict[str, Any], set[str]]] = {
 
 
 @pytest.mark.parametrize(("affinity", "left"), AFFINITIES.values(), ids=AFFINITIES)
-def test_node_affinity_rejects_what_does_not_match(affinity: dict[str, Any], left: set[str]) -> None:
+def test_node_affinity_rejects_nodes_that_do_not_match(affinity: dict[str, Any], left: set[str]) -> None:
     board = Board([node("small", labels={"size": "1"}), node("large", labels={"size": "7"}), node("bare")])
     assert board.feasible(NodeAffinity(), pod("p", affinity=affinity)) == left
 
@@ -127,7 +127,7 @@ def test_a_port_of_a_node_serves_one_pod(change: dict[str, Any], fits: bool) -> 
     assert board.feasible(NodePorts(), pod("p", ports=[{**port, **change}])) == ({"n"} if fits else set())
 
 
-def test_all_that_is_lacking_is_named() -> None:
+def test_all_missing_resources_are_named() -> None:
     board = Board([node("n", cpu="1", memory="1Gi", pods=1)], [pod("there", on="n", requests={"cpu": "500m"})])
     wanted = pod("p", requests={"cpu": "600m", "memory": "2Gi", "example.com/gpu": "1"})
     assert board.message(NodeResourcesFit(), wanted) == (
@@ -143,7 +143,7 @@ def test_extended_resources_are_counted() -> None:
     assert board.feasible(NodeResourcesFit(), pod("q", requests={"example.com/gpu": "2"})) == set()
 
 
-def test_the_node_with_more_left_is_better() -> None:
+def test_least_allocated_prefers_the_node_with_more_free_resources() -> None:
     board = Board([node("used", cpu="4", memory="10Gi"), node("free", cpu="4", memory="10Gi")])
     board.cache.set_pod(pod("there", on="used", requests={"cpu": "2", "memory": "5Gi"}))
     assert board.scores(NodeResourcesFit(), pod("p", requests={"cpu": "1", "memory": "2Gi"})) == {
@@ -159,14 +159,14 @@ def test_most_allocated_fills_nodes_up() -> None:
     assert scores == {"used": (75 + 70) // 2, "free": (25 + 20) // 2}
 
 
-def test_balance_prefers_the_node_where_the_pod_evens_things_out() -> None:
+def test_balanced_allocation_prefers_the_node_that_becomes_balanced() -> None:
     board = Board([node("even", cpu="4", memory="8Gi"), node("cpu-heavy", cpu="4", memory="8Gi")])
     board.cache.set_pod(pod("there", on="cpu-heavy", requests={"cpu": "2"}))
     scores = board.scores(NodeResourcesBalancedAllocation(), pod("p", requests={"memory": "4Gi"}))
     assert scores == {"even": 62, "cpu-heavy": 87}
 
 
-def test_images_that_are_there_count_by_their_size() -> None:
+def test_present_images_score_by_their_size() -> None:
     size = 500 * 1024 * 1024
     board = Board([node("has", images={"registry.example.com/app:1": size}), node("has-not")])
     spread = size // 2
@@ -202,13 +202,13 @@ SPREADS: dict[str, tuple[dict[str, Any], set[str]]] = {
 
 
 @pytest.mark.parametrize(("constraint", "left"), SPREADS.values(), ids=SPREADS)
-def test_full_zones_are_rejected(constraint: dict[str, Any], left: set[str]) -> None:
+def test_zones_beyond_the_skew_are_rejected(constraint: dict[str, Any], left: set[str]) -> None:
     board = Board(zoned(a="1", b="1", c="2"), [pod("there", on="a", labels={"app": "web"})])
     wanted = pod("p", labels={"app": "web"}, topologySpreadConstraints=[constraint])
     assert board.feasible(PodTopologySpread(DefaultSelectors()), wanted) == left
 
 
-def test_nodes_without_the_label_are_told_apart() -> None:
+def test_nodes_without_topology_label_have_another_reason() -> None:
     wanted = pod("p", labels={"app": "web"}, topologySpreadConstraints=[spread(key="rack")])
     assert Board([node("n")]).message(PodTopologySpread(DefaultSelectors()), wanted) == (
         "0/1 nodes are available: 1 node(s) didn't match pod topology spread constraints (missing required label)."
@@ -222,32 +222,32 @@ def test_terminating_pods_are_not_counted() -> None:
     assert Board(zoned(a="1", c="2"), [leaving]).feasible(PodTopologySpread(DefaultSelectors()), wanted) == {"a", "c"}
 
 
-def test_replicas_prefer_hosts_and_zones_without_their_like() -> None:
+def test_replicas_prefer_hosts_and_zones_with_fewer_replicas() -> None:
     board = Board(zoned(a="1", b="1", c="2"), [pod("there", on="a", labels={"app": "web"})])
     selectors = DefaultSelectors(selector_from_labels({"app": "web"}))
     scores = board.scores(PodTopologySpread(selectors), pod("p", labels={"app": "web"}))
     assert scores["c"] > scores["b"] > scores["a"]
 
 
-def test_affinity_wants_to_be_near() -> None:
+def test_affinity_requires_the_same_domain() -> None:
     board = Board([node("a"), node("b")], [pod("db", on="b", labels={"app": "db"})])
     assert board.feasible(InterPodAffinity(), pod("p", affinity=near(term("db")))) == {"b"}
 
 
-def test_the_first_of_its_kind_may_be_anywhere() -> None:
+def test_the_first_pod_of_a_group_fits_any_node() -> None:
     board = Board([node("a"), node("b")])
     first = pod("p", labels={"app": "web"}, affinity=near(term("web")))
     assert board.feasible(InterPodAffinity(), first) == {"a", "b"}
     assert board.feasible(InterPodAffinity(), pod("q", affinity=near(term("web")))) == set()
 
 
-def test_anti_affinity_keeps_away_from_the_whole_domain() -> None:
+def test_anti_affinity_rejects_the_whole_domain() -> None:
     board = Board(zoned(a="1", b="1", c="2"), [pod("there", on="a", labels={"app": "web"})])
     wanted = pod("p", affinity=near(term("web", ZONE), "podAntiAffinity"))
     assert board.feasible(InterPodAffinity(), wanted) == {"c"}
 
 
-def test_the_anti_affinity_of_others_counts_too() -> None:
+def test_anti_affinity_of_existing_pods_is_respected() -> None:
     lonely = pod("there", on="a", affinity=near(term("web"), "podAntiAffinity"))
     board = Board([node("a")], [lonely])
     assert board.message(InterPodAffinity(), pod("p", labels={"app": "web"})) == (
@@ -255,14 +255,14 @@ def test_the_anti_affinity_of_others_counts_too() -> None:
     )
 
 
-def test_terms_mean_the_pods_own_namespace() -> None:
+def test_terms_select_only_the_pods_own_namespace() -> None:
     board = Board([node("a")], [pod("db", on="a", labels={"app": "db"}, namespace="other")])
     assert board.feasible(InterPodAffinity(), pod("p", affinity=near(term("db")))) == set()
     there = {**term("db"), "namespaces": ["other"]}
     assert board.feasible(InterPodAffinity(), pod("q", affinity=near(there))) == {"a"}
 
 
-def test_wishes_score_between_the_worst_and_the_best() -> None:
+def test_preferred_affinity_is_scaled_between_worst_and_best() -> None:
     preferred = [{"weight": 5, "podAffinityTerm": term("db")}]
     affinity = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
     pods = [pod("db-1", on="a", labels={"app": "db"}), pod("db-2", on="a", labels={"app": "db"})]

@@ -1,4 +1,4 @@
-"""Who must go, and where."""
+"""Tests of preemption: victims and the choice of the Node."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ BETTER = {
 
 
 @pytest.mark.parametrize(("good", "bad"), BETTER.values(), ids=BETTER)
-def test_the_node_where_the_least_is_lost_is_best(good: Candidate, bad: Candidate) -> None:
+def test_the_cheapest_candidate_is_best(good: Candidate, bad: Candidate) -> None:
     assert best_candidate([bad, good]) is good
     assert best_candidate([good, bad]) is good
 
@@ -51,19 +51,19 @@ def budget(allowed: int, **more: Any) -> Budget:
     return read_budget(obj)
 
 
-def test_budgets_protect_those_that_are_over_what_is_allowed() -> None:
+def test_budgets_protect_pods_beyond_the_allowed_disruptions() -> None:
     pods = [pod(name, labels={"app": "web"}) for name in ("a", "b")] + [pod("c")]
     violating, others = split_by_violation(pods, [budget(1)])
     assert ([each.name for each in violating], [each.name for each in others]) == (["b"], ["a", "c"])
 
 
-def test_pods_that_count_as_disrupted_already_violate_nothing() -> None:
+def test_already_disrupted_pods_violate_no_budget() -> None:
     violating, _ = split_by_violation([pod("a", labels={"app": "web"})], [budget(0, disruptedPods={"a": "now"})])
     assert violating == []
 
 
 def dry_run(pods: list[PodInfo], wanted: PodInfo, *budgets: Budget, **spec: Any) -> Any:
-    """What would go from the Node `n`, by name; or the reasons."""
+    """Return the names of the victims on the Node `n`, or the reasons against it."""
     board = Board([node("n", **spec)], pods)
     filters = Framework(
         [TaintToleration(), NodePorts(), NodeResourcesFit(), PodTopologySpread(DefaultSelectors()), InterPodAffinity()],
@@ -80,27 +80,27 @@ def on_node(name: str, cpu: str, priority: int = 0, **more: Any) -> PodInfo:
     return pod(name, on="n", requests={"cpu": cpu}, priority=priority, **more)
 
 
-def test_the_least_important_pods_that_will_do_go() -> None:
+def test_the_least_important_sufficient_pods_are_victims() -> None:
     pods = [on_node("a", "1", 1), on_node("b", "1", 2), on_node("c", "1", 3)]
     assert dry_run(pods, pod("p", requests={"cpu": "2"}, priority=10), cpu="3") == ["b", "a"]
 
 
-def test_pods_of_the_same_priority_stay() -> None:
+def test_pods_of_the_same_priority_are_not_victims() -> None:
     wanted = pod("p", requests={"cpu": "1"}, priority=5)
     assert dry_run([on_node("a", "1", 5)], wanted, cpu="1") == [NO_VICTIMS]
 
 
-def test_it_is_told_when_even_an_empty_node_would_not_do() -> None:
+def test_reasons_are_returned_if_even_an_empty_node_does_not_fit() -> None:
     wanted = pod("p", requests={"cpu": "2"}, priority=5)
     assert dry_run([on_node("a", "1")], wanted, cpu="1") == ["Insufficient cpu"]
 
 
-def test_protected_pods_stay_if_others_can_go() -> None:
+def test_protected_pods_are_the_last_victims() -> None:
     pods = [on_node("protected", "1", labels={"app": "web"}), on_node("other", "1")]
     assert dry_run(pods, pod("p", requests={"cpu": "1"}, priority=5), budget(0), cpu="2") == ["other"]
 
 
-def test_who_holds_a_port_goes() -> None:
+def test_a_pod_that_uses_the_port_is_a_victim() -> None:
     port = [{"containerPort": 80, "hostPort": 80}]
     pods = [pod("web", on="n", ports=port), pod("other", on="n")]
     assert dry_run(pods, pod("p", ports=port, priority=5)) == ["web"]
@@ -111,11 +111,11 @@ def affinity(app: str) -> dict[str, Any]:
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
-def test_who_must_not_be_near_goes() -> None:
+def test_a_pod_violating_anti_affinity_is_a_victim() -> None:
     pods = [pod("db", on="n", labels={"app": "db"}), pod("other", on="n")]
     assert dry_run(pods, pod("p", affinity=affinity("db"), priority=5)) == ["db"]
 
 
-def test_who_does_not_want_the_pod_near_goes() -> None:
+def test_a_pod_with_anti_affinity_against_the_pod_is_a_victim() -> None:
     pods = [pod("lonely", on="n", affinity=affinity("web")), pod("other", on="n")]
     assert dry_run(pods, pod("p", labels={"app": "web"}, priority=5)) == ["lonely"]

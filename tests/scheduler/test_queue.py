@@ -1,4 +1,4 @@
-"""Which Pod is tried when."""
+"""Tests of the scheduling queue."""
 
 import asyncio
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ async def popped(queue: SchedulingQueue) -> str:
 
 
 async def failed(queue: SchedulingQueue, name: str) -> None:
-    """Have a Pod fit nowhere."""
+    """Fail an attempt because the Pod fits no Node."""
     queue.add(pod(name))
     queue.requeue(await queue.pop(), FIT)
 
@@ -52,7 +52,7 @@ async def test_the_most_important_pod_comes_first_then_the_oldest() -> None:
 
 
 @virtual_time
-async def test_a_pod_that_is_gone_is_not_tried() -> None:
+async def test_a_deleted_pod_is_not_scheduled() -> None:
     queue = new_queue()
     queue.add(pod("a"))
     queue.add(pod("b"))
@@ -73,7 +73,7 @@ async def test_a_gated_pod_waits_for_its_gate() -> None:
 
 
 @virtual_time
-async def test_an_event_that_no_plugin_waits_for_wakes_nobody() -> None:
+async def test_an_event_that_no_plugin_waits_for_moves_no_pods() -> None:
     queue = new_queue()
     await failed(queue, "a")
     queue.on_event(ClusterEvent.NAMESPACE_LABELS)
@@ -82,7 +82,7 @@ async def test_an_event_that_no_plugin_waits_for_wakes_nobody() -> None:
 
 
 @virtual_time
-async def test_an_event_that_a_hint_takes_wakes_the_pod() -> None:
+async def test_an_event_that_a_hint_accepts_moves_the_pod() -> None:
     queue = new_queue()
     await failed(queue, "a")
     queue.on_event(ClusterEvent.NODE_ADDED, None, "large")
@@ -91,7 +91,7 @@ async def test_an_event_that_a_hint_takes_wakes_the_pod() -> None:
 
 
 @virtual_time
-async def test_events_during_the_try_are_not_missed() -> None:
+async def test_events_during_an_attempt_are_not_missed() -> None:
     queue = new_queue()
     queue.add(pod("a"))
     queued = await queue.pop()
@@ -101,7 +101,7 @@ async def test_events_during_the_try_are_not_missed() -> None:
 
 
 @virtual_time
-async def test_other_pods_go_before_one_that_backs_off() -> None:
+async def test_other_pods_come_before_pods_in_backoff() -> None:
     queue = new_queue()
     await failed(queue, "a")
     queue.on_event(ClusterEvent.POD_DELETED)
@@ -110,7 +110,7 @@ async def test_other_pods_go_before_one_that_backs_off() -> None:
 
 
 @virtual_time
-async def test_a_back_off_that_is_over_counts_no_more() -> None:
+async def test_a_pod_is_active_after_its_backoff() -> None:
     queue = new_queue()
     await failed(queue, "a")
     queue.on_event(ClusterEvent.POD_DELETED)
@@ -120,7 +120,7 @@ async def test_a_back_off_that_is_over_counts_no_more() -> None:
 
 
 @virtual_time
-async def test_errors_are_waited_out() -> None:
+async def test_backoff_after_an_error_is_not_shortened() -> None:
     queue = new_queue()
     queue.add(pod("a"))
     queue.requeue(await queue.pop(), frozenset(), error=True)
@@ -128,7 +128,7 @@ async def test_errors_are_waited_out() -> None:
 
 
 @virtual_time
-async def test_a_pod_that_waits_too_long_is_tried_in_any_case() -> None:
+async def test_an_unschedulable_pod_is_retried_after_a_timeout() -> None:
     queue = new_queue()
     await failed(queue, "a")
     run = asyncio.create_task(queue.run())
@@ -137,7 +137,7 @@ async def test_a_pod_that_waits_too_long_is_tried_in_any_case() -> None:
 
 
 @virtual_time
-async def test_a_changed_pod_is_tried_again() -> None:
+async def test_a_changed_pod_is_retried() -> None:
     queue = new_queue()
     await failed(queue, "a")
     queue.update(pod("a", labels={"app": "web"}))
@@ -145,7 +145,7 @@ async def test_a_changed_pod_is_tried_again() -> None:
 
 
 @virtual_time
-async def test_the_schedulers_own_words_wake_nobody() -> None:
+async def test_status_updates_of_the_scheduler_move_no_pods() -> None:
     queue = new_queue()
     await failed(queue, "a")
     queue.update(pod("a", status={"phase": "Pending"}))
@@ -153,7 +153,7 @@ async def test_the_schedulers_own_words_wake_nobody() -> None:
 
 
 @virtual_time
-async def test_nominations_come_from_the_status_and_stay_until_they_are_taken_back() -> None:
+async def test_nominations_come_from_the_status_and_stay_until_removed() -> None:
     queue = new_queue()
     queue.add(pod("a", status={"nominatedNodeName": "n"}))
     queue.update(pod("a"))
@@ -162,12 +162,12 @@ async def test_nominations_come_from_the_status_and_stay_until_they_are_taken_ba
     assert not queue.nominator
 
 
-def test_back_off_doubles_up_to_its_bound() -> None:
+def test_backoff_doubles_up_to_its_maximum() -> None:
     assert [Backoff().after(failures) for failures in (0, 1, 2, 3, 4, 5, 50)] == [0.0, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
 
 
 @virtual_time
-async def test_it_is_counted_why_pods_come_into_a_queue() -> None:
+async def test_incoming_pods_are_counted_by_event() -> None:
     queue = new_queue()
     await failed(queue, "a")
     queue.on_event(ClusterEvent.POD_DELETED)
@@ -181,7 +181,7 @@ async def test_it_is_counted_why_pods_come_into_a_queue() -> None:
 
 
 @virtual_time
-async def test_a_turn_is_the_first_when_the_gates_are_open() -> None:
+async def test_the_first_attempt_counts_from_the_removal_of_gates() -> None:
     queue = new_queue()
     queue.add(pod("a", schedulingGates=[{"name": "wait"}]))
     await asyncio.sleep(60)

@@ -1,4 +1,4 @@
-"""The whole scheduler on a server in this process."""
+"""Tests of the whole scheduler on a server in this process."""
 
 import asyncio
 from collections import Counter
@@ -25,7 +25,7 @@ from tests.scheduler.objects import node_object, pod_object
 
 
 async def make_nodes(work: Working, *nodes: Object) -> None:
-    """Make Nodes, and wait until the scheduler knows them."""
+    """Create Nodes, and wait until they are in the scheduler's cache."""
     for node in nodes:
         await work.create(NODES, node)
         await work.patch_status(NODES, node["metadata"]["name"], node["status"])
@@ -34,7 +34,7 @@ async def make_nodes(work: Working, *nodes: Object) -> None:
 
 
 async def make_pods(work: Working, *pods: Object) -> None:
-    """Make Pods; one with a priority gets it from a class of its own."""
+    """Create Pods; a priority is set with a separate PriorityClass."""
     for pod in pods:
         spec = pod["spec"]
         if spec.get("priority"):
@@ -46,14 +46,14 @@ async def make_pods(work: Working, *pods: Object) -> None:
 
 
 async def bound(work: Working, name: str) -> str:
-    """The Node of a Pod, as soon as it has one."""
+    """Wait until a Pod has a Node, and return it."""
     pod = await work.until(PODS, name, lambda pod: pod["spec"].get("nodeName"))
     node_name: str = pod["spec"]["nodeName"]
     return node_name
 
 
 def not_scheduled(pod: Object) -> Any:
-    """The message of its condition, if it says that the Pod has no Node."""
+    """Return the message of the condition PodScheduled, if it is False."""
     for condition in pod.get("status", {}).get("conditions", ()):
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             return condition["message"]
@@ -67,7 +67,7 @@ async def test_a_pod_gets_a_node() -> None:
         assert await bound(work, "web") == "node-1"
 
 
-async def test_it_is_told_by_an_event() -> None:
+async def test_a_binding_is_recorded_as_an_event() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("node-1"))
         await make_pods(work, pod_object("web"))
@@ -75,7 +75,7 @@ async def test_it_is_told_by_an_event() -> None:
         assert event["message"] == "Successfully assigned default/web to node-1"
 
 
-async def test_pods_spread_over_like_nodes() -> None:
+async def test_pods_spread_over_equal_nodes() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, *(node_object(f"node-{number}") for number in range(4)))
         await make_pods(work, *(pod_object(f"web-{number}", requests={"cpu": "500m"}) for number in range(8)))
@@ -93,7 +93,7 @@ async def test_a_pod_that_fits_nowhere_gets_a_node_when_one_appears() -> None:
         assert await bound(work, "web") == "large"
 
 
-async def test_pods_of_other_schedulers_are_left_alone() -> None:
+async def test_pods_of_other_schedulers_are_ignored() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("node-1"))
         await make_pods(work, pod_object("theirs", schedulerName="other"), pod_object("ours"))
@@ -101,7 +101,7 @@ async def test_pods_of_other_schedulers_are_left_alone() -> None:
         assert "nodeName" not in (await work.get(PODS, "theirs"))["spec"]
 
 
-async def test_taints_keep_pods_off() -> None:
+async def test_taints_repel_pods() -> None:
     taint = {"key": "dedicated", "value": "db", "effect": "NoSchedule"}
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("tainted", taints=[taint]))
@@ -115,7 +115,7 @@ async def test_taints_keep_pods_off() -> None:
         assert await bound(work, "db") == "tainted"
 
 
-async def test_a_pod_whose_node_is_not_tainted_any_more_is_tried_again() -> None:
+async def test_a_pod_is_retried_when_a_taint_is_removed() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("node-1", unschedulable=True))
         await make_pods(work, pod_object("web"))
@@ -131,7 +131,7 @@ async def test_the_node_selector_decides() -> None:
         assert await bound(work, "web") == "node-ssd"
 
 
-async def test_pods_keep_away_from_their_like() -> None:
+async def test_anti_affinity_separates_replicas() -> None:
     term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
     affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     async with cluster(set_up) as work:
@@ -146,7 +146,7 @@ async def test_pods_keep_away_from_their_like() -> None:
         await bound(work, "web-3")
 
 
-async def test_pods_lie_evenly_over_zones() -> None:
+async def test_pods_are_spread_evenly_over_zones() -> None:
     spread = {
         "maxSkew": 1,
         "topologyKey": "zone",
@@ -164,7 +164,7 @@ async def test_pods_lie_evenly_over_zones() -> None:
         assert found == {"a": 4, "b": 4}
 
 
-async def test_replicas_lie_evenly_over_hosts_of_different_fullness_unless_told_otherwise() -> None:
+async def test_replicas_are_spread_over_hosts_by_default() -> None:
     async with cluster(set_up) as work:
         await make_nodes(
             work, node_object("small", cpu="8", memory="16Gi"), node_object("large", cpu="10", memory="20Gi")
@@ -184,7 +184,7 @@ async def test_replicas_lie_evenly_over_hosts_of_different_fullness_unless_told_
         assert set(Counter([await bound(work, name) for name in names]).values()) == {3}
 
 
-async def test_a_gated_pod_waits_until_its_gate_is_gone() -> None:
+async def test_a_gated_pod_waits_until_its_gate_is_removed() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("node-1"))
         await make_pods(work, pod_object("gated", schedulingGates=[{"name": "example.com/quota"}]), pod_object("web"))
@@ -194,7 +194,7 @@ async def test_a_gated_pod_waits_until_its_gate_is_gone() -> None:
         assert await bound(work, "gated") == "node-1"
 
 
-async def test_an_important_pod_takes_the_place_of_another() -> None:
+async def test_an_important_pod_preempts_another() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("node-1", cpu="1"))
         await make_pods(work, pod_object("low", requests={"cpu": "800m"}))
@@ -244,7 +244,7 @@ async def test_each_profile_has_its_own_pods() -> None:
         assert not_scheduled(await work.until(PODS, "plain", not_scheduled))
 
 
-async def test_pods_that_are_bound_already_use_their_node() -> None:
+async def test_bound_pods_use_their_nodes() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("node-1", cpu="1"))
         await make_pods(work, pod_object("static", requests={"cpu": "800m"}, nodeName="node-1"))
@@ -254,7 +254,7 @@ async def test_pods_that_are_bound_already_use_their_node() -> None:
         assert await bound(work, "web") == "node-1"
 
 
-async def test_a_namespace_selector_is_asked_of_the_namespaces_labels() -> None:
+async def test_a_namespace_selector_matches_labels_of_namespaces() -> None:
     term = {
         "labelSelector": {"matchLabels": {"app": "db"}},
         "namespaceSelector": {"matchLabels": {"team": "storage"}},
@@ -271,7 +271,7 @@ async def test_a_namespace_selector_is_asked_of_the_namespaces_labels() -> None:
         assert await bound(work, "web") == "node-2"
 
 
-async def test_why_a_pod_has_no_node_is_told_by_an_event_and_by_one_condition() -> None:
+async def test_an_unschedulable_pod_gets_an_event_and_a_condition() -> None:
     async with cluster(set_up) as work:
         await make_pods(work, pod_object("web", requests={"cpu": "2"}))
         pod = await work.until(PODS, "web", not_scheduled)
@@ -285,7 +285,7 @@ async def test_why_a_pod_has_no_node_is_told_by_an_event_and_by_one_condition() 
         assert len(set(times)) == 1
 
 
-async def test_a_pod_that_somebody_else_has_bound_is_left_alone() -> None:
+async def test_a_pod_bound_by_another_client_is_ignored() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("node-1"), node_object("node-2"))
         await make_pods(work, pod_object("gated", schedulingGates=[{"name": "g"}]), pod_object("web"))
@@ -300,7 +300,7 @@ async def test_a_pod_that_somebody_else_has_bound_is_left_alone() -> None:
         assert await bound(work, "web") == node_name
 
 
-async def test_a_scheduler_that_begins_anew_counts_what_is_bound_already() -> None:
+async def test_after_a_restart_bound_pods_are_counted() -> None:
     async with connected() as (client, _):
         async with working(client, set_up) as work:
             await make_nodes(work, *(node_object(f"node-{number}", cpu="1") for number in range(3)))
@@ -311,7 +311,7 @@ async def test_a_scheduler_that_begins_anew_counts_what_is_bound_already() -> No
             assert await bound(work, "b") not in taken
 
 
-async def test_many_pods_are_bound_and_no_node_is_overfull() -> None:
+async def test_many_pods_are_bound_without_overcommitting_nodes() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, *(node_object(f"node-{number}", cpu="2") for number in range(5)))
         names = [f"web-{number}" for number in range(24)]

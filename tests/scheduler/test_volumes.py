@@ -1,4 +1,4 @@
-"""Pods with claims, on a server in this process."""
+"""Tests of Pods with claims, on a server in this process."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 
 
 def volume(name: str, host: str, **spec: Any) -> Object:
-    """One that a single Node can reach."""
+    """A volume that only one Node can access."""
     requirement = {"key": "kubernetes.io/hostname", "operator": "In", "values": [host]}
     affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}}
     fields = {
@@ -46,7 +46,7 @@ async def test_a_pod_waits_for_its_claim() -> None:
         assert message.startswith('0/2 nodes are available: persistentvolumeclaim "data" not found.')
 
 
-async def test_a_pod_goes_where_its_volume_can_be_reached() -> None:
+async def test_a_pod_runs_where_its_volume_is_accessible() -> None:
     async with cluster(set_up) as work:
         await two_nodes(work)
         await work.create(PERSISTENT_VOLUMES, volume("data", "node-2"))
@@ -56,7 +56,7 @@ async def test_a_pod_goes_where_its_volume_can_be_reached() -> None:
         assert await bound(work, "web") == "node-2"
 
 
-async def test_an_unbound_claim_of_an_immediate_class_is_waited_for() -> None:
+async def test_a_pod_waits_for_an_unbound_immediate_claim() -> None:
     async with cluster(set_up) as work:
         await two_nodes(work)
         await work.create(STORAGE_CLASSES, {"metadata": {"name": "fast"}, "provisioner": "example.com/disk"})
@@ -66,7 +66,7 @@ async def test_an_unbound_claim_of_an_immediate_class_is_waited_for() -> None:
         assert "pod has unbound immediate PersistentVolumeClaims" in message
 
 
-async def test_a_claim_that_waits_for_its_pod_is_told_the_node() -> None:
+async def test_a_claim_that_waits_for_its_pod_gets_the_selected_node() -> None:
     late = {"provisioner": "example.com/disk", "volumeBindingMode": "WaitForFirstConsumer"}
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("node-1"))
@@ -84,7 +84,7 @@ async def test_a_claim_that_waits_for_its_pod_is_told_the_node() -> None:
         assert await bound(work, "web") == "node-1"
 
 
-async def test_a_static_volume_is_bound_where_it_can_be_reached() -> None:
+async def test_a_static_volume_is_bound_where_it_is_accessible() -> None:
     local = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
     async with cluster(set_up) as work:
         await two_nodes(work)
@@ -99,7 +99,7 @@ async def test_a_static_volume_is_bound_where_it_can_be_reached() -> None:
         assert await bound(work, "web") == "node-2"
 
 
-async def test_volumes_of_a_zone_are_had_there_alone() -> None:
+async def test_zonal_volumes_are_used_only_in_their_zone() -> None:
     async with cluster(set_up) as work:
         zone = "topology.kubernetes.io/zone"
         await make_nodes(work, *(node_object(f"node-{name}", labels={zone: name}) for name in ("a", "b")))
@@ -116,7 +116,7 @@ async def test_volumes_of_a_zone_are_had_there_alone() -> None:
         assert (await work.get(NODES, "node-b"))["metadata"]["labels"][zone] == "b"
 
 
-async def test_a_node_has_no_more_volumes_than_its_driver_allows() -> None:
+async def test_a_node_has_no_more_volumes_than_its_driver_supports() -> None:
     async with cluster(set_up) as work:
         await make_nodes(work, node_object("node-1"))
         driver = {"name": "example.com", "nodeID": "1", "allocatable": {"count": 1}}

@@ -1,4 +1,4 @@
-"""Metrics APIs at the seam of the transport: what a test says of Pods and all else; the rest is the server's."""
+"""A transport with metrics APIs whose values tests set. Other requests go to the server."""
 
 import datetime as dt
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ _GROUPS = ("/apis/metrics.k8s.io/", "/apis/custom.metrics.k8s.io/", "/apis/exter
 
 @dataclass(slots=True)
 class Said:
-    """An answer."""
+    """A response."""
 
     status: int
     body: bytes
@@ -29,22 +29,22 @@ class Said:
         yield self.body
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
 
 class MetricsApis:
-    """Passes on what is not for a metrics API."""
+    """Answers requests to metrics APIs, and passes all others on."""
 
     def __init__(self, server: Transport) -> None:
         self._server = server
         self._items: dict[str, list[Any]] = {}
 
     def say(self, path: str, items: list[Any]) -> None:
-        """What a path behind /apis/ answers with."""
+        """Set the response for a path under /apis/."""
         self._items[f"/apis/{path}"] = items
 
     def use(self, usage: dict[str, str], *, resource: str = "cpu", namespace: str = "default") -> None:
-        """What Pods use of a resource, by their names."""
+        """Set the usage of a resource by the Pods' names."""
         self.say(
             f"metrics.k8s.io/v1beta1/namespaces/{namespace}/pods",
             [
@@ -72,5 +72,5 @@ class MetricsApis:
 
 
 def now() -> str:
-    """A timestamp as the APIs write it."""
+    """Return a timestamp in the format of the APIs."""
     return format_time(dt.datetime.now(dt.UTC))

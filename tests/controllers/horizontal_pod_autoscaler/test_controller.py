@@ -1,4 +1,4 @@
-"""Autoscalers at work on a server, with metrics that the tests say."""
+"""Tests of autoscalers on a server, with metrics set by the tests."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utili
 
 @asynccontextmanager
 async def autoscaled() -> AsyncIterator[tuple[Working, MetricsApis]]:
-    """A cluster with the autoscaler, and what metrics there are."""
+    """A cluster with the autoscaler, and its metrics."""
     async with served() as api:
         apis = MetricsApis(InProcessTransport(api.server.handler, headers={**MASTER, "user-agent": "tests/1"}))
         client = Client(apis, field_manager="tests")
@@ -32,7 +32,7 @@ async def autoscaled() -> AsyncIterator[tuple[Working, MetricsApis]]:
 
 
 async def deploy(cluster: Working, replicas: int, name: str = "web") -> None:
-    """A Deployment with its Pods, ready since long ago."""
+    """A Deployment with Pods that have been ready for long."""
     container = {"name": "main", "image": "app:1", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
     spec = {
         "replicas": replicas,
@@ -89,7 +89,7 @@ async def test_a_deployment_is_scaled_up_by_its_cpu() -> None:
         )
 
 
-async def test_missing_metrics_are_told_and_nothing_is_scaled() -> None:
+async def test_missing_metrics_are_reported_and_nothing_is_scaled() -> None:
     async with autoscaled() as (cluster, _):
         await deploy(cluster, 1)
         await autoscale(cluster, CPU)
@@ -107,7 +107,7 @@ async def test_missing_metrics_are_told_and_nothing_is_scaled() -> None:
         assert await cluster.events("FailedComputeMetricsReplicas")
 
 
-async def test_a_target_that_is_not_there_is_told() -> None:
+async def test_a_missing_target_is_reported() -> None:
     async with autoscaled() as (cluster, _):
         await autoscale(cluster, CPU)
         hpa = await cluster.until(
@@ -118,7 +118,7 @@ async def test_a_target_that_is_not_there_is_told() -> None:
         )
 
 
-async def test_two_autoscalers_of_the_same_pods_stand_in_each_others_way() -> None:
+async def test_two_autoscalers_of_the_same_pods_conflict() -> None:
     async with autoscaled() as (cluster, apis):
         await deploy(cluster, 1)
         apis.use({"web-0": "500m"})
@@ -133,7 +133,7 @@ async def test_two_autoscalers_of_the_same_pods_stand_in_each_others_way() -> No
         assert condition(hpa, "ScalingActive")["reason"] == "AmbiguousSelector"
 
 
-async def test_a_target_at_zero_is_left_alone() -> None:
+async def test_a_target_with_zero_replicas_is_not_scaled() -> None:
     async with autoscaled() as (cluster, _):
         await deploy(cluster, 0)
         await autoscale(cluster, CPU)
@@ -143,7 +143,7 @@ async def test_a_target_at_zero_is_left_alone() -> None:
         assert condition(hpa, "ScalingActive")["reason"] == "ScalingDisabled"
 
 
-async def test_what_is_above_the_most_is_scaled_down_without_metrics() -> None:
+async def test_a_target_above_the_maximum_is_scaled_down_without_metrics() -> None:
     async with autoscaled() as (cluster, _):
         await deploy(cluster, 3)
         await autoscale(cluster, CPU, maxReplicas=2)
@@ -151,7 +151,7 @@ async def test_what_is_above_the_most_is_scaled_down_without_metrics() -> None:
 
 
 @pytest.mark.parametrize("version", ["v1beta2", "v1beta1"])
-async def test_a_metric_of_pods_counts(version: str) -> None:
+async def test_a_pods_metric_scales_the_target(version: str) -> None:
     async with autoscaled() as (cluster, apis):
         await deploy(cluster, 1)
         items = [{"describedObject": {"name": "web-0"}, "timestamp": now(), "value": "30"}]
@@ -161,7 +161,7 @@ async def test_a_metric_of_pods_counts(version: str) -> None:
         await cluster.until(DEPLOYMENTS, "web", lambda obj: obj["spec"]["replicas"] == 3)
 
 
-async def test_a_metric_of_an_object_counts() -> None:
+async def test_an_object_metric_scales_the_target() -> None:
     async with autoscaled() as (cluster, apis):
         await deploy(cluster, 1)
         apis.say(
@@ -177,7 +177,7 @@ async def test_a_metric_of_an_object_counts() -> None:
         await cluster.until(DEPLOYMENTS, "web", lambda obj: obj["spec"]["replicas"] == 4)
 
 
-async def test_of_several_metrics_the_highest_counts() -> None:
+async def test_the_highest_proposal_of_several_metrics_counts() -> None:
     async with autoscaled() as (cluster, apis):
         await deploy(cluster, 1)
         apis.use({"web-0": "600m"})

@@ -1,4 +1,4 @@
-"""How fast, and how far, a target is scaled."""
+"""Tests of the limits on scaling."""
 
 import datetime as dt
 from typing import Any
@@ -32,13 +32,13 @@ def rules(*, up: Any = None, down: Any = None) -> Any:
         pytest.param(3, 0, 1, "TooFewReplicas", id="the least"),
     ],
 )
-def test_without_a_behavior_a_target_doubles_at_most(current: int, desired: int, replicas: int, reason: str) -> None:
+def test_without_behavior_a_target_at_most_doubles(current: int, desired: int, replicas: int, reason: str) -> None:
     found = limit(wanted(current, desired), Past())
     assert (found.replicas, found.limit[0]) == (replicas, reason)
     assert found.limited is (reason != "DesiredWithinRange")
 
 
-def test_without_a_behavior_the_highest_recommendation_of_five_minutes_counts() -> None:
+def test_without_behavior_the_highest_recent_recommendation_counts() -> None:
     past = Past()
     limit(wanted(8, 8), past)
     found = limit(wanted(8, 2, after_s=200), past)
@@ -46,7 +46,7 @@ def test_without_a_behavior_the_highest_recommendation_of_five_minutes_counts() 
     assert limit(wanted(8, 2, after_s=301), past).replicas == 2
 
 
-def test_a_policy_of_pods_bounds_the_change_in_its_period() -> None:
+def test_a_pods_policy_limits_the_change_in_its_period() -> None:
     behavior = rules(up={"policies": [{"type": "Pods", "value": 4, "periodSeconds": 60}]})
     past = Past()
     first = limit(wanted(10, 30, behavior), past)
@@ -66,13 +66,13 @@ def test_the_selected_policy_counts(select: str, replicas: int) -> None:
     assert limit(wanted(10, 50, behavior), Past()).replicas == replicas
 
 
-def test_a_fall_by_percent_is_bounded() -> None:
+def test_a_percent_policy_limits_scaling_down() -> None:
     behavior = rules(down={"policies": [{"type": "Percent", "value": 10, "periodSeconds": 60}]})
     found = limit(wanted(50, 5, behavior), Past())
     assert (found.replicas, found.limit[0]) == (45, "ScaleDownLimit")
 
 
-def test_the_window_of_a_rise_takes_the_lowest_recommendation() -> None:
+def test_scale_up_stabilization_takes_the_lowest_recommendation() -> None:
     behavior = rules(up={"stabilizationWindowSeconds": 120})
     past = Past()
     limit(wanted(5, 6, behavior), past)
@@ -80,7 +80,7 @@ def test_the_window_of_a_rise_takes_the_lowest_recommendation() -> None:
     assert (found.replicas, found.able[0]) == (6, "ScaleUpStabilized")
 
 
-def test_what_is_remembered_does_not_grow() -> None:
+def test_the_history_does_not_grow_without_bound() -> None:
     past, behavior = Past(), rules()
     for second in range(0, 3_600, 15):
         limit(wanted(5, 6, behavior, after_s=second), past)

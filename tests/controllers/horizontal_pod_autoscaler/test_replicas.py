@@ -1,4 +1,4 @@
-"""How many replicas metrics ask for."""
+"""Tests of the number of replicas that metrics propose."""
 
 import datetime as dt
 from typing import Any
@@ -101,12 +101,12 @@ def test_the_cpu_of_a_pod_counts_when_it_was_ready_during_the_whole_window() -> 
         calculation([pod("p0", started=NOW)]).of_utilization(metrics(1000), "cpu", "", 50)
 
 
-def test_a_missing_request_is_told() -> None:
+def test_a_missing_request_is_an_error() -> None:
     with pytest.raises(MetricsError, match="missing request for memory in container main of Pod p0"):
         calculation(pods(1)).of_utilization(metrics(1), "memory", "", 50)
 
 
-def test_an_unknown_container_is_told() -> None:
+def test_an_unknown_container_is_an_error() -> None:
     with pytest.raises(MetricsError, match="container side not found in Pod p0"):
         calculation(pods(1)).of_utilization(metrics(1), "cpu", "side", 50)
 
@@ -134,7 +134,7 @@ def test_tolerances_differ_by_direction() -> None:
 
 
 @given(st.lists(st.integers(0, 5_000), min_size=1, max_size=20), st.integers(1, 3_000))
-def test_more_load_never_asks_for_fewer(used: list[int], target: int) -> None:
+def test_more_load_never_proposes_fewer_replicas(used: list[int], target: int) -> None:
     some = calculation(pods(len(used)))
     less = some.of_average(metrics(*used), "", target).replicas
     more = some.of_average(metrics(*(value + 1_000 for value in used)), "", target).replicas
