@@ -7,7 +7,7 @@ class SetClock:
     """A clock that stands still until `forward` is called."""
 
     def __init__(self, now: dt.datetime | None = None) -> None:
-        """It shows the present second at first, unless told otherwise: what the server writes is not in its future."""
+        """Start at `now`, by default the current second, so that times from the server are not in the future."""
         self._now = now or dt.datetime.now(dt.UTC).replace(microsecond=0)
 
     def now(self) -> dt.datetime:

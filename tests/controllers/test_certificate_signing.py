@@ -146,9 +146,9 @@ def test_only_requests_of_kubelets_are_approved_automatically() -> None:
     ids=["pending", "denied", "failed", "not issued", "issued"],
 )
 def test_finished_and_pending_requests_expire(conditions: list[str], certificate: str, hours: int) -> None:
-    told = [{"type": kind, "status": "True", "lastUpdateTime": format_time(NOW)} for kind in conditions]
+    dated = [{"type": kind, "status": "True", "lastUpdateTime": format_time(NOW)} for kind in conditions]
     metadata = {"name": "r", "creationTimestamp": format_time(NOW)}
-    status = {"conditions": told, "certificate": certificate}
+    status = {"conditions": dated, "certificate": certificate}
     assert ends_at({"metadata": metadata, "status": status}) == NOW + dt.timedelta(hours=hours)
 
 

@@ -27,7 +27,7 @@ def cron_job(schedule: str = "* * * * *", **spec: object) -> Object:
     return {"metadata": {"name": "c"}, "spec": {"schedule": schedule, "jobTemplate": template, **spec}}
 
 
-async def told(c: Working, reason: str) -> list[str]:
+async def event_notes(c: Working, reason: str) -> list[str]:
     """Wait for events with a reason, and return their notes."""
 
     def of(events: list[Object]) -> list[str]:
@@ -36,11 +36,11 @@ async def told(c: Working, reason: str) -> list[str]:
     return of(await c.until_all(EVENTS, of))
 
 
-async def look(c: Working) -> None:
+async def trigger(c: Working) -> None:
     """Trigger a reconciliation now."""
-    seen = await c.get(CRON_JOBS, "c")
-    looks = int(seen["metadata"].get("annotations", {}).get("looks", "0")) + 1
-    await c.patch(CRON_JOBS, "c", {"metadata": {"annotations": {"looks": str(looks)}}})
+    found = await c.get(CRON_JOBS, "c")
+    triggers = int(found["metadata"].get("annotations", {}).get("triggers", "0")) + 1
+    await c.patch(CRON_JOBS, "c", {"metadata": {"annotations": {"triggers": str(triggers)}}})
 
 
 async def jobs(c: Working, count: int) -> list[Object]:
@@ -68,8 +68,8 @@ async def started(c: Working, clock: SetClock, **spec: object) -> Object:
 
 async def next_job(c: Working, clock: SetClock, count: int) -> Object:
     """Advance the clock and return the newest of `count` Jobs."""
-    clock.forward(120)  # More than a minute: the server's clock, which says when the CronJob was made, goes on.
-    await look(c)
+    clock.forward(120)  # More than a minute, because the server's clock, which sets the creation time, runs on.
+    await trigger(c)
     return (await jobs(c, count))[-1]
 
 
@@ -88,7 +88,7 @@ async def test_a_job_is_created_when_it_is_due() -> None:
         assert (listed["kind"], listed["apiVersion"], listed["name"]) == ("Job", "batch/v1", meta(made).name)
         assert listed["uid"] == meta(made).uid
         assert owner["status"]["lastScheduleTime"] == format_time(minute)
-        assert await told(c, "SuccessfulCreate") == [f"Created job {meta(made).name}"]
+        assert await event_notes(c, "SuccessfulCreate") == [f"Created job {meta(made).name}"]
 
 
 async def test_due_jobs_are_created_without_any_event() -> None:
@@ -104,9 +104,9 @@ async def test_finished_jobs_cause_events_and_set_the_last_successful_time() -> 
         made = await started(c, clock)
         await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
         await finish(c, made, "Complete")
-        seen = await c.until(CRON_JOBS, "c", lambda obj: not obj["status"].get("active"))
-        assert parse_time(seen["status"]["lastSuccessfulTime"])
-        assert await told(c, "SawCompletedJob") == [f"Saw completed job: {meta(made).name}, condition: Complete"]
+        found = await c.until(CRON_JOBS, "c", lambda obj: not obj["status"].get("active"))
+        assert parse_time(found["status"]["lastSuccessfulTime"])
+        assert await event_notes(c, "SawCompletedJob") == [f"Saw completed job: {meta(made).name}, condition: Complete"]
 
 
 async def test_forbid_starts_no_job_while_one_runs() -> None:
@@ -115,8 +115,8 @@ async def test_forbid_starts_no_job_while_one_runs() -> None:
         made = await started(c, clock, concurrencyPolicy="Forbid")
         await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
         clock.forward(60)
-        await look(c)
-        [note] = await told(c, "JobAlreadyActive")
+        await trigger(c)
+        [note] = await event_notes(c, "JobAlreadyActive")
         assert note == "Not starting job because prior execution is running and concurrency policy is Forbid"
         assert len(await c.all(JOBS)) == 1
         await finish(c, made, "Complete")
@@ -129,7 +129,7 @@ async def test_replace_deletes_a_running_job() -> None:
         made = await started(c, clock, concurrencyPolicy="Replace")
         await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
         clock.forward(60)
-        await look(c)
+        await trigger(c)
         await c.until_gone(JOBS, meta(made).name)
         [other] = await jobs(c, 1)
 
@@ -137,7 +137,7 @@ async def test_replace_deletes_a_running_job() -> None:
             return [each["name"] for each in obj["status"].get("active", ())] == [meta(other).name]
 
         await c.until(CRON_JOBS, "c", lists_other)
-        assert await told(c, "SuccessfulDelete") == [f"Deleted job {meta(made).name}"]
+        assert await event_notes(c, "SuccessfulDelete") == [f"Deleted job {meta(made).name}"]
 
 
 async def test_allow_runs_jobs_concurrently() -> None:
@@ -167,12 +167,12 @@ async def test_a_suspended_cron_job_starts_no_jobs_until_it_is_resumed() -> None
     async with cluster(loop.set_up, clock=clock) as c:
         await c.create(CRON_JOBS, cron_job(suspend=True))
         clock.forward(60)
-        await look(c)
+        await trigger(c)
         other = cron_job()
         other["metadata"]["name"] = "other"
         await c.create(CRON_JOBS, other)
         clock.forward(60)
-        await c.patch(CRON_JOBS, "other", {"metadata": {"annotations": {"looks": "1"}}})
+        await c.patch(CRON_JOBS, "other", {"metadata": {"annotations": {"triggers": "1"}}})
         [made] = await jobs(c, 1)
         assert meta(made).owner_references[0].name == "other"
         await c.patch(CRON_JOBS, "c", {"spec": {"suspend": False}})
@@ -185,9 +185,9 @@ async def test_a_start_after_the_deadline_is_missed() -> None:
         coming = (clock.now() + dt.timedelta(minutes=10)).replace(second=0)
         await c.create(CRON_JOBS, cron_job(f"{coming.minute} * * * *", startingDeadlineSeconds=10))
         clock.forward((coming - clock.now()).total_seconds() + 11)
-        await look(c)
+        await trigger(c)
         clock.forward(3600 - 11)
-        await look(c)
+        await trigger(c)
         [made] = await jobs(c, 1)
         assert made["metadata"]["annotations"][SCHEDULED] == format_time(clock.now())
 
@@ -197,10 +197,10 @@ async def test_after_many_missed_starts_the_latest_is_started_with_a_warning() -
     async with cluster(loop.set_up, clock=clock) as c:
         await c.create(CRON_JOBS, cron_job())
         clock.forward(150 * 60)
-        await look(c)
+        await trigger(c)
         [made] = await jobs(c, 1)
         assert made["metadata"]["annotations"][SCHEDULED] == format_time(clock.now().replace(second=0))
-        [note] = await told(c, "TooManyMissedTimes")
+        [note] = await event_notes(c, "TooManyMissedTimes")
         assert note.startswith("too many missed start times")
 
 
@@ -214,7 +214,7 @@ async def test_a_new_schedule_has_no_missed_starts() -> None:
         other["metadata"]["name"] = "other"
         await c.create(CRON_JOBS, other)
         clock.forward(60)
-        await c.patch(CRON_JOBS, "other", {"metadata": {"annotations": {"looks": "1"}}})
+        await c.patch(CRON_JOBS, "other", {"metadata": {"annotations": {"triggers": "1"}}})
         [made] = await jobs(c, 1)
         assert meta(made).owner_references[0].name == "other"
 
@@ -225,7 +225,7 @@ async def test_a_job_that_a_user_created_causes_an_event() -> None:
         reference = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "c", "uid": meta(owner).uid}
         metadata = {"name": "hand", "ownerReferences": [{**reference, "controller": True}]}
         made = await c.create(JOBS, {"metadata": metadata, "spec": {"template": TEMPLATE}})
-        assert await told(c, "UnexpectedJob") == ["Saw a job that the controller did not create or forgot: hand"]
+        assert await event_notes(c, "UnexpectedJob") == ["Saw a job that the controller did not create or forgot: hand"]
         await finish(c, made, "Complete")
         await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("lastSuccessfulTime"))
 
@@ -238,7 +238,7 @@ async def test_a_deleted_job_is_removed_from_the_active_ones() -> None:
         await c.delete(JOBS, meta(made).name)
         await c.patch(JOBS, meta(made).name, {"metadata": {"finalizers": None}})
         await c.until(CRON_JOBS, "c", lambda obj: not obj["status"].get("active"))
-        assert await told(c, "MissingJob") == [f"Active job went missing: {meta(made).name}"]
+        assert await event_notes(c, "MissingJob") == [f"Active job went missing: {meta(made).name}"]
 
 
 async def test_a_crash_after_creating_a_job_does_not_start_it_twice() -> None:
@@ -249,8 +249,8 @@ async def test_a_crash_after_creating_a_job_does_not_start_it_twice() -> None:
             await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
         await c.patch_status(CRON_JOBS, "c", {"active": None, "lastScheduleTime": None})
         async with working(client, loop.set_up, clock=clock) as c:
-            seen = await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
-            assert [each["uid"] for each in seen["status"]["active"]] == [meta(made).uid]
+            found = await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
+            assert [each["uid"] for each in found["status"]["active"]] == [meta(made).uid]
             assert len(await c.all(JOBS)) == 1
 
 
@@ -264,8 +264,8 @@ async def test_a_crash_does_not_start_a_job_twice_after_history_cleanup() -> Non
         await finish(c, made, "Complete")
         async with working(client, loop.set_up, clock=clock) as c:
             await c.until_gone(JOBS, meta(made).name)
-            seen = await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("lastSuccessfulTime"))
-            assert seen["status"]["lastScheduleTime"] == made["metadata"]["annotations"][SCHEDULED]
+            found = await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("lastSuccessfulTime"))
+            assert found["status"]["lastScheduleTime"] == made["metadata"]["annotations"][SCHEDULED]
             assert await c.all(JOBS) == []
 
 
@@ -336,7 +336,7 @@ def test_the_latest_missed_time_equals_that_of_a_linear_search(schedule: str, si
 def test_with_uneven_intervals_the_latest_time_is_correct_or_missing(
     schedule: str, since_s: int, passed_s: int
 ) -> None:
-    # As in Kubernetes, where the first interval is taken for all; the next time is found in any case.
+    # As in Kubernetes, which assumes that all intervals equal the first. The next time is always found.
     since = at("2026-01-01T00:00:00Z") + dt.timedelta(seconds=since_s)
     now = since + dt.timedelta(seconds=passed_s)
     assert missed(parse_schedule(schedule), since, now).latest in (None, walk(schedule, since, now))

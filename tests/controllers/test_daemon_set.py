@@ -62,7 +62,7 @@ async def pods_on(c: Working, *nodes: str) -> list[Object]:
     return sorted(pods, key=node_of)
 
 
-async def told(c: Working, **counts: int) -> Object:
+async def reported(c: Working, **counts: int) -> Object:
     """Wait for these numbers in the status of the current generation, and return the DaemonSet."""
     return await c.until(
         DAEMON_SETS,
@@ -126,8 +126,8 @@ async def test_status_counts_nodes() -> None:
         await c.create(DAEMON_SETS, agent())
         [first, _] = await pods_on(c, "a", "b")
         await c.make_ready(first)
-        seen = await told(c, desiredNumberScheduled=2, numberReady=1)
-        assert seen["status"] == {
+        found = await reported(c, desiredNumberScheduled=2, numberReady=1)
+        assert found["status"] == {
             "observedGeneration": 1,
             "desiredNumberScheduled": 2,
             "currentNumberScheduled": 2,
@@ -139,14 +139,14 @@ async def test_status_counts_nodes() -> None:
         }
         nodes, pods = list(await c.client.resource(NODE_VIEW).list()), list(await c.client.resource(POD_VIEW).list())
         hashed = pods[0].metadata.labels[HASH]
-        assert status(observe(seen, hashed, nodes, pods, dt.datetime.now(dt.UTC)), 0) == seen["status"]
+        assert status(observe(found, hashed, nodes, pods, dt.datetime.now(dt.UTC)), 0) == found["status"]
 
 
 async def test_a_node_gets_a_pod_once_it_matches() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a", "b")
         await c.create(DAEMON_SETS, agent(pod={"nodeSelector": {"disk": "ssd"}}))
-        await told(c, desiredNumberScheduled=0)
+        await reported(c, desiredNumberScheduled=0)
         await c.patch(NODES, "b", {"metadata": {"labels": {"disk": "ssd"}}})
         await pods_on(c, "b")
         await c.patch(NODES, "b", {"metadata": {"labels": {"disk": None}}})
@@ -159,7 +159,7 @@ async def test_a_no_schedule_taint_leaves_a_running_pod_misscheduled() -> None:
         await c.create(DAEMON_SETS, agent())
         await pods_on(c, "a")
         await c.patch(NODES, "a", {"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}})
-        await told(c, desiredNumberScheduled=0, numberMisscheduled=1)
+        await reported(c, desiredNumberScheduled=0, numberMisscheduled=1)
         assert len(await c.all(PODS)) == 1
         await c.patch(NODES, "a", {"spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}})
         await pods_on(c)
@@ -179,16 +179,16 @@ async def test_failed_pods_are_replaced_with_backoff() -> None:
         await add_nodes(c, "a")
         await c.create(DAEMON_SETS, agent())
         [first] = await pods_on(c, "a")
-        await told(c, currentNumberScheduled=1)
+        await reported(c, currentNumberScheduled=1)
         await c.patch_status(PODS, meta(first).name, {"phase": "Failed"})
         await c.until_gone(PODS, meta(first).name)
         [event] = await c.events("FailedDaemonPod")
         text = f"Found failed daemon pod default/{meta(first).name} on node a, will try to kill it"
         assert (event["type"], event["message"]) == ("Warning", text)
         [second] = await pods_on(c, "a")
-        seen = {"phase": "Failed", "conditions": [{"type": "Ready", "status": "True"}]}
-        await c.patch_status(PODS, meta(second).name, seen)
-        await told(c, numberReady=1)
+        found = {"phase": "Failed", "conditions": [{"type": "Ready", "status": "True"}]}
+        await c.patch_status(PODS, meta(second).name, found)
+        await reported(c, numberReady=1)
         assert await c.exists(PODS, meta(second).name)
 
 
@@ -210,7 +210,7 @@ async def test_a_rejected_pod_causes_an_event_and_does_not_block_the_status() ->
         owner = agent()
         owner["spec"]["template"]["metadata"]["finalizers"] = ["unqualified"]
         await c.create(DAEMON_SETS, owner)
-        await told(c, desiredNumberScheduled=1, currentNumberScheduled=0, numberUnavailable=1)
+        await reported(c, desiredNumberScheduled=1, currentNumberScheduled=0, numberUnavailable=1)
         [event, *_] = await c.events("FailedCreate")
         assert event["message"].startswith("Error creating: ")
 
@@ -223,7 +223,7 @@ async def test_an_orphan_on_a_node_is_adopted_and_counted() -> None:
         owner = await c.create(DAEMON_SETS, agent(updateStrategy={"type": "OnDelete"}))
         pod = await c.until(PODS, "orphan", lambda pod: meta(pod).owner_references)
         assert [each.uid for each in meta(pod).owner_references] == [meta(owner).uid]
-        await told(c, currentNumberScheduled=1, updatedNumberScheduled=0)
+        await reported(c, currentNumberScheduled=1, updatedNumberScheduled=0)
         assert len(await c.all(PODS)) == 1
 
 
@@ -242,15 +242,15 @@ async def test_an_update_replaces_up_to_max_unavailable_pods() -> None:
         await add_nodes(c, "a", "b", "d")
         await c.create(DAEMON_SETS, agent(updateStrategy=rolling(maxUnavailable="50%")))
         await all_ready(c, "a", "b", "d")
-        await told(c, numberAvailable=3)
+        await reported(c, numberAvailable=3)
         await c.patch(DAEMON_SETS, "agent", of_image("two"))
-        await told(c, numberAvailable=1, updatedNumberScheduled=2)
+        await reported(c, numberAvailable=1, updatedNumberScheduled=2)
         pods = await pods_on(c, "a", "b", "d")
         assert images(pods) == ["two", "two", "one"]
         await c.make_ready(pods[0])
-        await told(c, numberAvailable=1, updatedNumberScheduled=3)
+        await reported(c, numberAvailable=1, updatedNumberScheduled=3)
         await all_ready(c, "a", "b", "d")
-        await told(c, numberAvailable=3, updatedNumberScheduled=3)
+        await reported(c, numberAvailable=3, updatedNumberScheduled=3)
         assert {meta(pod).labels["pod-template-generation"] for pod in await c.all(PODS)} == {"2"}
 
 
@@ -259,7 +259,7 @@ async def test_with_surge_the_old_pod_is_deleted_when_the_new_one_is_available()
         await add_nodes(c, "a", "b")
         await c.create(DAEMON_SETS, agent(updateStrategy=rolling(maxSurge=1, maxUnavailable=0)))
         await all_ready(c, "a", "b")
-        await told(c, numberAvailable=2)
+        await reported(c, numberAvailable=2)
         await c.patch(DAEMON_SETS, "agent", of_image("two"))
         pods = await pods_on(c, "a", "a", "b")
         [new] = [pod for pod in pods if images([pod]) == ["two"]]
@@ -274,7 +274,7 @@ async def test_on_delete_updates_only_deleted_pods() -> None:
         await c.create(DAEMON_SETS, agent(updateStrategy={"type": "OnDelete"}))
         await all_ready(c, "a")
         await c.patch(DAEMON_SETS, "agent", of_image("two"))
-        await told(c, updatedNumberScheduled=0, numberReady=1)
+        await reported(c, updatedNumberScheduled=0, numberReady=1)
         [pod] = await pods_on(c, "a")
         assert images([pod]) == ["one"]
         await c.delete(PODS, meta(pod).name)
@@ -296,9 +296,9 @@ async def test_revisions_beyond_the_history_limit_are_deleted() -> None:
     async with cluster(daemon_set.set_up) as c:
         await c.create(DAEMON_SETS, agent(revisionHistoryLimit=1))
         for image in ("two", "three", "four"):
-            await told(c)
+            await reported(c)
             await c.patch(DAEMON_SETS, "agent", of_image(image))
-        await told(c)
+        await reported(c)
         await c.until_all(CONTROLLER_REVISIONS, lambda found: sorted(each["revision"] for each in found) == [3, 4])
 
 
@@ -308,7 +308,7 @@ async def test_equal_revisions_are_merged_into_one() -> None:
         async with working(c.client, daemon_set.set_up):
             await c.create(DAEMON_SETS, agent())
             [pod] = await pods_on(c, "a")
-            await told(c)
+            await reported(c)
         [first] = await c.all(CONTROLLER_REVISIONS)
         labels = {key: value for key, value in meta(first).labels.items() if key != HASH}
         twin = {"metadata": {"name": "twin", "labels": labels}, "data": first["data"], "revision": 5}
@@ -325,13 +325,13 @@ async def test_a_name_of_another_revision_counts_as_a_collision() -> None:
     async with cluster() as c:
         async with working(c.client, daemon_set.set_up):
             await c.create(DAEMON_SETS, agent())
-            await told(c)
+            await reported(c)
         [revision] = await c.all(CONTROLLER_REVISIONS)
         await c.delete(CONTROLLER_REVISIONS, meta(revision).name)
         other = {"metadata": {"name": meta(revision).name}, "revision": 7, "data": {"spec": {"template": {}}}}
         await c.create(CONTROLLER_REVISIONS, other)
         async with working(c.client, daemon_set.set_up):
-            await told(c, collisionCount=1)
+            await reported(c, collisionCount=1)
 
 
 async def test_a_daemon_set_that_is_being_deleted_creates_no_pods() -> None:
@@ -357,7 +357,7 @@ async def test_after_a_restart_nothing_is_created_twice() -> None:
             async with working(c.client, daemon_set.set_up):
                 await asyncio.sleep(0.02)
         async with working(c.client, daemon_set.set_up):
-            await told(c, currentNumberScheduled=10)
+            await reported(c, currentNumberScheduled=10)
             assert sorted(node_of(pod) for pod in await c.all(PODS)) == names
             assert len(await c.all(CONTROLLER_REVISIONS)) == 1
 
@@ -368,14 +368,14 @@ async def test_after_a_restart_an_update_is_completed() -> None:
         async with working(c.client, daemon_set.set_up):
             await c.create(DAEMON_SETS, agent())
             await all_ready(c, "a", "b")
-            await told(c, numberAvailable=2)
+            await reported(c, numberAvailable=2)
             await c.patch(DAEMON_SETS, "agent", of_image("two"))
             await c.until_all(PODS, lambda pods: "two" in images(pods))
         async with working(c.client, daemon_set.set_up):
             await all_ready(c, "a", "b")
             await c.until_all(PODS, lambda pods: images(pods) == ["two", "two"])
             await all_ready(c, "a", "b")
-            await told(c, numberAvailable=2, updatedNumberScheduled=2)
+            await reported(c, numberAvailable=2, updatedNumberScheduled=2)
         assert sorted(each["revision"] for each in await c.all(CONTROLLER_REVISIONS)) == [1, 2]
 
 
@@ -385,9 +385,9 @@ async def test_a_node_queues_only_matching_daemon_sets() -> None:
         await c.create(DAEMON_SETS, {**other, "metadata": {"name": "other"}})
         await c.create(DAEMON_SETS, agent())
         await add_nodes(c, "a")
-        await told(c, currentNumberScheduled=1)
-        seen = await c.get(DAEMON_SETS, "other")
-        assert seen["status"]["desiredNumberScheduled"] == 0
+        await reported(c, currentNumberScheduled=1)
+        found = await c.get(DAEMON_SETS, "other")
+        assert found["status"]["desiredNumberScheduled"] == 0
 
 
 def test_backoff_doubles_and_expires() -> None:

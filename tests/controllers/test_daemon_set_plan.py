@@ -126,9 +126,9 @@ def test_a_pod_without_affinity_has_no_target_node() -> None:
     assert target_node(POD_VIEW.decode(b'{"metadata":{"name":"p"},"spec":{}}')) is None
 
 
-@pytest.mark.parametrize(("said", "expected"), [("3", "3"), ("x", None), (None, None)], ids=str)
-def test_an_invalid_template_generation_is_ignored(said: str | None, expected: str | None) -> None:
-    annotations = {"deprecated.daemonset.template.generation": said} if said is not None else {}
+@pytest.mark.parametrize(("generation", "expected"), [("3", "3"), ("x", None), (None, None)], ids=str)
+def test_an_invalid_template_generation_is_ignored(generation: str | None, expected: str | None) -> None:
+    annotations = {"deprecated.daemonset.template.generation": generation} if generation is not None else {}
     assert template_generation(agent(annotations=annotations)) == expected
 
 
@@ -250,8 +250,8 @@ def test_an_update_keeps_its_limits_and_completes(count: int, unavailable: int, 
 
 def test_the_oldest_pod_on_a_node_is_counted() -> None:
     pods = [pod("a", OLD, created="2025-01-01T00:00:00Z"), pod("a", ready=False), pod("z")]
-    told = status(state(agent(maxSurge=1), "ab", *pods), 2)
-    assert told == {
+    found = status(state(agent(maxSurge=1), "ab", *pods), 2)
+    assert found == {
         "desiredNumberScheduled": 2,
         "currentNumberScheduled": 1,
         "numberMisscheduled": 0,

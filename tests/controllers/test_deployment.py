@@ -35,7 +35,7 @@ async def _roll(c: Working, image: str) -> None:
 
 async def _until(c: Working, **status: Any) -> Object:
     """Make new Pods ready until the Deployment's status has the wanted numbers."""
-    told: Object = {}
+    current: Object = {}
     try:
         async with asyncio.timeout(WAIT_S):
             while True:
@@ -43,12 +43,12 @@ async def _until(c: Working, **status: Any) -> Object:
                     if not (pod.get("status") or {}).get("conditions") and "deletionTimestamp" not in pod["metadata"]:
                         await c.make_ready(pod)
                 found = await c.get(DEPLOYMENTS, "a")
-                told = found.get("status") or {}
-                if all(told.get(name, 0) == value for name, value in status.items()):
+                current = found.get("status") or {}
+                if all(current.get(name, 0) == value for name, value in status.items()):
                     return found
                 await asyncio.sleep(0.01)
     except TimeoutError:
-        raise AssertionError(f"it did not come to {status}: {told}") from None
+        raise AssertionError(f"it did not come to {status}: {current}") from None
 
 
 def _condition(obj: Object, type: str) -> tuple[str, str]:
@@ -128,7 +128,7 @@ async def test_recreate_deletes_all_old_pods_before_creating_new_ones() -> None:
         await c.patch(PODS, held, {"metadata": {"finalizers": ["example.com/hold"]}})
         await _roll(c, "two")
         await c.until_all(PODS, lambda pods: len(pods) == 1)
-        await c.until_all(REPLICA_SETS, lambda sets: not sets[0]["status"]["replicas"])  # it has told all that it tells
+        await c.until_all(REPLICA_SETS, lambda sets: not sets[0]["status"]["replicas"])  # its last status update
         assert all(each["spec"]["containers"][0]["image"] == "i" for each in await c.all(PODS))
         await c.patch(PODS, held, {"metadata": {"finalizers": None}})
         await _done(c, 2, 2)

@@ -90,8 +90,8 @@ def ago(seconds: float) -> str:
 
 
 def test_disrupted_pods_are_dropped_when_deleted_or_overdue() -> None:
-    said = {"disruptedPods": {"soon": ago(30), "late": ago(121), "going": ago(1), "gone": ago(1)}}
-    found = disrupted(said, [pod("soon"), pod("late"), pod("going", deleting=True), pod("other")], NOW)
+    status = {"disruptedPods": {"soon": ago(30), "late": ago(121), "going": ago(1), "gone": ago(1)}}
+    found = disrupted(status, [pod("soon"), pod("late"), pod("going", deleting=True), pod("other")], NOW)
     assert found.pods == {"soon": ago(30)}
     assert [each.metadata.name for each in found.overdue] == ["late"]
     assert found.recheck_s == 90

@@ -26,7 +26,7 @@ def service(name: str = "s", **spec: object) -> Object:
     return {"metadata": {"name": name}, "spec": {"selector": LABELS, "ports": ports, **spec}}
 
 
-def seen(ready: bool = True, **fields: Object) -> Pod:
+def pod_view(ready: bool = True, **fields: Object) -> Pod:
     """A view of a Pod."""
     pod = {
         "metadata": {"name": "p", "namespace": "default", "uid": "u", **fields.get("metadata", {})},
@@ -47,11 +47,11 @@ DELETING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 @pytest.mark.parametrize(
     ("pod", "tolerant", "expected"),
     [
-        (seen(), False, (True, True, False)),
-        (seen(ready=False), False, (False, False, False)),
-        (seen(metadata=DELETING), False, (False, True, True)),
-        (seen(ready=False), True, (True, False, False)),
-        (seen(metadata=DELETING), True, (True, True, True)),
+        (pod_view(), False, (True, True, False)),
+        (pod_view(ready=False), False, (False, False, False)),
+        (pod_view(metadata=DELETING), False, (False, True, True)),
+        (pod_view(ready=False), True, (True, False, False)),
+        (pod_view(metadata=DELETING), True, (True, True, True)),
     ],
     ids=["ready", "not ready", "terminating", "not ready, published", "terminating, published"],
 )
@@ -63,7 +63,7 @@ def test_conditions_of_an_endpoint(pod: Pod, tolerant: bool, expected: tuple[boo
 
 
 def test_an_endpoint_has_the_pods_identity_and_location() -> None:
-    endpoint = endpoint_of(seen(spec={"hostname": "h", "subdomain": "s"}), "z", service(), "IPv6")
+    endpoint = endpoint_of(pod_view(spec={"hostname": "h", "subdomain": "s"}), "z", service(), "IPv6")
     assert endpoint == {
         "addresses": ["fd00::1"],
         "conditions": {"ready": True, "serving": True, "terminating": False},
@@ -75,16 +75,16 @@ def test_an_endpoint_has_the_pods_identity_and_location() -> None:
 
 
 def test_a_pod_without_an_address_of_the_family_is_not_an_endpoint() -> None:
-    assert endpoint_of(seen(status={"podIPs": [{"ip": "10.0.0.1"}]}), "", service(), "IPv6") is None
+    assert endpoint_of(pod_view(status={"podIPs": [{"ip": "10.0.0.1"}]}), "", service(), "IPv6") is None
 
 
 @pytest.mark.parametrize(
     ("pod", "expected"),
     [
-        (seen(), True),
-        (seen(ready=False), True),
-        (seen(status={"phase": "Failed"}), False),
-        (seen(status={"podIP": "", "podIPs": []}), False),
+        (pod_view(), True),
+        (pod_view(ready=False), True),
+        (pod_view(status={"phase": "Failed"}), False),
+        (pod_view(status={"podIP": "", "podIPs": []}), False),
     ],
     ids=["ready", "not ready", "failed", "without address"],
 )
@@ -93,7 +93,7 @@ def test_pods_with_an_address_that_have_not_ended_are_endpoints(pod: Pod, expect
 
 
 def test_terminating_pods_are_endpoints_only_on_request() -> None:
-    pod = seen(metadata=DELETING)
+    pod = pod_view(metadata=DELETING)
     assert (belongs(pod, include_terminating=True), belongs(pod, include_terminating=False)) == (True, False)
 
 
@@ -113,13 +113,13 @@ SIDECAR = {"name": "s", "restartPolicy": "Always", "ports": [{"name": "side", "c
 )
 def test_ports_are_found_by_number_or_name(port: Object, number: int | None) -> None:
     init = {"name": "i", "ports": [{"name": "init", "containerPort": 1}]}
-    assert find_port(port, seen(spec={"initContainers": [init, SIDECAR]})) == number
+    assert find_port(port, pod_view(spec={"initContainers": [init, SIDECAR]})) == number
 
 
 def test_ports_that_a_pod_lacks_are_left_out() -> None:
     ports = [{"name": "a", "port": 80, "targetPort": "web", "appProtocol": "h2c"}, {"port": 81, "targetPort": "no"}]
     expected = [{"name": "a", "port": 8080, "protocol": "TCP", "appProtocol": "h2c"}]
-    assert ports_of(service(ports=ports), seen()) == expected
+    assert ports_of(service(ports=ports), pod_view()) == expected
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_the_trigger_time_is_that_of_the_first_change() -> None:
     owner = {"metadata": {"name": "s", "namespace": "d", "creationTimestamp": "2026-01-01T00:00:00Z"}}
 
     def ready(time: str) -> Pod:
-        return seen(status={"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": time}]})
+        return pod_view(status={"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": time}]})
 
     assert times.last(owner, [ready("2026-01-01T00:00:05Z")]) == "2026-01-01T00:00:00Z"
     assert times.last(owner, [ready("2026-01-01T00:00:05Z")]) == ""

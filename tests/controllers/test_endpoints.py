@@ -10,14 +10,14 @@ from sampan.controllers.trigger_time import ANNOTATION
 from sampan.loops.resources import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES
 from sampan.resource import Object, meta
 from tests.controllers.cluster import Working, cluster, working
-from tests.controllers.test_endpoint_slices import CONTAINERS, DELETING, LABELS, seen, service
+from tests.controllers.test_endpoint_slices import CONTAINERS, DELETING, LABELS, pod_view, service
 
 ADDRESS = {"ip": "10.0.0.1", "targetRef": {"kind": "Pod", "namespace": "default", "name": "p", "uid": "u"}}
 WEB = {"name": "http", "port": 8080, "protocol": "TCP"}
 
 
 def test_ready_and_unready_pods_are_in_one_subset() -> None:
-    one, other = seen(), seen(ready=False, metadata={"name": "q"}, status={"podIP": "10.0.0.2", "podIPs": []})
+    one, other = pod_view(), pod_view(ready=False, metadata={"name": "q"}, status={"podIP": "10.0.0.2", "podIPs": []})
     [subset] = subsets_of(service(clusterIP="10.9.9.9"), [one, other])
     assert subset["addresses"] == [{**ADDRESS, "nodeName": "n"}]
     assert [each["ip"] for each in subset["notReadyAddresses"]] == ["10.0.0.2"]
@@ -25,30 +25,30 @@ def test_ready_and_unready_pods_are_in_one_subset() -> None:
 
 
 def test_pods_with_other_ports_are_in_other_subsets() -> None:
-    other = seen(metadata={"name": "q"}, spec={"containers": [{"ports": [{"name": "web", "containerPort": 9}]}]})
-    found = subsets_of(service(clusterIP="10.9.9.9"), [seen(), other])
+    other = pod_view(metadata={"name": "q"}, spec={"containers": [{"ports": [{"name": "web", "containerPort": 9}]}]})
+    found = subsets_of(service(clusterIP="10.9.9.9"), [pod_view(), other])
     assert [subset["ports"][0]["port"] for subset in found] == [9, 8080]
 
 
 @pytest.mark.parametrize(("tolerant", "count"), [(False, 0), (True, 1)])
 def test_terminating_pods_are_published_only_with_all_others(tolerant: bool, count: int) -> None:
     owner = service(clusterIP="10.9.9.9", publishNotReadyAddresses=tolerant)
-    assert len(subsets_of(owner, [seen(ready=False, metadata=DELETING)])) == count
+    assert len(subsets_of(owner, [pod_view(ready=False, metadata=DELETING)])) == count
 
 
 def test_only_headless_services_may_have_no_ports() -> None:
-    [subset] = subsets_of(service(clusterIP="None", ports=[]), [seen()])
+    [subset] = subsets_of(service(clusterIP="None", ports=[]), [pod_view()])
     assert "ports" not in subset
-    assert subsets_of(service(clusterIP="10.9.9.9", ports=[]), [seen()]) == []
+    assert subsets_of(service(clusterIP="10.9.9.9", ports=[]), [pod_view()]) == []
 
 
 def test_the_address_has_the_first_family() -> None:
-    [subset] = subsets_of(service(clusterIP="None", ipFamilies=["IPv6", "IPv4"]), [seen()])
+    [subset] = subsets_of(service(clusterIP="None", ipFamilies=["IPv6", "IPv4"]), [pod_view()])
     assert subset["addresses"][0]["ip"] == "fd00::1"
 
 
 def test_the_order_does_not_depend_on_the_order_of_pods() -> None:
-    pods = [seen(metadata={"name": str(n)}, status={"podIP": f"10.0.0.{n}", "podIPs": []}) for n in (10, 9)]
+    pods = [pod_view(metadata={"name": str(n)}, status={"podIP": f"10.0.0.{n}", "podIPs": []}) for n in (10, 9)]
     owner = service(clusterIP="10.9.9.9")
     found = in_order(subsets_of(owner, pods))
     assert found == in_order(subsets_of(owner, reversed(pods)))

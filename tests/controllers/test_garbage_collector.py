@@ -26,8 +26,13 @@ set_up = garbage_collector.set_up
 def reference(owner: Object, *, block: bool = False, **more: Any) -> Object:
     """A reference to an owner."""
     metadata = owner["metadata"]
-    said = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": metadata["name"], "uid": metadata["uid"]}
-    return {**said, "blockOwnerDeletion": block, **more}
+    fields = {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+    }
+    return {**fields, "blockOwnerDeletion": block, **more}
 
 
 def absent(kind: ResourceInfo = CONFIG_MAPS, name: str = "never", uid: str = "no-such-uid") -> Object:
@@ -37,8 +42,8 @@ def absent(kind: ResourceInfo = CONFIG_MAPS, name: str = "never", uid: str = "no
 
 def named(name: str, owners: Iterable[Object] = (), *, finalizers: Iterable[str] = (), **metadata: Any) -> Object:
     """An object with only metadata."""
-    said = {"name": name, "ownerReferences": list(owners), "finalizers": list(finalizers), **metadata}
-    return {"metadata": {key: value for key, value in said.items() if value}}
+    fields = {"name": name, "ownerReferences": list(owners), "finalizers": list(finalizers), **metadata}
+    return {"metadata": {key: value for key, value in fields.items() if value}}
 
 
 async def delete(client: Client, kind: ResourceInfo, name: str, policy: Propagation) -> None:
@@ -232,7 +237,7 @@ async def test_dependents_of_a_recently_defined_kind_are_orphaned() -> None:
         assert owners_of(await c.get(SHIRTS, "child")) == []
 
 
-# ---- owners that cannot be
+# ---- invalid owners
 
 
 async def test_an_owner_in_another_namespace_is_absent_and_causes_an_event() -> None:
@@ -244,8 +249,8 @@ async def test_an_owner_in_another_namespace_is_absent_and_causes_an_event() -> 
         await there.until_gone(SECRETS, "child")
         [event] = await there.events("OwnerRefInvalidNamespace")
         uid = owner["metadata"]["uid"]
-        said = f"[v1/ConfigMap, namespace: other, name: owner, uid: {uid}]"
-        assert event["message"] == f'ownerRef {said} does not exist in namespace "other"'
+        identity = f"[v1/ConfigMap, namespace: other, name: owner, uid: {uid}]"
+        assert event["message"] == f'ownerRef {identity} does not exist in namespace "other"'
         assert (event["type"], event["involvedObject"]["name"]) == ("Warning", "child")
         assert event["reportingComponent"] == "garbage-collector-controller"
         assert await c.exists(CONFIG_MAPS, "owner")

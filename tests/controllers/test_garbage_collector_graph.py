@@ -62,17 +62,17 @@ def owner(name: str, *, kind: str = "Pod", uid: str = "", blocks: bool = False) 
     return OwnerRef("v1", kind, name, uid or f"uid-{name}", blocks)
 
 
-def seen(name: str, owners: Iterable[OwnerRef] = (), namespace: str = "n", **more: Any) -> State:
+def observed(name: str, owners: Iterable[OwnerRef] = (), namespace: str = "n", **more: Any) -> State:
     """The observed state of an object."""
     return State(identity(name, namespace), tuple(owners))._replace(**more)
 
 
 async def test_an_unobserved_owner_is_virtual() -> None:
     watched = Watched()
-    watched.graph.observe(seen("child", [owner("parent")]))
+    watched.graph.observe(observed("child", [owner("parent")]))
     assert watched.node("parent").is_virtual
     assert await watched.deletions() == ["parent"]
-    watched.graph.observe(seen("parent"))
+    watched.graph.observe(observed("parent"))
     assert not watched.node("parent").is_virtual
     assert await watched.deletions() == []
     assert [each.identity.name for each in watched.node("parent").dependents] == ["child"]
@@ -80,8 +80,8 @@ async def test_an_unobserved_owner_is_virtual() -> None:
 
 async def test_the_removal_of_an_owner_queues_its_dependents() -> None:
     watched = Watched()
-    watched.graph.observe(seen("parent"))
-    watched.graph.observe(seen("child", [owner("parent")]))
+    watched.graph.observe(observed("parent"))
+    watched.graph.observe(observed("child", [owner("parent")]))
     watched.graph.remove(identity("parent"))
     assert await watched.deletions() == ["child"]
     assert watched.graph.absent.has(owner("parent"), "n")
@@ -90,18 +90,18 @@ async def test_the_removal_of_an_owner_queues_its_dependents() -> None:
 
 async def test_a_virtual_owner_is_removed_with_its_last_dependent() -> None:
     watched = Watched()
-    watched.graph.observe(seen("one", [owner("parent")]))
-    watched.graph.observe(seen("two", [owner("parent")]))
+    watched.graph.observe(observed("one", [owner("parent")]))
+    watched.graph.observe(observed("two", [owner("parent")]))
     watched.graph.remove(identity("one"))
     assert len(watched.graph) == 2
-    watched.graph.observe(seen("two"))
+    watched.graph.observe(observed("two"))
     assert len(watched.graph) == 1
 
 
 @pytest.mark.parametrize("parent_first", [True, False])
 async def test_a_dependent_in_another_namespace_is_reported_in_any_order(parent_first: bool) -> None:
     watched = Watched()
-    states = [seen("parent"), seen("child", [owner("parent")], "other")]
+    states = [observed("parent"), observed("child", [owner("parent")], "other")]
     for state in states if parent_first else reversed(states):
         watched.graph.observe(state)
     assert watched.reported == [("child", "parent")]
@@ -111,7 +111,7 @@ async def test_a_dependent_in_another_namespace_is_reported_in_any_order(parent_
 @pytest.mark.parametrize("parent_first", [True, False])
 async def test_a_dependent_with_a_conflicting_reference_is_queued(parent_first: bool) -> None:
     watched = Watched()
-    states = [seen("parent"), seen("child", [owner("parent", kind="Node")])]
+    states = [observed("parent"), observed("child", [owner("parent", kind="Node")])]
     for state in states if parent_first else reversed(states):
         watched.graph.observe(state)
     assert watched.reported == []
@@ -120,15 +120,15 @@ async def test_a_dependent_with_a_conflicting_reference_is_queued(parent_first: 
 
 async def test_foreground_deletion_queues_present_and_later_dependents() -> None:
     watched = Watched()
-    watched.graph.observe(seen("parent"))
-    watched.graph.observe(seen("child", [owner("parent", blocks=True)]))
+    watched.graph.observe(observed("parent"))
+    watched.graph.observe(observed("child", [owner("parent", blocks=True)]))
     assert await watched.deletions() == []
-    going = seen("parent", is_deleting=True, has_foreground=True)
+    going = observed("parent", is_deleting=True, has_foreground=True)
     watched.graph.observe(going)
     assert await watched.deletions() == ["child"]
     watched.graph.observe(going)
     assert await watched.deletions() == []
-    watched.graph.observe(seen("late", [owner("parent", blocks=True)]))
+    watched.graph.observe(observed("late", [owner("parent", blocks=True)]))
     assert await watched.deletions() == ["late"]
     watched.graph.remove(identity("child"))
     assert await watched.deletions() == ["parent"]
@@ -137,17 +137,17 @@ async def test_foreground_deletion_queues_present_and_later_dependents() -> None
 
 async def test_orphaning_comes_before_foreground_deletion() -> None:
     watched = Watched()
-    watched.graph.observe(seen("parent", is_deleting=True, has_foreground=True, has_orphan=True))
-    watched.graph.observe(seen("child", [owner("parent")]))
+    watched.graph.observe(observed("parent", is_deleting=True, has_foreground=True, has_orphan=True))
+    watched.graph.observe(observed("child", [owner("parent")]))
     assert (await watched.orphanings(), await watched.deletions()) == (["parent"], [])
-    watched.graph.observe(seen("parent", is_deleting=True, has_foreground=True))
+    watched.graph.observe(observed("parent", is_deleting=True, has_foreground=True))
     assert (await watched.orphanings(), await watched.deletions()) == ([], ["child"])
 
 
 async def test_an_older_state_is_ignored_unless_it_is_listed() -> None:
     watched = Watched()
-    watched.graph.observe(seen("child", [owner("a")], resource_version="10"))
-    old = seen("child", [owner("b")], resource_version="9")
+    watched.graph.observe(observed("child", [owner("a")], resource_version="10"))
+    old = observed("child", [owner("b")], resource_version="9")
     watched.graph.observe(old)
     assert watched.node("child").owners == (owner("a"),)
     watched.graph.observe(old, listed=True)
@@ -156,9 +156,9 @@ async def test_an_older_state_is_ignored_unless_it_is_listed() -> None:
 
 async def test_a_lost_owner_is_checked_and_a_lost_dependent_does_not_block() -> None:
     watched = Watched()
-    watched.graph.observe(seen("parent", is_deleting=True, has_foreground=True))
-    watched.graph.observe(seen("child", [owner("parent", blocks=True)]))
-    watched.graph.observe(seen("grandchild", [owner("child")]))
+    watched.graph.observe(observed("parent", is_deleting=True, has_foreground=True))
+    watched.graph.observe(observed("child", [owner("parent", blocks=True)]))
+    watched.graph.observe(observed("grandchild", [owner("child")]))
     await watched.deletions()
     watched.graph.lose("uid-child")
     assert watched.node("child").is_virtual
@@ -168,26 +168,26 @@ async def test_a_lost_owner_is_checked_and_a_lost_dependent_does_not_block() -> 
     assert len(watched.graph) == 1
 
 
-# ---- owners on which nobody agrees
+# ---- conflicting owner references
 
 
 async def test_only_dependents_with_a_matching_reference_are_queued() -> None:
     watched = Watched()
-    watched.graph.observe(seen("right", [owner("parent")]))
-    watched.graph.observe(seen("wrong", [owner("parent", kind="Node")]))
+    watched.graph.observe(observed("right", [owner("parent")]))
+    watched.graph.observe(observed("wrong", [owner("parent", kind="Node")]))
     await watched.deletions()
     watched.graph.found_absent(identity("parent"))
     assert await watched.deletions() == ["right"]
-    # What the other means is asked for next.
+    # The identity in the other reference is checked next.
     assert watched.node("parent").identity.kind == "Node"
     assert watched.to_delete.num_requeues(watched.node("parent")) == 1
 
 
 async def test_a_real_owner_is_not_removed_because_of_a_wrong_reference() -> None:
     watched = Watched()
-    watched.graph.observe(seen("parent"))
-    watched.graph.observe(seen("right", [owner("parent")]))
-    watched.graph.observe(seen("wrong", [owner("parent", kind="Node")]))
+    watched.graph.observe(observed("parent"))
+    watched.graph.observe(observed("right", [owner("parent")]))
+    watched.graph.observe(observed("wrong", [owner("parent", kind="Node")]))
     await watched.deletions()
     watched.graph.found_absent(identity("parent", kind="Node"))
     assert await watched.deletions() == ["wrong"]
@@ -196,8 +196,8 @@ async def test_a_real_owner_is_not_removed_because_of_a_wrong_reference() -> Non
 
 async def test_an_absent_owner_is_removed_before_its_deletion_event() -> None:
     watched = Watched()
-    watched.graph.observe(seen("parent"))
-    watched.graph.observe(seen("child", [owner("parent")]))
+    watched.graph.observe(observed("parent"))
+    watched.graph.observe(observed("child", [owner("parent")]))
     watched.graph.found_absent(identity("parent"))
     assert await watched.deletions() == ["child"]
     watched.graph.remove(identity("parent"))
@@ -232,11 +232,11 @@ def test_dependents_are_partitioned_by_their_references(of: Identity, matching: 
 
 
 def test_all_alternative_identities_are_tried_in_turn() -> None:
-    said = [owner("o", kind="B"), owner("o", kind="A"), owner("p", kind="B", uid="uid-o")]
-    dependents = [dependent(f"d{index}", [each]) for index, each in enumerate(said)]
+    references = [owner("o", kind="B"), owner("o", kind="A"), owner("p", kind="B", uid="uid-o")]
+    dependents = [dependent(f"d{index}", [each]) for index, each in enumerate(references)]
     dependents.append(dependent("d3", [owner("o", kind="B")], "m"))
     turns: list[tuple[str, ...]] = []
-    current: Identity | None = Identity(*said[0][:4], "n")
+    current: Identity | None = Identity(*references[0][:4], "n")
     for _ in range(5):
         assert current is not None
         turns.append((current.kind, current.namespace, current.name))
@@ -274,7 +274,7 @@ async def take(steps: list[tuple[str, str, list[str], bool]]) -> None:
     for name, change, owners, blocks in steps:
         before = graph.node(f"uid-{name}")
         if change == "observe":
-            graph.observe(seen(name, [owner(each, blocks=blocks) for each in owners]))
+            graph.observe(observed(name, [owner(each, blocks=blocks) for each in owners]))
         elif change == "remove":
             graph.remove(identity(name))
         elif change == "absent":
@@ -289,7 +289,7 @@ async def take(steps: list[tuple[str, str, list[str], bool]]) -> None:
             assert node.dependents or not node.is_virtual
 
 
-# ---- what it is made of
+# ---- reading states
 
 
 def test_a_state_is_read_from_bytes() -> None:

@@ -58,7 +58,7 @@ async def until_condition(c: Working, type: str) -> Object:
     return await c.until(JOBS, "a", lambda obj: condition(obj, type))
 
 
-async def told(c: Working, reason: str, *, count: int = 1) -> list[Object]:
+async def events_of(c: Working, reason: str, *, count: int = 1) -> list[Object]:
     """Wait for a number of events with a reason, and return them."""
 
     def of(events: list[Object]) -> list[Object]:
@@ -92,10 +92,10 @@ async def test_pods_have_the_finalizer_until_they_are_counted() -> None:
             assert meta(made).finalizers == [FINALIZER]
             assert made["metadata"]["generateName"] == "a-"
             assert made["metadata"]["labels"]["batch.kubernetes.io/job-name"] == "a"
-        seen = await c.until(JOBS, "a", lambda obj: obj["status"].get("active") == 2)
-        assert seen["status"]["startTime"]
+        found = await c.until(JOBS, "a", lambda obj: obj["status"].get("active") == 2)
+        assert found["status"]["startTime"]
         wanted = {"active": 2, "ready": 0, "terminating": 0, "uncountedTerminatedPods": {}}
-        assert {name: seen["status"].get(name) for name in wanted} == wanted
+        assert {name: found["status"].get(name) for name in wanted} == wanted
         await c.make_ready(pods[0])
         await c.until(JOBS, "a", lambda obj: obj["status"]["ready"] == 1)
 
@@ -114,9 +114,9 @@ async def test_a_job_is_complete_when_enough_pods_have_succeeded() -> None:
             assert each["message"] == "Reached expected number of succeeded pods"
         assert status["completionTime"] == condition(done, "Complete")["lastTransitionTime"]  # type: ignore[index]
         assert all(not meta(pod).finalizers for pod in await c.all(PODS))
-        [event] = await told(c, "Completed")
+        [event] = await events_of(c, "Completed")
         assert event["message"] == "Job completed"
-        assert len(await told(c, "SuccessfulCreate", count=3)) == 3
+        assert len(await events_of(c, "SuccessfulCreate", count=3)) == 3
 
 
 async def test_a_work_queue_is_complete_when_one_has_succeeded_and_all_have_ended() -> None:
@@ -159,7 +159,7 @@ async def test_a_job_fails_at_its_backoff_limit() -> None:
         )
         assert condition(over, "FailureTarget") is not None
         assert (over["status"]["failed"], over["status"].get("active")) == (2, None)
-        [event] = await told(c, "BackoffLimitExceeded")
+        [event] = await events_of(c, "BackoffLimitExceeded")
         assert event["type"] == "Warning"
         await c.until_all(PODS, lambda pods: len(pods) == 1)
 
@@ -178,7 +178,7 @@ async def test_a_job_fails_after_its_active_deadline() -> None:
             "DeadlineExceeded",
             "Job was active longer than specified deadline",
         )
-        await told(c, "DeadlineExceeded")
+        await events_of(c, "DeadlineExceeded")
 
 
 async def test_the_active_deadline_needs_no_event() -> None:
@@ -330,8 +330,8 @@ async def test_a_suspended_job_has_no_pods_and_restarts_when_resumed() -> None:
         assert (resumed["status"], resumed["reason"], resumed["message"]) == ("False", "JobResumed", "Job resumed")
         assert going["status"]["startTime"] == format_time(clock.now())
         assert going["status"].get("failed") is None
-        await told(c, "Suspended")
-        await told(c, "Resumed")
+        await events_of(c, "Suspended")
+        await events_of(c, "Resumed")
 
 
 async def test_a_job_created_suspended_creates_no_pods() -> None:
@@ -358,8 +358,8 @@ async def test_lower_parallelism_deletes_pods_without_counting_failures() -> Non
         await active(c, 4)
         await c.patch(JOBS, "a", {"spec": {"parallelism": 1}})
         await c.pods(1)
-        seen = await c.until(JOBS, "a", lambda obj: obj["status"].get("active") == 1)
-        assert seen["status"].get("failed") is None
+        found = await c.until(JOBS, "a", lambda obj: obj["status"].get("active") == 1)
+        assert found["status"].get("failed") is None
 
 
 async def test_jobs_of_other_controllers_are_ignored() -> None:
@@ -445,8 +445,8 @@ async def test_a_crash_between_the_steps_counts_each_pod_once(released: int) -> 
             change = MergePatch({"metadata": {"finalizers": None}})
             await client.resource(PODS).patch(meta(pod).name, change)
         async with working(client, loop.set_up) as c:
-            seen = await c.until(JOBS, "a", lambda obj: obj["status"].get("succeeded") == 3)
-            assert seen["status"]["uncountedTerminatedPods"] == {}
+            found = await c.until(JOBS, "a", lambda obj: obj["status"].get("succeeded") == 3)
+            assert found["status"]["uncountedTerminatedPods"] == {}
             await end_all(c, await active(c, 2), "Succeeded")
             done = await until_condition(c, "Complete")
             assert done["status"]["succeeded"] == 5

@@ -27,13 +27,13 @@ def job(status: Object | None = None, **spec: object) -> Object:
     """A Job that started an hour ago."""
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}
     metadata = {"name": "a", "namespace": "n", "uid": "u"}
-    said = {"template": template, "parallelism": 1, "completions": 1, **spec}
+    fields = {"template": template, "parallelism": 1, "completions": 1, **spec}
     begun: Object = {"startTime": "2026-01-01T11:00:00Z"}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": metadata,
-        "spec": said,
+        "spec": fields,
         "status": begun | (status or {}),
     }
 
@@ -61,7 +61,7 @@ def pod(uid: str, phase: str = "Running", *, index: int | None = None, tracked: 
     return Pod(metadata=metadata, status=status)
 
 
-def see(obj: Object, *pods: Pod) -> JobState:
+def observed(obj: Object, *pods: Pod) -> JobState:
     """The observed state of a Job."""
     return observe(obj, pods, NOW, Failures())
 
@@ -164,7 +164,7 @@ def test_success_rules_decide_when_a_job_succeeds(rule: Object, succeeded: list[
     assert success_message(spec, Indexes.of(succeeded)) == ("Matched rules at index 1" if met else "")
 
 
-# ---- back-off
+# ---- backoff
 
 
 @pytest.mark.parametrize(("count", "wait_s"), [(0, 0), (1, 10), (2, 20), (3, 40), (6, 320), (7, 600), (100, 600)])
@@ -245,7 +245,7 @@ def test_the_end_of_a_pod_without_container_statuses(
     ],
 )
 def test_reasons_for_the_failure_of_a_job(obj: Object, pods: list[Pod], reason: str | None) -> None:
-    found = outcome(see(obj, *pods))
+    found = outcome(observed(obj, *pods))
     assert (found and (found["type"], found["reason"])) == (None if reason is None else ("FailureTarget", reason))
 
 
@@ -255,12 +255,12 @@ def test_restarts_in_place_count_too(restarts: int, limit: int, fails: bool) -> 
     obj["spec"]["template"]["spec"]["restartPolicy"] = "OnFailure"
     running = pod("p")
     running.status.container_statuses = [ContainerStatus(name="c", restart_count=restarts)]
-    assert (outcome(see(obj, running)) is not None) == fails
+    assert (outcome(observed(obj, running)) is not None) == fails
 
 
 def test_a_recorded_outcome_stays() -> None:
     target = {"type": "FailureTarget", "status": "True", "reason": "R", "message": "M"}
-    found = outcome(see(job({"conditions": [target]}), pod("p", "Succeeded")))
+    found = outcome(observed(job({"conditions": [target]}), pod("p", "Succeeded")))
     assert found is not None
     assert (found["type"], found["reason"], found["message"]) == ("Failed", "R", "M")
 
@@ -294,24 +294,24 @@ def test_a_condition_becomes_false_only_if_it_was_true() -> None:
     ],
 )
 def test_the_plan_creates_or_deletes_pods(obj: Object, pods: list[Pod], delete: list[str], create: int) -> None:
-    found = plan(see(obj, *pods))
+    found = plan(observed(obj, *pods))
     assert ([each.metadata.uid for each in found.delete], len(found.create)) == (delete, create)
 
 
 def test_pods_with_invalid_or_duplicate_indexes_are_deleted() -> None:
     pods = [pod("a", index=0), pod("b", "Pending", index=0), pod("c", index=7), pod("d"), pod("e", index=1)]
-    found = plan(see(indexed(3), *pods))
+    found = plan(observed(indexed(3), *pods))
     assert sorted(each.metadata.uid for each in found.delete) == ["b", "c", "d"]
 
 
 def test_the_first_free_indexes_are_taken() -> None:
     obj = indexed(9, {"completedIndexes": "0-2"}, parallelism=4)
-    assert plan(see(obj, pod("p", index=4))).create == [3, 5, 6]
+    assert plan(observed(obj, pod("p", index=4))).create == [3, 5, 6]
 
 
 def test_an_index_with_a_terminating_pod_may_have_to_wait() -> None:
     obj = indexed(3, podReplacementPolicy="Failed", parallelism=2)
-    assert plan(see(obj, pod("p", index=0, deleting=True))).create == [1]
+    assert plan(observed(obj, pod("p", index=0, deleting=True))).create == [1]
 
 
 def test_backoff_of_an_index_does_not_delay_other_indexes() -> None:
@@ -329,14 +329,14 @@ def test_backoff_of_an_index_does_not_delay_other_indexes() -> None:
 def test_ignored_failures_of_an_index_are_counted_separately() -> None:
     rules = [{"action": "Ignore", "onExitCodes": CODES}]
     obj = indexed(1, backoffLimitPerIndex=0, podFailurePolicy={"rules": rules})
-    annotations = new_pod(see(obj, pod("p", "Failed", index=0)), 0)["metadata"]["annotations"]
+    annotations = new_pod(observed(obj, pod("p", "Failed", index=0)), 0)["metadata"]["annotations"]
     assert (annotations[FAILURE_COUNT], annotations[IGNORED_FAILURE_COUNT]) == ("0", "1")
 
 
 def test_a_long_name_is_truncated_before_the_index() -> None:
     obj = indexed(200)
     obj["metadata"]["name"] = "a" * 60
-    assert new_pod(see(obj), 123)["metadata"]["generateName"] == "a" * 53 + "-123-"
+    assert new_pod(observed(obj), 123)["metadata"]["generateName"] == "a" * 53 + "-123-"
 
 
 # ---- counting
@@ -345,7 +345,7 @@ def test_a_long_name_is_truncated_before_the_index() -> None:
 def test_a_status_lists_a_bounded_number_of_pods() -> None:
     pods = [pod(str(number), "Succeeded") for number in range(NAMED_MAX + 10)]
     status: Object = {}
-    tally = name_terminated(see(job(completions=1000), *pods), status, None)
+    tally = name_terminated(observed(job(completions=1000), *pods), status, None)
     assert (len(tally.release), tally.full) == (NAMED_MAX, True)
     assert len(status["uncountedTerminatedPods"]["succeeded"]) == NAMED_MAX
 
@@ -362,7 +362,7 @@ class Cluster:
 
         The controller is killed after the first write, after the second one, or not at all.
         """
-        state = see(self.job, *self.pods)
+        state = observed(self.job, *self.pods)
         status = copy.deepcopy(self.job["status"])
         tracked = {each.metadata.uid for each in self.pods if is_tracked(each)}
         count_named(status, tracked)
@@ -381,19 +381,19 @@ class Cluster:
 
 @given(
     phases=st.lists(st.sampled_from(["Succeeded", "Failed", "Running"]), max_size=12),
-    looks=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), max_size=8),
+    attempts=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), max_size=8),
     with_indexes=st.booleans(),
 )
 def test_each_pod_is_counted_once_whenever_the_controller_is_killed(
-    phases: list[str], looks: list[tuple[int, int]], with_indexes: bool
+    phases: list[str], attempts: list[tuple[int, int]], with_indexes: bool
 ) -> None:
     number = max(len(phases), 1)
     obj = indexed(number) if with_indexes else job(completions=number)
     pods = [pod(f"p{index}", phase, index=index) for index, phase in enumerate(phases)]
     cluster = Cluster(obj, pods)
-    for released, killed in looks:
+    for released, killed in attempts:
         cluster.reconcile(released=released, killed=killed)
-        # What has no finalizer any more may be gone at any time.
+        # A Pod without finalizer may be deleted at any time.
         cluster.pods = [each for each in cluster.pods if is_tracked(each) or not released]
     cluster.reconcile(released=100, killed=0)
     status = cluster.job["status"]

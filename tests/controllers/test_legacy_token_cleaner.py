@@ -57,8 +57,8 @@ async def cleaning(*, tracked_days: int = 30) -> AsyncIterator[Cleaning]:
     clock, made = SetClock(), []
 
     def set_up(context: ControllerContext) -> None:
-        told = ControllerContext(context.manager, clock, legacy_token_clean_up_period_s=PERIOD_S)
-        made.append(LegacyTokenCleaner(told))
+        settings = ControllerContext(context.manager, clock, legacy_token_clean_up_period_s=PERIOD_S)
+        made.append(LegacyTokenCleaner(settings))
 
     async with cluster(set_up) as c:
         found = Cleaning(c, clock, made[0])
@@ -101,9 +101,9 @@ async def test_a_token_that_was_marked_long_ago_is_deleted() -> None:
 )
 async def test_a_recently_used_or_marked_token_stays(labels: dict[str, int]) -> None:
     async with cleaning() as t:
-        said = {name: t.day(ago) for name, ago in labels.items()}
-        await t.secret(said)
-        assert await t.clean() == said
+        marks = {name: t.day(ago) for name, ago in labels.items()}
+        await t.secret(marks)
+        assert await t.clean() == marks
 
 
 async def test_a_token_with_an_invalid_last_use_stays() -> None:

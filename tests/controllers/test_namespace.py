@@ -48,7 +48,7 @@ async def in_namespace(*loops: Callable[..., None], name: str = "doomed") -> Asy
         yield c, Working(c.client.with_defaults(namespace=name), c.manager)
 
 
-def said(namespace: Object) -> dict[str, str]:
+def true_conditions(namespace: Object) -> dict[str, str]:
     """Return the messages of true conditions, by type."""
     conditions = namespace.get("status", {}).get("conditions") or ()
     return {each["type"]: each["message"] for each in conditions if each["status"] == "True"}
@@ -114,7 +114,7 @@ async def test_a_namespace_with_all_kinds_of_objects_is_deleted() -> None:
             for obj in await there.all(kind):
                 await there.patch(kind, obj["metadata"]["name"], {"metadata": {"finalizers": None}})
         await c.until_gone(NAMESPACES, "doomed")
-        # A namespace of the same name begins empty.
+        # A new namespace of the same name is empty.
         await c.create(NAMESPACES, named(name="doomed"))
         for kind, _ in EVERYTHING:
             assert await there.all(kind) == [], kind
@@ -125,8 +125,8 @@ async def test_other_objects_are_deleted_after_the_pods() -> None:
         await there.create(PODS, {**named(**HELD), "spec": CONTAINERS})
         await there.create(CONFIG_MAPS, named())
         await c.delete(NAMESPACES, "doomed")
-        namespace = await c.until(NAMESPACES, "doomed", said)
-        assert said(namespace) == {
+        namespace = await c.until(NAMESPACES, "doomed", true_conditions)
+        assert true_conditions(namespace) == {
             "NamespaceContentRemaining": "Some resources are remaining: pods. has 1 resource instances",
             "NamespaceFinalizersRemaining": (
                 "Some content in the namespace has finalizers remaining: example.com/held in 1 resource instances"
@@ -144,8 +144,8 @@ async def test_running_pods_keep_their_grace_period() -> None:
         await c.delete(NAMESPACES, "doomed")
         pod = await there.until(PODS, "a", lambda obj: "deletionTimestamp" in obj["metadata"])
         assert pod["metadata"]["deletionGracePeriodSeconds"] == 30
-        namespace = await c.until(NAMESPACES, "doomed", said)
-        assert list(said(namespace)) == ["NamespaceContentRemaining"]
+        namespace = await c.until(NAMESPACES, "doomed", true_conditions)
+        assert list(true_conditions(namespace)) == ["NamespaceContentRemaining"]
         await there.client.resource(PODS).delete("a", DeleteOptions(grace_period_seconds=0))
         await c.until_gone(NAMESPACES, "doomed")
 
@@ -157,7 +157,7 @@ async def test_other_finalizers_are_reported_and_awaited() -> None:
             await there.create(kind, named(**HELD))
         await there.create(SECRETS, named())
         await c.delete(NAMESPACES, "doomed")
-        namespace = await c.until(NAMESPACES, "doomed", said)
+        namespace = await c.until(NAMESPACES, "doomed", true_conditions)
         assert reasons(namespace) == [
             ("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered"),
             ("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions"),
@@ -165,7 +165,7 @@ async def test_other_finalizers_are_reported_and_awaited() -> None:
             ("NamespaceContentRemaining", "True", "SomeResourcesRemain"),
             ("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain"),
         ]
-        assert said(namespace) == {
+        assert true_conditions(namespace) == {
             "NamespaceContentRemaining": (
                 "Some resources are remaining: configmaps. has 1 resource instances, "
                 f"shirts.{GROUP} has 1 resource instances"
@@ -215,7 +215,7 @@ async def test_work_of_a_killed_controller_is_completed_by_the_next() -> None:
             await c.until_gone(NAMESPACES, "doomed")
 
 
-# ---- servers in trouble
+# ---- failing servers
 
 
 @asynccontextmanager
@@ -238,9 +238,9 @@ async def test_failed_deletions_are_reported_and_retried() -> None:
         return TransportError("connection lost", sent=False) if fails else None
 
     async with doomed(fault) as (c, faulty):
-        namespace = await c.until(NAMESPACES, "doomed", said)
+        namespace = await c.until(NAMESPACES, "doomed", true_conditions)
         message = "Failed to delete all resource types, 1 remaining: connection lost"
-        assert said(namespace) == {"NamespaceDeletionContentFailure": message}
+        assert true_conditions(namespace) == {"NamespaceDeletionContentFailure": message}
         faulty.fault = None
         await c.until_gone(NAMESPACES, "doomed")
 
@@ -259,8 +259,8 @@ async def test_without_discovery_nothing_is_finalized() -> None:
         return TransportError("no discovery", sent=False) if request.target in ("/api", "/apis") else None
 
     async with doomed(fault) as (c, faulty):
-        namespace = await c.until(NAMESPACES, "doomed", said)
-        assert said(namespace) == {"NamespaceDeletionDiscoveryFailure": "no discovery"}
+        namespace = await c.until(NAMESPACES, "doomed", true_conditions)
+        assert true_conditions(namespace) == {"NamespaceDeletionDiscoveryFailure": "no discovery"}
         assert namespace["spec"]["finalizers"] == ["kubernetes"]
         faulty.fault = None
         await c.until_gone(NAMESPACES, "doomed")

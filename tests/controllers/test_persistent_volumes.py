@@ -22,20 +22,20 @@ from tests.controllers.cluster import cluster
 
 def claim(size: str = "1Gi", **spec: object) -> Object:
     """A claim."""
-    said = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, "storageClassName": ""}
-    return {"metadata": {"name": "c", "namespace": "default", "uid": "u"}, "spec": {**said, **spec}}
+    fields = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, "storageClassName": ""}
+    return {"metadata": {"name": "c", "namespace": "default", "uid": "u"}, "spec": {**fields, **spec}}
 
 
 def volume(name: str = "v", size: str = "1Gi", **spec: object) -> Object:
     """A free volume."""
-    said = {
+    fields = {
         "accessModes": ["ReadWriteOnce"],
         "capacity": {"storage": size},
         "hostPath": {"path": "/tmp/x"},
         "persistentVolumeReclaimPolicy": "Retain",
         **spec,
     }
-    return {"metadata": {"name": name, "labels": {"v": name}}, "spec": said, "status": {"phase": "Available"}}
+    return {"metadata": {"name": name, "labels": {"v": name}}, "spec": fields, "status": {"phase": "Available"}}
 
 
 def to_create(obj: Object, **metadata: object) -> Object:

@@ -44,8 +44,8 @@ async def test_the_wanted_number_of_pods_is_created() -> None:
             assert (reference.kind, reference.uid, reference.controller) == ("ReplicaSet", meta(owner).uid, True)
             assert made["metadata"]["generateName"] == "a-"
             assert made["metadata"]["labels"] == LABELS
-        seen = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("replicas") == 7)
-        assert seen["status"] == {"replicas": 7, "fullyLabeledReplicas": 7, "observedGeneration": 1}
+        found = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("replicas") == 7)
+        assert found["status"] == {"replicas": 7, "fullyLabeledReplicas": 7, "observedGeneration": 1}
         assert len(await c.all(PODS)) == 7
 
 
@@ -81,8 +81,8 @@ async def test_ready_and_available_pods_are_counted() -> None:
         await c.create(REPLICA_SETS, replicas(2))
         first, _ = await c.pods(2)
         await c.make_ready(first)
-        seen = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("readyReplicas"))
-        assert (seen["status"]["readyReplicas"], seen["status"]["availableReplicas"]) == (1, 1)
+        found = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("readyReplicas"))
+        assert (found["status"]["readyReplicas"], found["status"]["availableReplicas"]) == (1, 1)
 
 
 async def test_a_pod_becomes_available_when_it_has_been_ready_long_enough() -> None:
@@ -148,8 +148,8 @@ async def test_a_rejected_pod_is_reported_in_status_and_events() -> None:
     async with cluster(replica_set.set_up) as c:
         owner = template(finalizers=["unqualified"])
         await c.create(REPLICA_SETS, replicas(2, template=owner))
-        seen = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("conditions"))
-        [condition] = seen["status"]["conditions"]
+        found = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("conditions"))
+        [condition] = found["status"]["conditions"]
         assert (condition["type"], condition["status"], condition["reason"]) == (
             "ReplicaFailure",
             "True",

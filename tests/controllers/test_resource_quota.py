@@ -74,13 +74,13 @@ async def test_only_objects_in_scope_are_counted() -> None:
 
 
 def test_an_equal_status_in_another_form_is_not_written() -> None:
-    told = {"hard": {"cpu": "2"}, "used": {"cpu": "1000m"}}
-    assert status_after({"spec": {"hard": {"cpu": "2"}}, "status": told}, {"cpu": parse("1")}) is None
+    reported = {"hard": {"cpu": "2"}, "used": {"cpu": "1000m"}}
+    assert status_after({"spec": {"hard": {"cpu": "2"}}, "status": reported}, {"cpu": parse("1")}) is None
 
 
 def test_usage_that_cannot_be_counted_stays() -> None:
-    told = {"hard": {"count/x": "2"}, "used": {"count/x": "1", "old": "1"}}
-    status = status_after({"spec": {"hard": {"count/x": "3"}}, "status": told}, {})
+    reported = {"hard": {"count/x": "2"}, "used": {"count/x": "1", "old": "1"}}
+    status = status_after({"spec": {"hard": {"count/x": "3"}}, "status": reported}, {})
     assert status == {"hard": {"count/x": "3"}, "used": {"count/x": "1"}}
 
 

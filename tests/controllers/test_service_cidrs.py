@@ -113,7 +113,7 @@ async def test_a_range_stays_during_the_grace_period() -> None:
         await made(c, "more", "192.168.7.0/24")
         clock.forward(-60.0)
         await c.delete(SERVICE_CIDRS, "more")
-        await made(c, "marker", "192.168.8.0/24")  # the loop has looked at the deletion before
+        await made(c, "marker", "192.168.8.0/24")  # the loop has reconciled the deletion before
         assert meta(await c.get(SERVICE_CIDRS, "more")).finalizers == [FINALIZER]
 
 

@@ -84,9 +84,9 @@ async def test_pods_are_created_in_order_after_the_previous_is_ready() -> None:
         await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("replicas") == 2)
         assert await names(c) == ["web-0", "web-1"]
         await ready(c, 1, 2)
-        seen = await settled(c)
-        revision = seen["status"]["currentRevision"]
-        assert seen["status"] == {
+        found = await settled(c)
+        revision = found["status"]["currentRevision"]
+        assert found["status"] == {
             "observedGeneration": 1,
             "replicas": 3,
             "readyReplicas": 3,
@@ -286,8 +286,8 @@ async def test_an_update_proceeds_from_the_highest_ordinal_and_waits_for_each_po
         before = (await settled(c))["status"]["updateRevision"]
         await c.patch(STATEFUL_SETS, "web", of_image("two"))
         await c.until(PODS, "web-2", lambda pod: image_of(pod) == "two")
-        seen = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("updatedReplicas") == 1)
-        assert (seen["status"]["currentRevision"], seen["status"]["currentReplicas"]) == (before, 2)
+        found = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("updatedReplicas") == 1)
+        assert (found["status"]["currentRevision"], found["status"]["currentReplicas"]) == (before, 2)
         assert [image_of(pod) for pod in await c.all(PODS)] == ["one", "one", "two"]
         await ready(c, 2)
         await c.until(PODS, "web-1", lambda pod: image_of(pod) == "two")
@@ -349,9 +349,9 @@ async def test_a_rollback_gives_the_old_revision_the_highest_number() -> None:
         await c.client.resource(STATEFUL_SETS).patch("web", StrategicMergePatch(first["data"]))
         again = await c.until(CONTROLLER_REVISIONS, meta(first).name, lambda each: each["revision"] == 3)
         assert again["data"]["spec"]["template"]["$patch"] == "replace"
-        seen = await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["observedGeneration"] == 3)
-        assert seen["status"]["updateRevision"] == meta(first).name
-        assert image_of({"spec": seen["spec"]["template"]["spec"]}) == "one"
+        found = await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["observedGeneration"] == 3)
+        assert found["status"]["updateRevision"] == meta(first).name
+        assert image_of({"spec": found["spec"]["template"]["spec"]}) == "one"
 
 
 async def test_revisions_beyond_the_history_limit_are_deleted() -> None:
@@ -374,9 +374,9 @@ async def test_a_name_of_another_revision_counts_as_a_collision() -> None:
         other = {"metadata": {"name": meta(revision).name}, "revision": 7, "data": {"spec": {"template": {}}}}
         await c.create(CONTROLLER_REVISIONS, other)
         async with working(c.client, stateful_set.set_up):
-            seen = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("collisionCount"))
-        assert seen["status"]["collisionCount"] == 1
-        assert seen["status"]["updateRevision"] != meta(revision).name
+            found = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("collisionCount"))
+        assert found["status"]["collisionCount"] == 1
+        assert found["status"]["updateRevision"] != meta(revision).name
 
 
 async def test_a_matching_orphan_is_adopted_and_gets_its_labels() -> None:
@@ -474,8 +474,8 @@ async def test_pods_become_available_after_min_ready_seconds() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(1, minReadySeconds=3600))
         await c.make_ready(await c.until(PODS, "web-0", lambda pod: True), since="2999-01-01T00:00:00Z")
-        seen = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("readyReplicas") == 1)
-        assert seen["status"]["availableReplicas"] == 0
+        found = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("readyReplicas") == 1)
+        assert found["status"]["availableReplicas"] == 0
 
 
 async def test_after_a_restart_nothing_is_created_twice() -> None:
@@ -495,8 +495,8 @@ async def test_an_unchanged_status_is_not_written(replicas: int) -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(replicas))
         await ready(c, *range(replicas))
-        seen = await settled(c)
+        found = await settled(c)
         pods = list(await c.client.resource(POD_VIEW).list())
         [revision] = await c.all(CONTROLLER_REVISIONS)
         now = dt.datetime.now(dt.UTC)
-        assert plan.status(plan.observe(seen, plan.Revisions(revision, revision, 0), pods, now)) == seen["status"]
+        assert plan.status(plan.observe(found, plan.Revisions(revision, revision, 0), pods, now)) == found["status"]

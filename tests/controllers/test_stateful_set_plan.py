@@ -236,8 +236,10 @@ def test_owners_of_a_claim_follow_the_policy(
     policy: str, replicas: int, before: list[OwnerReference], after: list[OwnerReference] | None
 ) -> None:
     when_deleted, when_scaled = policy.split()
-    said = {"whenDeleted": when_deleted, "whenScaled": when_scaled}
-    candidates = owners(web(replicas, persistentVolumeClaimRetentionPolicy=said), 0, pod_name="web-0", pod_uid="pod")
+    retention = {"whenDeleted": when_deleted, "whenScaled": when_scaled}
+    candidates = owners(
+        web(replicas, persistentVolumeClaimRetentionPolicy=retention), 0, pod_name="web-0", pod_uid="pod"
+    )
     assert new_references(before, candidates) == after
 
 

@@ -96,7 +96,7 @@ def test_an_object_without_its_required_part_is_read() -> None:
 )
 def test_values_that_a_server_may_hold_are_read(field: str, data: Any, value: Any) -> None:
     names = dict(zip(FIELDS, Spec.__struct_fields__, strict=True))
-    body = msgspec.json.encode({"spec": {field: data}})  # the fields that are missing make it a matter of leniency
+    body = msgspec.json.encode({"spec": {field: data}})  # other required fields are missing
     assert getattr(object_type(Thing).decode(body).spec, names[field]) == value
 
 

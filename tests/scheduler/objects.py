@@ -30,7 +30,7 @@ def pod_object(name: str, *, requests: dict[str, str] | None = None, **more: Any
     if "owner" in more:
         metadata["ownerReferences"] = [more.pop("owner")]
     status = more.pop("status", {})
-    # There is no node agent that would end a Pod.
+    # Without a node agent, only a grace period of zero ends a Pod.
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0, **more}
     return {"metadata": metadata, "spec": spec, "status": status}
 

@@ -24,7 +24,7 @@ class Watched:
         self.queue = SchedulingQueue(lambda pod: "", lambda pod: {})
         self.handler = PodHandler(self.cache, self.queue, {"default-scheduler"})
 
-    def tell(self, **more: Any) -> None:
+    def notify(self, **more: Any) -> None:
         """Return a state of the Pod `p`."""
         self.handler.on_add(ref(pod_object("p", **more)), False)
 
@@ -37,39 +37,39 @@ def ref(obj: Object) -> Ref[Any]:
 
 async def test_a_pod_without_a_node_waits_in_the_queue() -> None:
     watched = Watched()
-    watched.tell()
+    watched.notify()
     assert list(watched.handler.pending) == ["p"]
     assert len(watched.queue) == 1
 
 
 async def test_a_pod_with_a_node_is_only_in_the_cache() -> None:
     watched = Watched()
-    watched.tell()
-    watched.tell(nodeName="n")
+    watched.notify()
+    watched.notify(nodeName="n")
     assert (len(watched.queue), watched.handler.pending) == (0, {})
     assert watched.cache.get("p") is not None
 
 
 async def test_an_ended_pod_uses_no_resources() -> None:
     watched = Watched()
-    watched.tell(nodeName="n")
-    watched.tell(nodeName="n", status={"phase": "Succeeded"})
+    watched.notify(nodeName="n")
+    watched.notify(nodeName="n", status={"phase": "Succeeded"})
     assert watched.cache.get("p") is None
 
 
 async def test_an_assumed_pod_is_confirmed() -> None:
     watched = Watched()
-    watched.tell()
+    watched.notify()
     watched.cache.assume(pod("p", on="n"))
-    watched.tell(nodeName="n")
+    watched.notify(nodeName="n")
     assert not watched.cache.is_assumed("p")
     assert watched.handler.pending == {}
 
 
 async def test_the_start_of_a_pod_is_recorded() -> None:
     watched = Watched()
-    watched.tell(nodeName="n")
-    watched.tell(nodeName="n", status={"phase": "Running", "startTime": "2026-01-01T00:00:00Z"})
+    watched.notify(nodeName="n")
+    watched.notify(nodeName="n", status={"phase": "Running", "startTime": "2026-01-01T00:00:00Z"})
     known = watched.cache.get("p")
     assert known is not None
     assert known.started == "2026-01-01T00:00:00Z"
@@ -79,8 +79,8 @@ async def test_the_start_of_a_pod_is_recorded() -> None:
 
 async def test_changed_labels_are_recorded() -> None:
     watched = Watched()
-    watched.tell(nodeName="n")
-    watched.tell(nodeName="n", labels={"app": "web"})
+    watched.notify(nodeName="n")
+    watched.notify(nodeName="n", labels={"app": "web"})
     known = watched.cache.get("p")
     assert known is not None
     assert known.labels == {"app": "web"}

@@ -39,8 +39,12 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 async def test_an_extender_is_called_over_http() -> None:
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    said = {"urlPrefix": f"http://127.0.0.1:{port}/scheduler", "filterVerb": "filter", "nodeCacheCapable": True}
-    configured = partial(set_up, configuration=read_configuration({"extenders": [said]}))
+    configuration = {
+        "urlPrefix": f"http://127.0.0.1:{port}/scheduler",
+        "filterVerb": "filter",
+        "nodeCacheCapable": True,
+    }
+    configured = partial(set_up, configuration=read_configuration({"extenders": [configuration]}))
     async with server, cluster(configured) as work:
         await make_nodes(work, *(node_object(f"node-{number}") for number in range(4)))
         await make_pods(work, pod_object("web"))
@@ -77,8 +81,8 @@ class Service:
         self.asked[verb] = json.decode(request.body)
         if verb not in self.answers:
             return Answer(500, b"")
-        said = self.answers[verb]
-        return Answer(200, said if isinstance(said, bytes) else json.encode(said))
+        response = self.answers[verb]
+        return Answer(200, response if isinstance(response, bytes) else json.encode(response))
 
     async def aclose(self) -> None:
         """Do nothing: no connection is open."""
@@ -150,7 +154,7 @@ async def test_a_failing_extender_stops_scheduling_unless_it_is_ignorable() -> N
 
 @pytest.mark.parametrize("answer", [b"{", b'{"Error":' + NO_TEXT + b"}", DEEP], ids=["syntax", "no text", "deep"])
 async def test_a_malformed_response_is_a_failure_of_the_extender(answer: bytes) -> None:
-    with pytest.raises(ExtenderError, match="no JSON"):
+    with pytest.raises(ExtenderError, match="malformed JSON"):
         await choose(extenders(Service(filter=answer)), board())
 
 
@@ -178,5 +182,5 @@ async def test_an_extender_can_choose_other_victims() -> None:
     (agreed,) = await extenders(service).preempt(there.cycle(pod("p")), [Candidate("a", victims, 0)])
     assert [victim.name for victim in agreed.victims] == ["y"]
     assert agreed.violations == 1
-    said = service.asked["preempt"]["NodeNameToMetaVictims"]["a"]
-    assert said == {"Pods": [{"UID": "x"}, {"UID": "y"}], "NumPDBViolations": 0}
+    victims = service.asked["preempt"]["NodeNameToMetaVictims"]["a"]
+    assert victims == {"Pods": [{"UID": "x"}, {"UID": "y"}], "NumPDBViolations": 0}

@@ -82,8 +82,8 @@ class Naive:
 
     def amounts(self, name: str, resource: str) -> tuple[int, int]:
         """Return allocatable and requested amounts."""
-        said = str(self.nodes[name].status.allocatable[resource])
-        allocatable = int(said) * 1000 if resource == "cpu" else int(said.removesuffix("Gi")) * 2**30
+        quantity = str(self.nodes[name].status.allocatable[resource])
+        allocatable = int(quantity) * 1000 if resource == "cpu" else int(quantity.removesuffix("Gi")) * 2**30
         return allocatable, sum(dict(pod.constraints.requests).get(resource, 0) for pod in self.on(name))
 
     def fits(self, pod: PodInfo, name: str) -> bool:
@@ -176,7 +176,7 @@ def board_and_naive(data: Any) -> tuple[Board, Naive, PodInfo]:
         PodTopologySpread(DefaultSelectors()),
     ]
     for number in range(data.draw(st.integers(0, 8))):
-        # What is asked in between is kept, and must be renewed.
+        # Results of queries in between are cached, and must be updated.
         for plugin in plugins:
             board.feasible(plugin, wanted)
             board.scores(plugin, wanted)

@@ -73,12 +73,12 @@ async def test_a_claim_that_waits_for_its_pod_gets_the_selected_node() -> None:
         await work.create(STORAGE_CLASSES, {"metadata": {"name": "late"}, **late})
         await work.create(PERSISTENT_VOLUME_CLAIMS, claim("data", "late"))
         await make_pods(work, with_claim("data"))
-        told = await work.until(
+        selected = await work.until(
             PERSISTENT_VOLUME_CLAIMS,
             "data",
             lambda claim: "volume.kubernetes.io/selected-node" in claim["metadata"].get("annotations", {}),
         )
-        assert told["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] == "node-1"
+        assert selected["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] == "node-1"
         assert "nodeName" not in (await work.get(PODS, "web"))["spec"]
         await work.patch_status(PERSISTENT_VOLUME_CLAIMS, "data", {"phase": "Bound"})
         assert await bound(work, "web") == "node-1"

@@ -84,7 +84,7 @@ _named = msgspec.json.Decoder(_Named)
 
 def classes_of(ref: Ref[Any]) -> Iterable[str]:
     """Index function: return the class a claim requests, the class it has, and the class it is changing to."""
-    # A cheap test of the raw bytes: it matches all three field names, whose first letter differs.
+    # A cheap test of the raw bytes. The `v` is left out, because the three field names have it in upper or lower case.
     if b"olumeAttributesClassName" not in ref.raw:
         return ()
     found = _named.decode(ref.raw)

@@ -44,7 +44,7 @@ async def deploy(cluster: Working, replicas: int, name: str = "web") -> None:
         pod = {"metadata": {"name": f"{name}-{number}", "labels": LABELS}, "spec": {"containers": [container]}}
         await cluster.make_ready(await cluster.create(PODS, pod))
         await cluster.patch_status(PODS, f"{name}-{number}", {"startTime": "2020-01-01T00:00:00Z"})
-    # The autoscaler looks once, and then again after a while: what it is to see must be known to its cache.
+    # The autoscaler reconciles once, and then only after a while, so its cache must have all objects by now.
     known = cluster.manager.informer_for(POD_VIEW).indexer
     async with asyncio.timeout(WAIT_S):
         while True:
