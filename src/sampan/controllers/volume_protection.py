@@ -113,7 +113,7 @@ async def set_finalizer(client: ResourceClient[Object], obj: Object, finalizer: 
 
 
 def uses(pod: Pod) -> bool:
-    """Return True if a Pod with the claim counts as a user of it: it is bound to a node, so a kubelet may start it."""
+    """Return True if a Pod counts as a user of its claims: it is bound to a node, so a kubelet may start it."""
     return bool(pod.spec.node_name)
 
 

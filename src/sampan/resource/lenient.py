@@ -2,9 +2,6 @@
 
 A server may have objects that do not fit the current schema. Go writes empty lists and times as null. Objects stored
 under an earlier schema may lack fields that are required now, or have values that are not in an enumeration.
-
-A server holds objects that do not fit the present schema: Go writes empty lists and times as null, and objects that
-were stored under an earlier schema lack fields that are required today, or have values that no enumeration names.
 """
 
 import base64

@@ -1,8 +1,8 @@
 """Preservation of unknown fields: fields on the server that a class does not define survive an update.
 
 Guarantees: a field that the class does not define keeps the value that was read, at any depth. List elements are
-matched by equality, then by `name`, `type`, `key` or a similar field, then, if the length of the list has not changed,
-by position. An element without a match is new and has no unknown fields.
+matched by equality, then by `name`, `type`, `key` or a similar field. If the length of the list has not changed, the
+rest are matched by position. An element without a match is new and has no unknown fields.
 """
 
 from collections.abc import Iterator, Sequence

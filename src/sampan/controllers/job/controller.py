@@ -1,8 +1,8 @@
 """Reconcile one Job.
 
 Concurrency: the manager runs the controller; each Job is reconciled by one worker at a time. Reads include the
-controller's own earlier writes. The status is the only record of what has been counted, so it is written only to the
-version of the Job that was read (resourceVersion). After a conflict the Job is reconciled again.
+controller's own earlier writes. The status is the only record of the counted Pods. So it is written only to the version
+of the Job that was read (resourceVersion). After a conflict the Job is reconciled again.
 Source: kube-controller-manager pkg/controller/job/job_controller.go (1.36).
 """
 

@@ -19,7 +19,7 @@ MAX_CONTAINER_BYTES: Final = 1000 * _MIB
 
 
 class ImageLocality:
-    """The score."""
+    """Scores Nodes by the images they have."""
 
     name: ClassVar[str] = "ImageLocality"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {}

@@ -80,7 +80,7 @@ def _may_select(term: AffinityTerm, pod: PodInfo) -> bool:
 
 
 class InterPodAffinity:
-    """The filter and the score."""
+    """Filters and scores Nodes by the Pods in their domains."""
 
     name: ClassVar[str] = "InterPodAffinity"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {

@@ -25,7 +25,7 @@ def _matching(pod: PodInfo, old: Any, new: Any) -> bool:
 
 
 class NodeAffinity(LocalFilter):
-    """The filter and the score."""
+    """Filters and scores Nodes by node selector and node affinity."""
 
     name: ClassVar[str] = "NodeAffinity"
     reason: ClassVar[str] = "node(s) didn't match Pod's node affinity/selector"

@@ -14,7 +14,7 @@ from sampan.scheduler.plugins.local import LocalFilter
 
 
 class NodeName(LocalFilter):
-    """The filter."""
+    """Filters Nodes by name."""
 
     name: ClassVar[str] = "NodeName"
     reason: ClassVar[str] = "node(s) didn't match the requested node name"

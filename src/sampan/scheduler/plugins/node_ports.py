@@ -32,7 +32,7 @@ def _frees(pod: PodInfo, old: Any, new: Any) -> bool:
 
 
 class NodePorts:
-    """The filter."""
+    """Filters Nodes by ports in use."""
 
     name: ClassVar[str] = "NodePorts"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {

@@ -19,7 +19,7 @@ N = TypeVar("N", int, Ints)
 
 
 class NodeResourcesBalancedAllocation:
-    """The score."""
+    """Scores Nodes by the balance of their usage."""
 
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {}

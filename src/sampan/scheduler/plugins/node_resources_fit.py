@@ -61,7 +61,7 @@ def _frees(pod: PodInfo, old: Any, new: Any) -> bool:
 
 
 class NodeResourcesFit:
-    """The filter and the score."""
+    """Filters and scores Nodes by free resources."""
 
     name: ClassVar[str] = "NodeResourcesFit"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {

@@ -25,7 +25,7 @@ def _opened(pod: PodInfo, old: Any, new: Any) -> bool:
 
 
 class NodeUnschedulable(LocalFilter):
-    """The filter."""
+    """Filters cordoned Nodes."""
 
     name: ClassVar[str] = "NodeUnschedulable"
     reason: ClassVar[str] = "node(s) were unschedulable"

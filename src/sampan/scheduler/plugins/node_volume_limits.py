@@ -40,7 +40,7 @@ _Attached = set[tuple[str, str]]
 
 
 class NodeVolumeLimits:
-    """The filter."""
+    """Filters Nodes by their volume limits."""
 
     name: ClassVar[str] = "NodeVolumeLimits"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {

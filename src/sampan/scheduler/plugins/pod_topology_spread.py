@@ -77,7 +77,7 @@ def _has_keys(pod: PodInfo, old: Any, new: Any) -> bool:
 
 
 class PodTopologySpread:
-    """The filter and the score."""
+    """Filters and scores Nodes by the spread of matching Pods."""
 
     name: ClassVar[str] = "PodTopologySpread"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {

@@ -24,7 +24,7 @@ def _tolerable(pod: PodInfo, old: Any, new: Any) -> bool:
 
 
 class TaintToleration(LocalFilter):
-    """The filter and the score."""
+    """Filters and scores Nodes by taints."""
 
     name: ClassVar[str] = "TaintToleration"
     reason: ClassVar[str] = "node(s) had untolerated taint(s)"

@@ -25,7 +25,7 @@ _REASONS: Final = {
 
 
 class VolumeRestrictions:
-    """The filter."""
+    """Filters Nodes by volumes in use."""
 
     name: ClassVar[str] = "VolumeRestrictions"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {

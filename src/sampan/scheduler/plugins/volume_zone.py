@@ -21,7 +21,7 @@ _OLD: Final = {
 
 
 class VolumeZone:
-    """The filter."""
+    """Filters Nodes by the zones of volumes."""
 
     name: ClassVar[str] = "VolumeZone"
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {
