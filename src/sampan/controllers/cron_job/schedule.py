@@ -68,6 +68,7 @@ def wait_s(cron_job: Object, schedule: Schedule, now: dt.datetime) -> float | No
     since = last_start(cron_job)
     try:
         latest, count = missed(schedule, since, now)
+        # With uneven intervals the latest time may not be found although starts were missed.
         base = latest or (now if count else since)
     except ScheduleError:
         base = now
@@ -89,6 +90,7 @@ def missed(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> Missed:
         raise ScheduleError("time difference between two schedules is less than 1 second")
     if now < second:
         return Missed(first)
+    # The search starts one interval before the estimated latest time.
     interval = second - first
     count = (now - first) // interval + 1
     return Missed(_latest(schedule, first + (count - 2) * interval, now), count)

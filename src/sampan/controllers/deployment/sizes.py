@@ -86,17 +86,20 @@ def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
     """
     every = [*old, new]
     least = wanted(deployment) - max_unavailable(deployment)
+    # Pods of the new ReplicaSet that are not available yet do not replace old ones.
     missing = wanted(new) - status_count(new, "availableReplicas")
     room = sum(map(wanted, every)) - least - missing
     sizes = {meta(each).name: wanted(each) for each in old if wanted(each)}
     if room <= 0:
         return {}
+    # Unhealthy old Pods serve no traffic, so removing them does not lower availability.
     ordered = sorted((each for each in old if wanted(each)), key=by_age)
     for each in ordered:
         name = meta(each).name
         fewer = min(room, max(0, sizes[name] - status_count(each, "availableReplicas")))
         sizes[name] -= fewer
         room -= fewer
+    # Available Pods above the minimum can be removed too, starting with the oldest ReplicaSet.
     spare = sum(status_count(each, "availableReplicas") for each in every) - least
     for each in ordered:
         name = meta(each).name
@@ -142,6 +145,7 @@ def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
     total = wanted(deployment)
     allowed = total + max_surge(deployment) if total else 0
     change = allowed - sum(map(wanted, alive))
+    # The largest ReplicaSets come first. Among equal sizes, the newest grow first and the oldest shrink first.
     ordered = sorted(alive, key=by_age, reverse=change > 0)
     ordered.sort(key=wanted, reverse=True)
     sizes: Sizes = {}
@@ -153,6 +157,7 @@ def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
             share = min(_fraction(deployment, each), left) if change > 0 else max(_fraction(deployment, each), left)
         sizes[meta(each).name] = wanted(each) + share
         done += share
+    # Rounding can leave a rest, which goes to the largest ReplicaSet.
     if ordered and change:
         first = meta(ordered[0]).name
         sizes[first] = max(0, sizes[first] + change - done)
