@@ -75,6 +75,7 @@ def revision_hash(data: Object, collisions: int) -> str:
 
     The hash has 32 bits. The caller increments `collisions` to get another hash after a collision.
     """
+    # FNV-1 (multiply, then xor), as in kube-controller-manager.
     value = _FNV_OFFSET
     for byte in _go_json(data) + str(collisions).encode():
         value = ((value * _FNV_PRIME) & 0xFFFFFFFF) ^ byte

@@ -103,6 +103,8 @@ def _latest(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> dt.date
     avoids iterating over half a million minutes.
     """
     begin, end = since, now
+    # Invariant: the latest time, if there is one, is after `begin` and not after `end`. An `@every` schedule counts
+    # from the given time, so bisection does not apply to it.
     while not schedule.every_ns and end - begin > _WALKED:
         middle = begin + (end - begin) / 2
         coming = schedule.next_after(middle)

@@ -24,6 +24,7 @@ def template_hash(template: Object, collisions: int | None) -> str:
 
     The hash has 32 bits. The caller increments `collisions` to get another hash after a collision.
     """
+    # FNV-1a (xor, then multiply), as in kube-controller-manager.
     value = _FNV_OFFSET
     for byte in json.encode_sorted(template) + (str(collisions).encode() if collisions else b""):
         value = ((value ^ byte) * _FNV_PRIME) & 0xFFFFFFFF

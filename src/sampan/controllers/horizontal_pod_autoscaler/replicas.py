@@ -144,10 +144,12 @@ class Calculation:
         if not rises_with_unready and not groups.missing:
             stays = self.tolerances.hold(load.ratio)
             return Proposal(self.current if stays else _bounded(math.ceil(load.ratio * groups.ready)), *load[1:])
+        # Be conservative: assume full usage of Pods without metrics before scaling down, and none before scaling up.
         if load.ratio < 1.0:
             usage |= {name: full(name) for name in groups.missing}
         elif load.ratio > 1.0:
             usage |= dict.fromkeys(groups.missing, 0)
+        # Pods that are not ready yet will take over load, so they count as idle before scaling up.
         if rises_with_unready:
             usage |= dict.fromkeys(groups.unready, 0)
         return Proposal(self._careful(load.ratio, measure(usage).ratio, len(usage)), *load[1:])

@@ -51,6 +51,7 @@ def taints_after(node: Object, ready: str, now: dt.datetime, *, no_execute: bool
         key, effect = taint.get("key"), taint.get("effect")
         if effect == NO_SCHEDULE and key in _OWN_NO_SCHEDULE and key not in effects:
             continue
+        # The other NoExecute taint is only removed together with adding the right one, or if the node needs none.
         swapped = keep_execute is None or no_execute
         if effect == NO_EXECUTE and key in _NO_EXECUTE.values() and key != keep_execute and swapped:
             continue

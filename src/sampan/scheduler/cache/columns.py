@@ -53,6 +53,7 @@ class Columns:
                 column.position = position
             self._columns.move_to_end(key)
             return column.values
+        # The key is new, or the table has grown since.
         values = compute(np.arange(size))
         self._columns[key] = _Column(values, position)
         self._columns.move_to_end(key)
