@@ -80,6 +80,7 @@ class TaintEvictionController:
                 self._recorder.normal(_named(pod), "TaintManagerEviction", note)
             return None
         now = self._clock.now()
+        # The toleration time counts from the first reconciliation of this Pod (by its UID) on the tainted node.
         uid, since = self._since.get(request, ("", now))
         if uid != pod.metadata.uid:
             since = now

@@ -201,14 +201,18 @@ class JobController:
         The order of the writes makes the counts exact: see `counting`.
         """
         tracked = {pod.metadata.uid for pod in state.pods if is_tracked(pod)}
+        # Step 3 for Pods that an earlier reconciliation has listed and released.
         count_named(sync.status, tracked)
+        # Step 1 for Pods that have ended since.
         tally = name_terminated(state, sync.status, sync.end)
         final = _final_condition(sync, state.now)
         job = await self._write(state.job, sync.status)
         metadata = meta(job)
         self._failures[join_key(metadata.namespace, metadata.name)] = (metadata.uid, state.failures)
+        # Step 2, after the status with the list was written.
         released, failure = await self._finalizers.release_all(tally.release)
         status = copy.deepcopy(sync.status)
+        # Step 3 for the Pods that were released just now.
         count_named(status, tracked - released)
         over = failure is None and not tally.full and _may_end(final, status)
         if over and final is not None:

@@ -95,6 +95,7 @@ def _is_over(state: JobState, pod: Pod, end: Object | None) -> bool:
     if not is_failed(pod, state.spec):
         return False
     index = completion_index(pod)
+    # The last failed Pod of an index is kept until its replacement exists, which takes over its failure count.
     waiting = state.last_failed.get(index) if index is not None else None
     return waiting is None or waiting.metadata.uid != pod.metadata.uid
 

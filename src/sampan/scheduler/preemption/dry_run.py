@@ -38,6 +38,8 @@ class DryRun:
             return reasons
         violating, others = split_by_violation(sorted(lower, key=importance), self.budgets)
         gone = {each.uid: each for each in lower}
+        # At first all Pods of lower priority are victims. Then as many as possible are spared: first those that a
+        # budget protects, and in each group the most important ones first.
         violations = sum(not self._may_stay(row, each, gone, promised=promised) for each in violating)
         for each in others:
             self._may_stay(row, each, gone, promised=promised)

@@ -41,6 +41,7 @@ class Heap:
         entries = self._entries
         while entries:
             order, number, queued = entries[0]
+            # The entry is dead if the Pod was removed, or added again under another number.
             live = self._live.get(queued.pod.uid)
             if live is not None and live[0] == number:
                 return order, queued
