@@ -1,5 +1,6 @@
 """Selectors: parsed, formatted, matched, and rejected with Kubernetes' messages."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -329,3 +330,25 @@ def test_parsing_field_selectors_raises_only_value_error(text: str) -> None:
         assert isinstance(parse_fields(text), FieldSelector)
     except ValueError:
         return
+
+
+TOO_MUCH = {
+    "requirements": ",".join(f"a{index}=b" for index in range(257)),
+    "characters": "a=" + "b" * 65_536,
+}
+
+
+@pytest.mark.parametrize("text", TOO_MUCH.values(), ids=TOO_MUCH)
+@pytest.mark.parametrize("parse", [parse_labels, parse_fields])
+def test_selectors_that_are_too_long_are_rejected(parse: Callable[[str], object], text: str) -> None:
+    with pytest.raises(ValueError, match=r"^the selector has .* at most [0-9]+ are allowed$"):
+        parse(text)
+
+
+@pytest.mark.parametrize("parse", [parse_labels, parse_fields])
+def test_selectors_may_have_256_requirements(parse: Callable[[str], Selector | FieldSelector]) -> None:
+    assert len(parse(",".join(f"a{index}=b" for index in range(256))).requirements) == 256
+
+
+def test_a_set_of_values_may_be_long() -> None:
+    assert parse_labels(f"a in ({','.join(map(str, range(10_000)))})").matches({"a": "9999"})

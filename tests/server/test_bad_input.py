@@ -203,6 +203,22 @@ async def test_wrong_types_at_each_level(api: Api, spec: Any, codes: tuple[int, 
     assert await untouched(api)
 
 
+LONG_SELECTORS = {
+    "requirements of labels": "labelSelector=" + quote(",".join(f"!a{index}" for index in range(257))),
+    "characters of labels": "labelSelector=a+in+(" + "b," * 33_000 + "b)",
+    "requirements of fields": "fieldSelector=" + quote(",".join(f"metadata.name!={index}" for index in range(257))),
+}
+
+
+@pytest.mark.parametrize("selector", LONG_SELECTORS.values(), ids=LONG_SELECTORS)
+async def test_selectors_that_are_too_long(api: Api, selector: str) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    check_refused(await api.get(f"{CONFIG_MAPS}?{selector}"), 400)
+    check_refused(await api.get(f"{CONFIG_MAPS}?watch=1&{selector}"), 400)
+    check_refused(await api.delete(f"{CONFIG_MAPS}?{selector}"), 400)
+    assert len((await api.get(CONFIG_MAPS)).body["items"]) == 1
+
+
 async def test_a_body_that_is_too_large(api: Api) -> None:
     body = orjson.dumps(config_map() | {"data": {"k": "x" * (3 << 20)}})
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sampan.core.label_selector_parser import CACHED_LENGTH_MAX
+from sampan.core.label_selector_parser import CACHED_LENGTH_MAX, check_count, check_length
 from sampan.core.label_selectors import Matcher, Operator, all_of
 
 
@@ -110,7 +110,10 @@ def _parse_fields_cached(text: str) -> FieldSelector:
 
 def _parse_fields(text: str) -> FieldSelector:
     requirements: list[FieldRequirement] = []
-    for term in sorted(_split_terms(text)):
+    check_length(text)
+    terms = _split_terms(text)
+    check_count(terms)
+    for term in sorted(terms):
         match = _split_term(term)
         if match is None:
             raise ValueError(f"invalid selector: '{text}'; can't understand '{term}'")

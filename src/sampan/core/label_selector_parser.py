@@ -5,6 +5,7 @@ Source: apimachinery pkg/labels/selector.go (1.36).
 
 import functools
 import re
+from collections.abc import Sized
 from typing import Final
 
 from sampan.core import field
@@ -14,6 +15,11 @@ from sampan.core.names import qualified_name_errors
 
 CACHED_LENGTH_MAX: Final = 512
 """Length limit of selectors that are cached in parsed form."""
+SELECTOR_CHARS_MAX: Final = 1 << 16
+REQUIREMENTS_MAX: Final = 256
+"""Limits of a selector. kube-apiserver has none but the 1 MiB of a request's head, which allows 100,000 requirements:
+they took seconds to parse, and each object of a list was compared with all of them.
+"""
 
 _BINARY = (
     Operator.IN,
@@ -52,6 +58,18 @@ def _tokens(text: str) -> list[str]:
             return tokens
 
 
+def check_length(text: str) -> None:
+    """Raise `ValueError` for a selector of more than `SELECTOR_CHARS_MAX` characters."""
+    if len(text) > SELECTOR_CHARS_MAX:
+        raise ValueError(f"the selector has {len(text)} characters; at most {SELECTOR_CHARS_MAX} are allowed")
+
+
+def check_count(requirements: Sized) -> None:
+    """Raise `ValueError` for more than `REQUIREMENTS_MAX` requirements."""
+    if len(requirements) > REQUIREMENTS_MAX:
+        raise ValueError(f"the selector has too many requirements; at most {REQUIREMENTS_MAX} are allowed")
+
+
 class _Parser:
     """Parser of one label selector."""
 
@@ -72,6 +90,7 @@ class _Parser:
                 requirements.append(self._requirement())
             except ValueError as error:
                 raise ValueError(f"unable to parse requirement: {error}") from None
+            check_count(requirements)
             token = self._take()
             if token == _END:
                 return requirements
@@ -164,6 +183,7 @@ def parse_labels(text: str, path: Path = NO_PATH) -> Selector:
         return EVERYTHING
     if path is NO_PATH and len(text) <= CACHED_LENGTH_MAX:
         return _parse_labels_cached(text)
+    check_length(text)
     return Selector(_Parser(text, path).parse())
 
 

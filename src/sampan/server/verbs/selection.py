@@ -14,6 +14,7 @@ from sampan.server.verbs.options import ListOptions
 from sampan.storage.records import Record, field_of_version
 
 _METADATA_FIELDS = frozenset({"metadata.name", "metadata.namespace"})
+_CACHED_LENGTH_MAX = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,6 @@ def _unsupported(endpoint: Endpoint, label: str, supported: frozenset[str]) -> s
     return f"field label not supported: {label}"
 
 
-@functools.lru_cache(maxsize=1024)
 def _predicate(
     labels: Selector | None,
     fields: FieldSelector | None,
@@ -130,8 +130,17 @@ def _predicate(
     """Return the conjunction of the selectors; None if it selects everything.
 
     `of_version` applies to records whose `fields` have the key `known`. Equal selectors give the same predicate, so
-    that watchers with equal selectors share its verdicts.
+    that watchers with equal selectors share its verdicts. Long ones do not, as a client could fill the memory with
+    them.
     """
+    size = sum(len(selector.text) for selector in (labels, fields, of_version) if selector is not None)
+    make = _cached_conjunction if size <= _CACHED_LENGTH_MAX else _conjunction
+    return make(labels, fields, name, of_version, known)
+
+
+def _conjunction(
+    labels: Selector | None, fields: FieldSelector | None, name: str, of_version: FieldSelector | None, known: str
+) -> Callable[[Record], bool] | None:
     tests: list[Callable[[Record], bool]] = []
     if name and (fields is None or fields.empty):
         tests.append(lambda record: record.name == name)
@@ -147,3 +156,6 @@ def _predicate(
     if len(tests) < 2:
         return tests[0] if tests else None
     return lambda record: all(test(record) for test in tests)
+
+
+_cached_conjunction = functools.lru_cache(maxsize=1024)(_conjunction)
