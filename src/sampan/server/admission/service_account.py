@@ -11,6 +11,7 @@ from typing import ClassVar, Final, NamedTuple
 from sampan.core.field import quote
 from sampan.core.names import generate_name
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.kept import Kept
@@ -73,7 +74,8 @@ class ServiceAccount:
         spec["serviceAccountName"] = spec["serviceAccount"] = name
         account = await self._account_of(attributes, name)
         if spec.get("automountServiceAccountToken", account.automount):
-            mount_token(spec, self._random)
+            name = generate_name(VOLUME_PREFIX, self._random)
+            await offloaded(mount_token, spec, name)
         if not spec.get("imagePullSecrets") and account.pull_secrets:
             spec["imagePullSecrets"] = [{"name": each} for each in account.pull_secrets]
 
@@ -134,11 +136,14 @@ def _account(obj: Object) -> Account:
     )
 
 
-def mount_token(spec: Object, random: Random) -> None:
-    """Give all containers that mount nothing there a volume with the token, the CA and the namespace."""
+def mount_token(spec: Object, new_name: str) -> None:
+    """Give all containers that mount nothing there a volume with the token, the CA and the namespace.
+
+    `new_name`: name of the volume if it has to be added.
+    """
     volumes = spec.get("volumes") or []
     present = next((each["name"] for each in volumes if each.get("name", "").startswith(VOLUME_PREFIX)), None)
-    name = present or generate_name(VOLUME_PREFIX, random)
+    name = present or new_name
     mounted = False
     for field in ("initContainers", "containers"):
         for container in spec.get(field) or ():

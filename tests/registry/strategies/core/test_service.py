@@ -14,6 +14,7 @@ from sampan.core.errors import StatusError
 from sampan.core.object import Object
 from sampan.registry.strategies.core.allocators import Allocators
 from sampan.registry.strategies.core.ip_allocator import RangeFull
+from sampan.registry.strategies.core.serviceallocation import allocate_create
 from sampan.registry.strategy import Context, ObjectReader, Release
 from tests.registry.strategies.core.objects import (
     CONTEXT,
@@ -255,6 +256,26 @@ def test_protocols_of_one_port_share_a_node_port() -> None:
     ports = [{"name": "a", "port": 53}, {"name": "b", "port": 53, "protocol": "UDP"}]
     first, second = make(plain(type="NodePort", ports=ports), allocators())["spec"]["ports"]
     assert first["nodePort"] == second["nodePort"]
+
+
+class CountedReads(dict[str, Any]):
+    """Port of a Service that counts how often a field of any port is read."""
+
+    count = 0
+
+    def get(self, key: str, default: Any = None) -> Any:
+        CountedReads.count += 1
+        return super().get(key, default)
+
+
+def test_the_work_for_node_ports_grows_with_the_number_of_ports_and_not_with_its_square() -> None:
+    ports = [CountedReads(name=f"p{number}", port=number, protocol="TCP") for number in range(1, 1001)]
+    obj = created("services", plain(type="NodePort"))
+    obj["spec"]["ports"] = ports
+    CountedReads.count = 0
+    allocate_create(obj, allocators(), dry_run=True)
+    assert len({port["nodePort"] for port in ports}) == 1000
+    assert CountedReads.count < 10_000
 
 
 def test_a_load_balancer_with_a_local_policy_gets_a_health_check_port() -> None:

@@ -226,13 +226,14 @@ def _take_node_ports(spec: Object, txn: Transaction) -> None:
     """Ports of one number (of different protocols) share a node port, if none is asked for."""
     by_number: dict[int, int] = {}
     ports = spec.get("ports") or []
+    asked_for = {port.get("port", 0): port["nodePort"] for port in reversed(ports) if port.get("nodePort")}
     for i, port in enumerate(ports):
         number, own = port.get("port", 0), port.get("nodePort", 0)
         if not own and not _shall_have_node_port(spec):
             continue
         shared = by_number.get(number)
         if shared is None:
-            asked = next((p["nodePort"] for p in ports if p.get("port", 0) == number and p.get("nodePort")), 0)
+            asked = asked_for.get(number, 0)
             if asked:
                 txn.take_port(asked, _PORTS.index(i).child("nodePort"))
             else:
@@ -246,10 +247,10 @@ def _take_node_ports(spec: Object, txn: Transaction) -> None:
 
 def _update_node_ports(spec: Object, old_spec: Object, txn: Transaction) -> None:
     with_ports = ("NodePort", "LoadBalancer")
-    old_ports = node_ports(old_spec)
+    old_ports = dict.fromkeys(node_ports(old_spec))
     if spec.get("type") not in with_ports:
         if old_spec.get("type") in with_ports:
-            for port in dict.fromkeys(old_ports):
+            for port in old_ports:
                 txn.release_port(port)
         return
     taken: set[int] = set()
@@ -262,7 +263,7 @@ def _update_node_ports(spec: Object, old_spec: Object, txn: Transaction) -> None
         elif _shall_have_node_port(spec):
             entry["nodePort"] = txn.take_any_port()
     kept = set(node_ports(spec))
-    for port in dict.fromkeys(old_ports):
+    for port in old_ports:
         if port not in kept:
             txn.release_port(port)
 
