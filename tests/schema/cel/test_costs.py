@@ -1,4 +1,4 @@
-"""What evaluating costs, and what it is estimated to cost at most: the numbers of Kubernetes 1.36."""
+"""Costs of evaluations, and estimates of maximum costs: the numbers of Kubernetes 1.36."""
 
 from collections.abc import Callable
 from typing import Any
@@ -118,7 +118,7 @@ COSTS = [
 
 
 @pytest.mark.parametrize(("expression", "cost"), COSTS, ids=[row[0] for row in COSTS])
-def test_an_evaluation_costs_what_it_costs_in_kubernetes(expression: str, cost: int) -> None:
+def test_evaluation_has_the_cost_of_kubernetes(expression: str, cost: int) -> None:
     budget = Budget()
     assert ENVIRONMENT.compile(expression).evaluate({"self": DATA}, budget) is True
     assert Budget().remaining - budget.remaining == cost
@@ -172,7 +172,7 @@ ESTIMATES: list[tuple[Limited, str, int, int, int]] = [
 @pytest.mark.parametrize(
     ("limited", "expression", "unlimited_cost", "limit", "limited_cost"), ESTIMATES, ids=[row[1] for row in ESTIMATES]
 )
-def test_an_estimate_is_that_of_kubernetes(
+def test_estimate_equals_that_of_kubernetes(
     limited: Limited, expression: str, unlimited_cost: int, limit: int, limited_cost: int
 ) -> None:
     assert (estimated(limited(None), expression), estimated(limited(limit), expression)) == (
@@ -190,7 +190,7 @@ def estimated(schema: Schema, expression: str) -> int:
 LOOP: dict[str, CelType] = {"l": list_of(INT)}
 
 
-def test_a_call_over_its_limit_is_cut() -> None:
+def test_evaluation_above_its_limit_is_stopped() -> None:
     program = Environment(LOOP).compile("l.all(a, l.all(b, l.all(c, a + b + c >= 0)))")
     budget = Budget()
     with pytest.raises(CelBudgetExceeded, match="operation cancelled: actual cost limit exceeded"):
@@ -198,7 +198,7 @@ def test_a_call_over_its_limit_is_cut() -> None:
     assert budget.remaining < 0
 
 
-def test_a_call_over_the_rest_of_the_budget_spends_it() -> None:
+def test_evaluation_above_the_remaining_budget_spends_it() -> None:
     program = Environment(LOOP).compile("l.all(a, a >= 0)")
     budget = Budget(remaining=20)
     with pytest.raises(CelBudgetExceeded, match="running out of cost budget"):
@@ -206,14 +206,14 @@ def test_a_call_over_the_rest_of_the_budget_spends_it() -> None:
     assert budget.remaining < 0
 
 
-def test_an_error_costs_what_was_spent_until_then() -> None:
+def test_failed_evaluation_is_charged() -> None:
     budget = Budget(remaining=100)
     with pytest.raises(CelRuntimeError):
         Environment(LOOP).compile("l.map(a, a * 2)[l.size()] == 1").evaluate({"l": [1, 2]}, budget)
     assert 0 < budget.remaining < 100
 
 
-def test_no_estimate_is_below_the_cost() -> None:
+def test_estimates_are_not_below_the_cost() -> None:
     variables = {"self": schema_type(SCHEMA) or DYN}
     for expression, cost in COSTS:
         assert estimate(ENVIRONMENT.compile(expression).root, variables).high >= cost - 1, expression
@@ -231,14 +231,14 @@ DEAR = [
 
 
 @pytest.mark.parametrize("expression", DEAR)
-def test_what_would_take_long_is_not_begun(expression: str) -> None:
+def test_too_expensive_call_does_not_start(expression: str) -> None:
     variables: dict[str, CelType] = {"l": list_of(INT), "s": STRING_TYPE}
     program = Environment(variables).compile(expression)
     with pytest.raises((CelBudgetExceeded, CelRuntimeError)):
         program.evaluate({"l": list(range(20_000)), "s": "x" * 200_000}, Budget())
 
 
-def test_a_converted_list_is_converted_once_for_an_evaluation() -> None:
+def test_list_is_converted_once_per_evaluation() -> None:
     schema = struct(l=array(NUMBER))
     program = Environment({"self": schema_type(schema) or DYN}).compile("self.l.all(i, self.l[0] == 0.0)")
     assert program.evaluate({"self": {"l": [0] * 50_000}}, Budget()) is True

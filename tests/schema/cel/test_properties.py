@@ -1,4 +1,4 @@
-"""The evaluator against Python's arithmetic and logic, and no error other than the declared ones, whatever comes in."""
+"""The evaluator agrees with Python's arithmetic and logic, and raises only declared errors for any input."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def truncated(left: int, right: int) -> int:
 
 
 class Overflow(Exception):
-    """The model's only fault."""
+    """The model's only error."""
 
 
 def checked(number: int) -> int:
@@ -48,7 +48,7 @@ arithmetic = st.recursive(
 
 
 def joined(left: tuple[str, Any], operator: str, right: tuple[str, Any]) -> tuple[str, Any]:
-    """The text of an operation, and its value or None if it has none."""
+    """Return the text of an operation, and its value or None if it has none."""
     return f"({left[0]} {operator} {right[0]})", applied(left[1], operator, right[1])
 
 
@@ -70,7 +70,7 @@ def applied(left: int | None, operator: str, right: int | None) -> int | None:
 
 @given(arithmetic)
 @settings(max_examples=examples(200))
-def test_arithmetic_is_that_of_64_bits(case: tuple[str, int | None]) -> None:
+def test_arithmetic_is_64_bit(case: tuple[str, int | None]) -> None:
     expression, expected = case
     program = ENVIRONMENT.compile(expression)
     if expected is not None:
@@ -107,7 +107,7 @@ def test_logic_absorbs_errors_on_either_side(case: tuple[str, bool | None]) -> N
 
 
 @given(st.lists(st.integers(-9, 9)))
-def test_macros_are_pythons_comprehensions(items: list[int]) -> None:
+def test_macros_agree_with_python_comprehensions(items: list[int]) -> None:
     assert run("l.all(i, i > 0)", items) == all(i > 0 for i in items)
     assert run("l.exists(i, i > 0)", items) == any(i > 0 for i in items)
     assert run("l.exists_one(i, i > 0)", items) == (sum(i > 0 for i in items) == 1)
@@ -142,7 +142,7 @@ TOKENS = st.sampled_from(
 
 @given(st.lists(TOKENS, max_size=12).map(" ".join) | st.text(max_size=20), json_values)
 @settings(max_examples=examples(400))
-def test_whatever_is_written_only_declared_errors_come_out(expression: str, value: Any) -> None:
+def test_any_expression_raises_only_declared_errors(expression: str, value: Any) -> None:
     try:
         program = ENVIRONMENT.compile(expression)
     except CelCompileError:
@@ -169,7 +169,7 @@ PROGRAMS = [ENVIRONMENT.compile(expression) for expression in EXPRESSIONS]
 
 @given(json_values)
 @settings(max_examples=examples(200))
-def test_whatever_the_data_only_declared_errors_come_out(value: Any) -> None:
+def test_any_data_raises_only_declared_errors(value: Any) -> None:
     for program in PROGRAMS:
         try:
             program.evaluate({"d": value}, Budget())
@@ -189,7 +189,7 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=7).map("".join) | st.lists(PIECES, max_size=7).map(" ".join))
 @settings(max_examples=examples(200))
-def test_the_parser_accepts_what_the_reference_parser_accepts(expression: str) -> None:
+def test_parser_accepts_the_same_texts_as_the_reference_parser(expression: str) -> None:
     try:
         parse(expression)
         accepted = True

@@ -1,4 +1,4 @@
-"""The check of rules when their schema is registered."""
+"""Validation of rules when their schema is registered."""
 
 from typing import Any
 
@@ -32,19 +32,19 @@ def errors(schema: Schema) -> list[str]:
 
 
 def own(*rules: ValidationRule) -> list[str]:
-    """The errors of rules of the property `n`, a number of small cost."""
+    """Return the errors of rules of the property `n`, a number of small cost."""
     return errors(struct(n=scalar("integer", *rules)))
 
 
 PLACE = "schema.properties[n].x-kubernetes-validations[0]"
 
 
-def test_good_rules_have_no_errors() -> None:
+def test_valid_rules_have_no_errors() -> None:
     good = rule("self > 0", "positive", reason="FieldValueForbidden", message_expression="'is %d'.format([self])")
     assert own(good) == []
 
 
-def test_a_rule_that_does_not_compile_is_shown_with_its_place() -> None:
+def test_rule_that_does_not_compile_is_reported_with_its_path() -> None:
     shown = '{"Rule":"self.x","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}'
     assert own(rule("self.x")) == [
         f"{PLACE}.rule: Invalid value: {shown}: compilation failed: ERROR: <input>:1:5: type 'int' does not support "
@@ -72,7 +72,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("bad", "text"), FAULTS, ids=[row[1][:50] for row in FAULTS])
-def test_a_faulty_rule_is_refused(bad: ValidationRule, text: str) -> None:
+def test_invalid_rule_is_rejected(bad: ValidationRule, text: str) -> None:
     found = own(bad)
     assert found
     assert found[0].startswith(PLACE)
@@ -87,7 +87,7 @@ UNCORRELATED = [
 
 
 @pytest.mark.parametrize(("schema", "within"), UNCORRELATED, ids=["atomic", "set", "nested"])
-def test_old_self_is_refused_where_nothing_corresponds(schema: Schema, within: str) -> None:
+def test_old_self_is_rejected_where_no_old_value_exists(schema: Schema, within: str) -> None:
     text = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {within}"
     assert any(error.endswith(text) for error in errors(struct(l=schema)))
 
@@ -97,7 +97,7 @@ def test_old_self_is_allowed_in_map_lists() -> None:
     assert errors(struct(l=array(entry, items_max=5, list_type=ListType.MAP, list_map_keys=("name",)))) == []
 
 
-def test_a_rule_that_may_cost_too_much_is_refused() -> None:
+def test_rule_that_may_cost_too_much_is_rejected() -> None:
     loop = rule("self.all(a, self.all(b, a == b))")
     text = (
         "estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, "
@@ -111,7 +111,7 @@ def test_a_rule_that_may_cost_too_much_is_refused() -> None:
     assert errors(struct(l=array(scalar("string", max_length=10), loop, items_max=10))) == []
 
 
-def test_limits_above_bound_how_often_a_rule_is_run() -> None:
+def test_limits_above_a_rule_limit_its_runs() -> None:
     checked = scalar("string", rule("self.contains('x')"), max_length=100)
     assert errors(struct(l=array(checked, items_max=100))) == []
     assert "estimated rule cost exceeds budget" in errors(struct(l=array(checked)))[0]
@@ -129,7 +129,7 @@ FACTORS = [(10_100_000, "1.010000x"), (25_000_000, "2.5x"), (2_000_000_000, "mor
 
 
 @pytest.mark.parametrize(("cost", "factor"), FACTORS)
-def test_the_excess_of_a_cost_is_told_as_a_factor(cost: int, factor: str) -> None:
+def test_excess_of_a_cost_is_shown_as_a_factor(cost: int, factor: str) -> None:
     assert f"exceeds budget by factor of {factor} (" in cost_error("cost", cost, 10_000_000)
 
 
@@ -141,14 +141,14 @@ PATHS = [(".spec.n", "spec.n"), ("['a-b']", "a-b"), (".m.x.k", "m[x].k"), (".m['
 
 
 @pytest.mark.parametrize(("text", "shown"), PATHS)
-def test_a_field_path_is_shown_as_errors_show_it(text: str, shown: str) -> None:
+def test_field_path_is_formatted_for_errors(text: str, shown: str) -> None:
     assert field_path(text, TREE) == shown
 
 
 @pytest.mark.parametrize(
     "text", ["spec", ".gone", ".spec.n.x", "[spec]", ".spec[", "['spec'", "['a\\q']", ".", ".m[0]"]
 )
-def test_a_field_path_that_leads_nowhere_is_refused(text: str) -> None:
+def test_field_path_that_does_not_exist_is_rejected(text: str) -> None:
     with pytest.raises(FieldPathError):
         field_path(text, TREE)
 

@@ -1,4 +1,4 @@
-"""Validation of objects by the rules of their schema."""
+"""Validate objects by the rules of their schema."""
 
 from typing import Any
 
@@ -33,12 +33,12 @@ def errors(schema: Schema, new: Any, old: Any = UNSET, budget: Budget | None = N
 INTEGER, STRING = scalar("integer"), scalar("string")
 
 
-def test_a_rule_that_holds_gives_no_errors() -> None:
+def test_passing_rule_has_no_errors() -> None:
     schema = struct(spec=struct(rule("self.low <= self.high"), low=INTEGER, high=INTEGER))
     assert errors(schema, {"spec": {"low": 1, "high": 2}}) == []
 
 
-def test_a_rule_that_fails_is_shown_without_the_value_of_an_object() -> None:
+def test_failed_rule_of_an_object_is_shown_without_its_value() -> None:
     schema = struct(spec=struct(rule("self.low <= self.high"), low=INTEGER, high=INTEGER))
     expected = ["spec: Invalid value: failed rule: self.low <= self.high"]
     assert errors(schema, {"spec": {"low": 3, "high": 2}}) == expected
@@ -49,14 +49,14 @@ def test_a_rule_of_a_scalar_shows_its_value() -> None:
     assert errors(schema, {"n": -1}) == ["n: Invalid value: -1: must be positive"]
 
 
-def test_an_error_of_evaluation_names_the_type_and_the_rule() -> None:
+def test_evaluation_error_contains_the_type_and_the_rule() -> None:
     schema = struct(spec=struct(rule("self.a == 1"), a=INTEGER))
     assert errors(schema, {"spec": {}}) == [
         'spec: Invalid value: "object": no such key: a evaluating rule: self.a == 1'
     ]
 
 
-def test_an_operator_without_overload_is_explained() -> None:
+def test_operator_without_overload_has_its_own_message() -> None:
     schema = struct(rule("self.port > 5"), port=Schema(int_or_string=True))
     assert errors(schema, {"port": "http"}) == [
         "<nil>: Invalid value: \"object\": 'no such overload': call arguments did not match a supported operator, "
@@ -73,12 +73,12 @@ REASONS = [
 
 
 @pytest.mark.parametrize(("reason", "text"), REASONS, ids=[row[0] for row in REASONS])
-def test_the_reason_chooses_the_kind_of_error(reason: str, text: str) -> None:
+def test_reason_selects_the_kind_of_error(reason: str, text: str) -> None:
     schema = struct(s=scalar("string", rule("self == ''", "no", reason=reason)))
     assert errors(schema, {"s": "a"}) == [text]
 
 
-def test_a_field_path_moves_the_error() -> None:
+def test_field_path_is_added_to_the_path_of_the_error() -> None:
     schema = struct(spec=struct(rule("self.a == 1", "bad", field_path=".a"), a=INTEGER))
     assert errors(schema, {"spec": {"a": 2}}) == ["spec.a: Invalid value: bad"]
 
@@ -94,7 +94,7 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize(("expression", "text"), MESSAGES, ids=[row[0][:20] for row in MESSAGES])
-def test_a_message_expression_is_used_if_it_gives_one_line(expression: str, text: str) -> None:
+def test_message_expression_is_used_if_it_returns_one_line(expression: str, text: str) -> None:
     schema = struct(rule("self.n == 1", message_expression=expression), n=INTEGER)
     assert errors(schema, {"n": 3}) == [f"<nil>: Invalid value: {text}"]
 
@@ -122,11 +122,11 @@ def test_null_is_not_validated_and_is_absent_for_the_rule_above() -> None:
     assert errors(schema, {"n": None}) == []
 
 
-def test_a_schema_without_rules_has_nothing_to_do() -> None:
+def test_schema_without_rules_has_no_rules() -> None:
     assert not Validator(struct(spec=struct(n=INTEGER))).has_rules
 
 
-def test_only_name_and_generate_name_of_the_metadata_are_seen() -> None:
+def test_only_name_and_generate_name_of_the_metadata_are_accessible() -> None:
     schema = struct(rule("self.metadata.name == 'a' && self.kind == 'K' && self.apiVersion == 'v1'", "meta"))
     new = {"apiVersion": "v1", "kind": "K", "metadata": {"name": "b", "labels": {}}}
     assert errors(schema, new) == ["<nil>: Invalid value: meta"]
@@ -169,7 +169,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("schema", "value"), VALUES, ids=[row[0].rules[0].rule for row in VALUES])
-def test_values_are_seen_as_their_schema_says(schema: Schema, value: Any) -> None:
+def test_values_are_converted_by_their_schema(schema: Schema, value: Any) -> None:
     assert errors(schema, value) == []
 
 
@@ -177,7 +177,7 @@ ENTRY = {"name": STRING, "n": scalar("integer")}
 KEYED = array(struct(**ENTRY), list_type=ListType.MAP, keys=["name"])
 
 
-def test_map_lists_are_equal_in_any_order_and_merge_by_key() -> None:
+def test_map_lists_ignore_order_in_equality_and_merge_by_key() -> None:
     schema = struct(rule("self.l[0] == self.l[1] && self.l[0] + self.l[1] == self.l[0]"), l=array(KEYED))
     one, two = {"name": "x", "n": 1}, {"name": "y", "n": 2}
     assert errors(schema, {"l": [[one, two], [two, one]]}) == []
@@ -186,7 +186,7 @@ def test_map_lists_are_equal_in_any_order_and_merge_by_key() -> None:
 GROWING = scalar("integer", rule("self >= oldSelf", "shrinks"))
 
 
-def test_a_transition_rule_runs_on_update_only() -> None:
+def test_transition_rule_runs_only_on_update() -> None:
     schema = struct(n=GROWING)
     assert errors(schema, {"n": 1}) == []
     assert errors(schema, {"n": 1}, {"n": 2}) == ["n: Invalid value: 1: shrinks"]
@@ -212,7 +212,7 @@ def test_items_of_other_lists_have_no_old_value() -> None:
 OPTIONAL = rule("oldSelf.hasValue() ? self >= oldSelf.value() : self == 0", "starts at 0", optional_old_self=True)
 
 
-def test_an_optional_old_self_runs_always() -> None:
+def test_rule_with_optional_old_self_always_runs() -> None:
     schema = struct(n=scalar("integer", OPTIONAL))
     assert errors(schema, {"n": 1}) == ["n: Invalid value: 1: starts at 0"]
     assert errors(schema, {"n": 0}) == []
@@ -222,7 +222,7 @@ def test_an_optional_old_self_runs_always() -> None:
 SMALL = scalar("integer", rule("self < 10", "too big"))
 
 
-def test_errors_of_what_did_not_change_are_dropped() -> None:
+def test_errors_in_unchanged_values_are_dropped() -> None:
     schema = struct(a=SMALL, b=SMALL)
     assert errors(schema, {"a": 20, "b": 30}, {"a": 20, "b": 20}) == ["b: Invalid value: 30: too big"]
 
@@ -232,26 +232,26 @@ def test_errors_of_transition_rules_are_not_dropped() -> None:
     assert errors(schema, {"n": 1}, {"n": 1}) == ["n: Invalid value: 1: must grow"]
 
 
-def test_items_of_lists_are_dropped_with_the_whole_list() -> None:
+def test_errors_of_list_items_are_dropped_if_the_list_is_unchanged() -> None:
     schema = struct(l=array(SMALL))
     assert errors(schema, {"l": [20]}, {"l": [20]}) == []
     assert errors(schema, {"l": [20, 1]}, {"l": [20]}) == ["l[0]: Invalid value: 20: too big"]
 
 
-def test_items_of_map_lists_are_dropped_one_by_one() -> None:
+def test_errors_of_map_list_items_are_dropped_one_by_one() -> None:
     schema = struct(l=array(struct(name=STRING, n=SMALL), list_type=ListType.MAP, keys=["name"]))
     new = {"l": [{"name": "b", "n": 30}, {"name": "a", "n": 20}]}
     assert errors(schema, new, {"l": [{"name": "a", "n": 20}]}) == ["l[0].n: Invalid value: 30: too big"]
 
 
-def test_a_new_field_is_not_dropped() -> None:
+def test_error_in_a_new_field_is_not_dropped() -> None:
     assert errors(struct(n=SMALL), {"n": 20}, {}) == ["n: Invalid value: 20: too big"]
 
 
 LOOP = "self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))"
 
 
-def test_a_rule_over_the_limit_of_a_call_ends_the_validation() -> None:
+def test_rule_above_its_cost_limit_stops_the_validation() -> None:
     schema = struct(rule(LOOP), rule("false", "never seen"), l=array(INTEGER))
     assert errors(schema, {"l": list(range(100))}) == [
         "<nil>: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no further validation "
@@ -259,7 +259,7 @@ def test_a_rule_over_the_limit_of_a_call_ends_the_validation() -> None:
     ]
 
 
-def test_a_spent_budget_ends_the_validation() -> None:
+def test_spent_budget_stops_the_validation() -> None:
     schema = struct(a=scalar("integer", rule("self > 0"), rule("self > 1")), b=SMALL)
     budget = Budget(remaining=2)
     assert errors(schema, {"a": 5, "b": 5}, budget=budget) == [
@@ -269,7 +269,7 @@ def test_a_spent_budget_ends_the_validation() -> None:
     assert budget.remaining < 0
 
 
-def test_a_rule_that_does_not_compile_is_an_error_of_every_object() -> None:
+def test_rule_that_does_not_compile_is_an_error_of_every_object() -> None:
     schema = struct(rule("self.gone"), n=INTEGER)
     assert errors(schema, {"n": 1}) == [
         '<nil>: Invalid value: "object": rule compile error: compilation failed: '

@@ -1,4 +1,4 @@
-"""Expressions and their values, one table for each part of the language."""
+"""Expressions and their values, with one table for each part of the language."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ ENVIRONMENT = Environment(VARIABLES, libraries=(*KUBERNETES, MATH, ENCODERS, JSO
 
 
 def value_of(expression: str) -> Any:
-    """The value in JSON's terms, as far as it has any."""
+    """Return the value in JSON form, if it has one."""
     return ENVIRONMENT.compile(expression).evaluate(BINDINGS, Budget())
 
 
@@ -537,24 +537,24 @@ SYNTAX_ERRORS = [
 
 
 @pytest.mark.parametrize("expression", TRUTHS)
-def test_the_language_holds(expression: str) -> None:
+def test_expression_of_the_language_is_true(expression: str) -> None:
     assert value_of(expression) is True
 
 
 @pytest.mark.parametrize("expression", LIBRARY_TRUTHS)
-def test_the_libraries_hold(expression: str) -> None:
+def test_expression_of_the_libraries_is_true(expression: str) -> None:
     assert value_of(expression) is True
 
 
 @pytest.mark.parametrize(("expression", "message"), RUNTIME_ERRORS, ids=[row[0] for row in RUNTIME_ERRORS])
-def test_an_expression_without_a_value_says_why(expression: str, message: str) -> None:
+def test_failed_evaluation_has_a_message(expression: str, message: str) -> None:
     with pytest.raises(CelRuntimeError) as raised:
         value_of(expression)
     assert str(raised.value).startswith(message)
 
 
 @pytest.mark.parametrize(("expression", "message", "column"), TYPE_ERRORS, ids=[row[0] for row in TYPE_ERRORS])
-def test_a_type_error_shows_its_place(expression: str, message: str, column: int) -> None:
+def test_type_error_shows_its_position(expression: str, message: str, column: int) -> None:
     with pytest.raises(CelTypeError) as raised:
         ENVIRONMENT.compile(expression)
     caret = "." * (column - 1) + "^"
@@ -562,13 +562,13 @@ def test_a_type_error_shows_its_place(expression: str, message: str, column: int
 
 
 @pytest.mark.parametrize(("expression", "message"), SYNTAX_ERRORS, ids=[row[0][:20] for row in SYNTAX_ERRORS])
-def test_a_syntax_error_is_told_in_the_words_of_the_reference_parser(expression: str, message: str) -> None:
+def test_syntax_error_has_the_message_of_the_reference_parser(expression: str, message: str) -> None:
     with pytest.raises(CelSyntaxError) as raised:
         ENVIRONMENT.compile(expression)
     assert str(raised.value).startswith(message)
 
 
-def test_all_type_errors_are_told_in_the_order_of_the_text() -> None:
+def test_all_type_errors_are_reported_in_text_order() -> None:
     with pytest.raises(CelTypeError) as raised:
         ENVIRONMENT.compile("foo == 1\n && bar == 2")
     assert str(raised.value) == (

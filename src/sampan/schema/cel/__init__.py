@@ -1,4 +1,4 @@
-"""CEL: the expressions of validation rules, admission policies and claim mappings."""
+"""CEL: compile and evaluate the expressions of validation rules, admission policies and claim mappings."""
 
 from sampan.schema.cel.budget import Budget
 from sampan.schema.cel.environment import Environment, Program

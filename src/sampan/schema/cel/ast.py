@@ -1,4 +1,4 @@
-"""The tree of an expression. Macros are expanded: what loops is a `Comprehension`."""
+"""Syntax tree of an expression. Macros are expanded: those that loop become a `Comprehension`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from sampan.schema.cel.types import ERROR, CelType
 
 
 class Node:
-    """A node with the offset of the token that it is reported at, and what the checker finds out."""
+    """Node of the tree, with the offset of the token for error messages, and the type that the checker finds."""
 
     __slots__ = ("offset", "type")
 
@@ -16,12 +16,12 @@ class Node:
         self.type: CelType = ERROR
 
     def children(self) -> Iterator["Node"]:
-        """The nodes directly below."""
+        """Yield the direct children."""
         return iter(())
 
 
 class Literal(Node):
-    """A constant: None, bool, int, UInt, float, str or bytes."""
+    """Constant: None, bool, int, UInt, float, str or bytes."""
 
     __slots__ = ("value",)
 
@@ -31,7 +31,7 @@ class Literal(Node):
 
 
 class Ident(Node):
-    """A name. After the check `constant` holds the type value if the name is that of a type."""
+    """Identifier. If it is the name of a type, the checker sets `constant` to the type value."""
 
     __slots__ = ("constant", "name")
 
@@ -42,7 +42,7 @@ class Ident(Node):
 
 
 class Select(Node):
-    """`operand.field`; `test_only` for `has(operand.field)`; `optional` for `operand.?field`."""
+    """Field selection: `operand.field`; `test_only` for `has(operand.field)`; `optional` for `operand.?field`."""
 
     __slots__ = ("field", "operand", "optional", "test_only", "variable")
 
@@ -55,14 +55,14 @@ class Select(Node):
         self.test_only = test_only
         self.optional = optional
         self.variable: Ident | None = None
-        """Set by the checker when the dotted name is that of one variable or type."""
+        """Variable, set by the checker if the dotted name is the name of a variable or type."""
 
     def children(self) -> Iterator[Node]:
         yield self.operand
 
 
 class Call(Node):
-    """A function or operator. `target` is the receiver; the checker fills in `overloads`."""
+    """Call of a function or operator. `target` is the receiver; the checker sets `overloads`."""
 
     __slots__ = ("args", "function", "overloads", "target")
 
@@ -79,12 +79,12 @@ class Call(Node):
         yield from self.args
 
     def operands(self) -> list[Node]:
-        """The receiver, if any, and the arguments."""
+        """Return the receiver, if any, and the arguments."""
         return self.args if self.target is None else [self.target, *self.args]
 
 
 class ListNode(Node):
-    """`[a, ?b]`; `optionals` are the indices of the optional elements."""
+    """List literal: `[a, ?b]`; `optionals` are the indices of the optional elements."""
 
     __slots__ = ("elements", "optionals")
 
@@ -98,7 +98,7 @@ class ListNode(Node):
 
 
 class MapNode(Node):
-    """`{k: v, ?k: v}`."""
+    """Map literal: `{k: v, ?k: v}`."""
 
     __slots__ = ("entries",)
 
@@ -113,7 +113,7 @@ class MapNode(Node):
 
 
 class StructNode(Node):
-    """`Name{field: value}`; each entry has the offset of its colon."""
+    """Struct literal: `Name{field: value}`; each entry has the offset of its colon."""
 
     __slots__ = ("entries", "name")
 
@@ -128,10 +128,10 @@ class StructNode(Node):
 
 
 class Comprehension(Node):
-    """A fold over a list or map. `kind` names the macro that it came from; `bind` for a local variable.
+    """Fold over a list or map. `kind` is the macro it was expanded from, or `bind` for a local variable.
 
-    The generic parts (`accu_init`, `condition`, `step`, `result`) are what is checked and estimated; `predicate` and
-    `transform` are the macro's arguments, from which the program is built.
+    The generic parts (`accu_init`, `condition`, `step`, `result`) are type-checked and estimated. The program is
+    compiled from `predicate` and `transform`, the macro's arguments.
     """
 
     __slots__ = (
@@ -158,7 +158,7 @@ class Comprehension(Node):
 
 
 def depth(root: Node) -> int:
-    """The height of the tree, found without recursion."""
+    """Return the height of the tree, without recursion."""
     deepest = 0
     stack = [(root, 1)]
     while stack:
@@ -169,7 +169,7 @@ def depth(root: Node) -> int:
 
 
 def walk(root: Node) -> Iterator[Node]:
-    """All nodes."""
+    """Yield all nodes."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -178,7 +178,7 @@ def walk(root: Node) -> Iterator[Node]:
 
 
 def qualified_name(node: Node) -> str | None:
-    """`a.b.c` if the node is a plain chain of names."""
+    """Return `a.b.c` if the node is a plain chain of names, else None."""
     names: list[str] = []
     while isinstance(node, Select) and not node.test_only and not node.optional:
         names.append(node.field)

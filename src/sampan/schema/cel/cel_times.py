@@ -1,10 +1,10 @@
-"""`CelTimes`: how long CEL takes, for metrics. Source: apiserver pkg/cel/metrics/metrics.go (1.36)."""
+"""`CelTimes`: durations of CEL, for metrics. Source: apiserver pkg/cel/metrics/metrics.go (1.36)."""
 
 from sampan.core.durations import Durations
 
 
 class CelTimes:
-    """Of the rules of CRDs: how long those of a version took to compile, and those of an object to evaluate."""
+    """Durations of compiling the rules of a CRD version, and of evaluating the rules of an object."""
 
     def __init__(self) -> None:
         self.compilations = Durations()

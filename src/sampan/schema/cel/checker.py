@@ -1,4 +1,7 @@
-"""The type check: gives every node its type and every call its overloads. Source: cel-go checker/checker.go (0.26)."""
+"""Type checker: sets the type of every node and the overloads of every call.
+
+Source: cel-go checker/checker.go (0.26).
+"""
 
 from collections.abc import Mapping as MappingOf
 
@@ -57,7 +60,7 @@ def _signature(args: list[CelType], *, is_member: bool) -> str:
 
 
 class Checker:
-    """Checks one expression against variables, named types and functions."""
+    """Type checker of one expression with given variables, named types and functions."""
 
     def __init__(
         self,
@@ -73,7 +76,7 @@ class Checker:
         self.issues: list[Issue] = []
 
     def check(self, root: Node) -> CelType:
-        """The type of the expression; parameters that stay free are dyn. Faults go to `issues`."""
+        """Return the type of the expression; unbound type parameters become dyn. Errors are added to `issues`."""
         self._check(root)
         for node in walk(root):
             node.type = substitute(self._mapping, node.type, free_to_dyn=True)
@@ -106,7 +109,7 @@ class Checker:
         return kind
 
     def _lookup(self, name: str) -> tuple[CelType, str] | None:
-        """The type of a name, and of a type's name the name."""
+        """Return the type of a variable or type, and the name if it is a type."""
         name = name.removeprefix(".")
         for scope in reversed(self._scopes):
             if name in scope:
@@ -210,7 +213,7 @@ class Checker:
         return self._report(node.offset, f"found no matching overload for '{node.function}' applied to '{shown}'")
 
     def _instance(self, overload: Overload) -> tuple[tuple[CelType, ...], CelType]:
-        """The signature with fresh variables in place of its type parameters."""
+        """Return the signature with fresh variables in place of its type parameters."""
         fresh: unification.Mapping = {}
         for kind in (*overload.params, overload.result):
             self._freshen(kind, fresh)
@@ -338,7 +341,7 @@ def check(
     types: MappingOf[str, CelType],
     functions: MappingOf[str, list[Overload]],
 ) -> CelType:
-    """The type of an expression. **Raises** CelTypeError with every fault and where it is."""
+    """Return the type of an expression. **Raises** CelTypeError with every error and its position."""
     checker = Checker(variables, types, functions)
     kind = checker.check(root)
     if checker.issues:

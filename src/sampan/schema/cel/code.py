@@ -1,7 +1,7 @@
-"""`Code`: what a node of an expression is compiled to.
+"""`Code`: compiled form of a node of an expression.
 
-A closure takes the frame, a list: the cost so far, the limit of the cost, then the variables. Costs that do not
-depend on data are summed up when the program is built and charged once, where control can no longer leave the branch.
+A closure takes the frame, a list with the cost so far, the cost limit, and the variables. Costs that do not depend on
+data are summed at compile time. They are charged once per branch, at a point after which the branch always completes.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sampan.schema.cel.declarations import LATE_COSTS, Cost, Overload
-from sampan.schema.cel.errors import EVALUATION_FAULTS, CelBudgetExceeded, CelRuntimeError, as_runtime_error
+from sampan.schema.cel.errors import EVALUATION_ERRORS, CelBudgetExceeded, CelRuntimeError, as_runtime_error
 from sampan.schema.cel.types import CelType
 from sampan.schema.cel.values import ABSENT, MapList, ObjectValue, OptionalValue, SetList, TextList, UInt, type_name
 
@@ -23,39 +23,42 @@ FIRST_VARIABLE = 2
 
 @dataclass(slots=True)
 class Code:
-    """A closure and the constant part of its cost. `attribute` is "path" for a variable and what is selected from
-    it, "choice" for a ternary, "" for all others: costs differ where such a node is part of another."""
+    """Closure of a node, and the constant part of its cost.
+
+    `attribute` is "path" for a variable and for selections from it, "choice" for a ternary, "" for all others. The cost
+    of an enclosing node depends on it.
+    """
 
     run: Closure
     cost: int
     constant: Any = ABSENT
     attribute: str = ""
     slot: int = -1
-    """Of the frame, if this is a variable."""
+    """Slot in the frame, if this is a variable."""
 
     @property
     def is_constant(self) -> bool:
-        """Whether the value is known."""
+        """Report whether the value is a constant."""
         return self.constant is not ABSENT
 
     @property
     def part_cost(self) -> int:
-        """The cost as the branch of a ternary: reading the variable itself is free there."""
+        """Return the cost as the branch of a ternary, where reading the variable itself is free."""
         return self.cost - 1 if self.attribute == "path" else self.cost
 
 
 def constant(value: Any) -> Code:
-    """Code of a known value."""
+    """Return the code of a constant."""
     return Code(lambda frame: value, 0, value)
 
 
 def over_limit() -> CelBudgetExceeded:
-    """The error of a call that costs more than a call may."""
+    """Return the error for an evaluation above its cost limit."""
     return CelBudgetExceeded("operation cancelled: actual cost limit exceeded")
 
 
 def charge(frame: Frame, cost: int) -> None:
-    """Adds to the cost. **Raises** CelBudgetExceeded."""
+    """Add to the cost. **Raises** CelBudgetExceeded."""
     frame[COST] += cost
     if frame[COST] > frame[LIMIT]:
         raise over_limit()
@@ -73,12 +76,12 @@ _RUNTIME: dict[str, tuple[type, ...]] = {
     "map": (dict, ObjectValue),
 }
 _BY_TRAIT = frozenset(("matches", "size"))
-"""Functions for all that can do something, whatever its type: their faults name none."""
+"""Functions that cel-go dispatches by trait instead of type; their errors contain no types."""
 _NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "type": "type"}
 
 
 def fits(kind: CelType, value: Any) -> bool:
-    """Whether a value is of a parameter's type, as far as one looks at run time."""
+    """Report whether a value has a parameter's type, as far as it is checked at run time."""
     if kind.kind in ("dyn", "param", "error"):
         return True
     classes = _RUNTIME.get(kind.kind)
@@ -92,7 +95,7 @@ def fits(kind: CelType, value: Any) -> bool:
 
 
 def _certain(kind: CelType, param: CelType) -> bool:
-    """Whether a static type leaves no doubt that its values are of a parameter's type."""
+    """Report whether all values of a static type have a parameter's type."""
     if param.kind in ("dyn", "param"):
         return True
     return kind.kind == param.kind and all(map(_certain, kind.params, param.params))
@@ -113,7 +116,7 @@ def _dispatched(name: str, overloads: list[Overload]) -> Callable[..., Any]:
 
 
 def implementation(name: str, overloads: list[Overload], args: list[CelType]) -> tuple[Callable[..., Any], Cost]:
-    """What to call, and what it costs: the one overload that is certain, or a choice at run time."""
+    """Return the function to call, and its cost: the only overload if it is certain, or a run-time dispatch."""
     first = overloads[0]
     if len(overloads) == 1 and all(map(_certain, args, first.params)):
         return first.impl, first.cost
@@ -149,7 +152,7 @@ def _constant_cost_call(impl: Callable[..., Any], args: list[Closure]) -> Closur
 
 
 def call(impl: Callable[..., Any], args: list[Code], cost: Cost) -> Code:
-    """Code of a strict function."""
+    """Return the code of a strict function."""
     closures = [arg.run for arg in args]
     total = sum(arg.cost for arg in args)
     if isinstance(cost, int):
@@ -158,7 +161,7 @@ def call(impl: Callable[..., Any], args: list[Code], cost: Cost) -> Code:
 
 
 def truth(value: Any) -> bool:
-    """A bool as it is. **Raises** CelRuntimeError for anything else."""
+    """Return a bool unchanged. **Raises** CelRuntimeError for any other value."""
     if value is True or value is False:
         return bool(value)
     raise CelRuntimeError("no such overload")
@@ -172,15 +175,15 @@ def _logical_pair(left: Closure, right: Closure, right_cost: int, stop: bool) ->
                 return stop
             if value is not (not stop):
                 raise CelRuntimeError("no such overload")
-        except EVALUATION_FAULTS as fault:
+        except EVALUATION_ERRORS as error:
             frame[COST] += right_cost
             try:
                 other: object = right(frame)
-            except EVALUATION_FAULTS:
+            except EVALUATION_ERRORS:
                 other = None  # Both fail: the first error is the one to report.
             if other is stop:
                 return stop
-            raise as_runtime_error(fault) from None
+            raise as_runtime_error(error) from None
         frame[COST] += right_cost
         return truth(right(frame))
 
@@ -196,8 +199,8 @@ def _logical_chain(first: Closure, rest: list[tuple[Closure, int]], stop: bool) 
             frame[COST] += cost
             try:
                 value: object = term(frame)
-            except EVALUATION_FAULTS as fault:
-                failed = failed or fault
+            except EVALUATION_ERRORS as error:
+                failed = failed or error
                 continue
             if value is stop:
                 return stop
@@ -211,7 +214,7 @@ def _logical_chain(first: Closure, rest: list[tuple[Closure, int]], stop: bool) 
 
 
 def logical(terms: list[Code], *, stop: bool) -> Code:
-    """Code of && (`stop=False`) or || (`stop=True`): an operand that decides hides the errors of the others."""
+    """Return the code of && (`stop=False`) or || (`stop=True`): an operand that decides hides errors of the others."""
     first, *rest = terms
     if len(rest) == 1:
         return Code(_logical_pair(first.run, rest[0].run, rest[0].cost, stop), first.cost)
@@ -219,7 +222,7 @@ def logical(terms: list[Code], *, stop: bool) -> Code:
 
 
 def choice(condition: Code, yes: Code, no: Code) -> Code:
-    """Code of a ternary."""
+    """Return the code of a ternary."""
     test, on_true, on_false = condition.run, yes.run, no.run
     shared = min(yes.part_cost, no.part_cost)
     true_cost, false_cost = yes.part_cost - shared, no.part_cost - shared
@@ -242,7 +245,7 @@ def _size_cost(left: Any, right: Any) -> int:
 
 
 def text_relation(left: Code, right: Code, compare: Callable[[Any, Any], bool]) -> Code:
-    """Code of a comparison of two strings or two byte strings. Of the cost, 1 is due even if an operand fails."""
+    """Return the code of a comparison of two strings or two byte strings. Costs 1 even if an operand fails."""
     first, second = left.run, right.run
     if right.is_constant and 0 < len(right.constant) <= 10:
         known = right.constant

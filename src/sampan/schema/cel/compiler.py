@@ -1,4 +1,4 @@
-"""Compiles a checked expression to closures."""
+"""Compile a checked expression to closures."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from sampan.schema.cel import code, folds, operators, selection
 from sampan.schema.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from sampan.schema.cel.code import FIRST_VARIABLE, Code, Frame, constant
 from sampan.schema.cel.declarations import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
-from sampan.schema.cel.errors import EVALUATION_FAULTS, CelCompileError, CelRuntimeError
+from sampan.schema.cel.errors import EVALUATION_ERRORS, CelCompileError, CelRuntimeError
 from sampan.schema.cel.library.regex import compile_pattern
 from sampan.schema.cel.library.standard import CONVERSIONS
 from sampan.schema.cel.types import CelType, unwrap_optional
@@ -48,17 +48,17 @@ def _add_ints(left: Any, right: Any) -> int:
 
 
 class Compiler:
-    """Compiles one expression. Variables that a program reads get slots of its frame."""
+    """Compiler of one expression. Variables that the program reads get slots in its frame."""
 
     def __init__(self) -> None:
         self.slots: dict[str, int] = {}
-        """Of the environment's variables, by name."""
+        """Slots of the environment's variables, by name."""
         self._locals: list[tuple[str, int]] = []
         self.size = FIRST_VARIABLE
-        """How many entries a frame has."""
+        """Number of entries in a frame."""
 
     def compile(self, node: Node) -> Code:
-        """The code of a node."""
+        """Return the code of a node."""
         if isinstance(node, Literal):
             return constant(node.value)
         if isinstance(node, Ident):
@@ -92,7 +92,7 @@ class Compiler:
         return Code(lambda frame: frame[found], 1, attribute="path", slot=found)
 
     def _part(self, operand: Code) -> tuple[int, str]:
-        """The cost of an operand that something is selected from, and what the result counts as."""
+        """Return the cost of an operand of a selection, and the `attribute` of the result."""
         if operand.attribute:
             return operand.cost, operand.attribute
         return operand.cost + 1, "path"
@@ -160,17 +160,17 @@ class Compiler:
     def _check_pattern(self, pattern: Any) -> None:
         try:
             compile_pattern(pattern)
-        except EVALUATION_FAULTS as fault:
-            raise CelCompileError(str(fault)) from None
+        except EVALUATION_ERRORS as error:
+            raise CelCompileError(str(error)) from None
 
     def _folded(self, impl: Callable[..., Any], value: Any) -> Code:
         try:
             return constant(impl(value))
-        except EVALUATION_FAULTS as fault:
-            raise CelCompileError(str(fault)) from None
+        except EVALUATION_ERRORS as error:
+            raise CelCompileError(str(error)) from None
 
     def _fast(self, function: str, args: list[Code], kinds: list[CelType]) -> Code | None:
-        """Operators on operands of the same simple type."""
+        """Return faster code for operators whose operands have the same simple type, or None."""
         left, right = kinds[0].kind, kinds[1].kind
         if left != right:
             return None
@@ -200,7 +200,7 @@ class Compiler:
         return Code(lambda frame: one(frame) >= other(frame), cost)
 
     def logic(self, node: Call) -> Code:
-        """&& and ||, chains of one kind flattened."""
+        """Compile && and ||, with nested calls of one operator flattened."""
         terms: list[Code] = []
         stack: list[Node] = [node]
         while stack:
@@ -212,12 +212,12 @@ class Compiler:
         return code.logical(terms, stop=node.function == "_||_")
 
     def ternary(self, node: Call) -> Code:
-        """`a ? b : c`."""
+        """Compile `a ? b : c`."""
         condition, yes, no = (self.compile(arg) for arg in node.args)
         return code.choice(condition, yes, no)
 
     def index(self, node: Call) -> Code:
-        """`a[b]` and `a[?b]`."""
+        """Compile `a[b]` and `a[?b]`."""
         container, key = (self.compile(arg) for arg in node.args)
         cost, attribute = self._part(container)
         cost += key.cost if key.attribute else key.cost + 1
@@ -227,7 +227,7 @@ class Compiler:
         return Code(lambda frame: operators.index(run(frame), key_run(frame)), cost, attribute=attribute)
 
     def membership(self, node: Call) -> Code:
-        """`a in b`."""
+        """Compile `a in b`."""
         args = [self.compile(arg) for arg in node.args]
         value, container = args
         if len(node.overloads) == 1 and node.overloads[0].id == "in_list" and container.is_constant:
@@ -238,7 +238,7 @@ class Compiler:
         return code.call(impl, args, cost)
 
     def _constant_membership(self, node: Call, value: Code, items: list[Any]) -> Code | None:
-        """A test against known values costs nothing but its operand."""
+        """Compile a test against constants, which costs only its operand."""
         if not items:
             return constant(False)
         if any(type(item) not in (str, int, UInt, float, bool, type(None)) for item in items):
@@ -250,7 +250,7 @@ class Compiler:
         return Code(lambda frame: contains(items, run(frame)), value.cost)
 
     def alternative(self, node: Call) -> Code:
-        """`optional.or(other)` and `optional.orValue(default)`: the second only where needed."""
+        """Compile `optional.or(other)` and `optional.orValue(default)`; the argument is evaluated only if needed."""
         first, second = (self.compile(operand) for operand in node.operands())
         run, other, cost = first.run, second.run, second.cost
         unwrap = node.function == "orValue"

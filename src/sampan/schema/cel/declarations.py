@@ -1,4 +1,4 @@
-"""`Overload`: a function's signature, implementation and costs; and the tables that libraries are made of."""
+"""`Overload`: signature, implementation and cost of a function; and helpers that build libraries."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -9,10 +9,10 @@ from sampan.schema.cel.types import CelType
 from sampan.schema.cel.values import size_of
 
 Cost: TypeAlias = int | Callable[[tuple[Any, ...], Any], int]
-"""What a call costs: a constant, or computed from the arguments (receiver first) and the result."""
+"""Cost of a call: a constant, or a function of the arguments (receiver first) and the result."""
 
 LATE_COSTS: set[Callable[[tuple[Any, ...], Any], int]] = set()
-"""Costs that depend on the result. All others are charged before the call, so that no call begins what is too dear."""
+"""Costs that depend on the result. All others are charged before the call, so that no too expensive call starts."""
 
 STRING_FACTOR = 0.1
 REGEX_FACTOR = 0.25
@@ -23,7 +23,7 @@ STRUCT_CREATE_COST = 40
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One signature of a function. `params` begin with the receiver if `member`."""
+    """Signature of a function. `params` starts with the receiver if `member`."""
 
     function: str
     id: str
@@ -43,28 +43,28 @@ class Library:
 
 
 def late(cost: Callable[[tuple[Any, ...], Any], int]) -> Callable[[tuple[Any, ...], Any], int]:
-    """Marks a cost that depends on the result."""
+    """Mark a cost function as depending on the result."""
     LATE_COSTS.add(cost)
     return cost
 
 
 def member(name: str, key: str, params: tuple[CelType, ...], result: CelType, impl: Callable[..., Any]) -> Overload:
-    """A method: `params[0]` is the receiver. It costs 1; see `with_cost`."""
+    """Declare a method: `params[0]` is the receiver. It costs 1; see `with_cost`."""
     return Overload(name, key, params, result, impl, member=True)
 
 
 def function(name: str, key: str, params: tuple[CelType, ...], result: CelType, impl: Callable[..., Any]) -> Overload:
-    """A global function. It costs 1; see `with_cost`."""
+    """Declare a global function. It costs 1; see `with_cost`."""
     return Overload(name, key, params, result, impl)
 
 
 def with_cost(cost: Cost, overloads: Iterable[Overload]) -> tuple[Overload, ...]:
-    """The overloads with another cost."""
+    """Return the overloads with another cost."""
     return tuple(Overload(o.function, o.id, o.params, o.result, o.impl, o.member, cost) for o in overloads)
 
 
 def by_name(overloads: Iterable[Overload]) -> dict[str, list[Overload]]:
-    """A table of the functions, the overloads of each in the order of their declaration."""
+    """Return the overloads by function name, in the order of their declaration."""
     table: dict[str, list[Overload]] = {}
     for overload in overloads:
         table.setdefault(overload.function, []).append(overload)
@@ -72,42 +72,42 @@ def by_name(overloads: Iterable[Overload]) -> dict[str, list[Overload]]:
 
 
 def traversal(length: int, times: int = 1) -> int:
-    """The cost of passing over a string."""
+    """Return the cost of traversing a string."""
     return math.ceil(length * times * STRING_FACTOR)
 
 
 def first_traversal(args: tuple[Any, ...], result: Any) -> int:
-    """The cost of passing once over the first argument."""
+    """Return the cost of traversing the first argument once."""
     return math.ceil(size_of(args[0]) * STRING_FACTOR)
 
 
 def first_traversal_twice(args: tuple[Any, ...], result: Any) -> int:
-    """The cost of passing over the first argument and of writing a result of its size."""
+    """Return the cost of traversing the first argument and of writing a result of its size."""
     return math.ceil(size_of(args[0]) * 2 * STRING_FACTOR)
 
 
 def smaller_traversal(args: tuple[Any, ...], result: Any) -> int:
-    """The cost of comparing two values."""
+    """Return the cost of comparing two values."""
     return math.ceil(min(size_of(args[0]), size_of(args[1])) * STRING_FACTOR)
 
 
 def both_traversals(args: tuple[Any, ...], result: Any) -> int:
-    """The cost of joining two strings."""
+    """Return the cost of concatenating two strings."""
     return math.ceil((size_of(args[0]) + size_of(args[1])) * STRING_FACTOR)
 
 
 def regex_cost(text_length: int, pattern_length: int) -> int:
-    """The cost of matching a pattern."""
+    """Return the cost of matching a pattern."""
     return math.ceil((1.0 + text_length) * STRING_FACTOR) * math.ceil(pattern_length * REGEX_FACTOR)
 
 
 def regex_traversal(args: tuple[Any, ...], result: Any) -> int:
-    """The cost of matching the second argument, a pattern, in the first."""
+    """Return the cost of matching the second argument, a pattern, in the first."""
     return regex_cost(size_of(args[0]), size_of(args[1]))
 
 
 def deep_traversal(value: Any) -> int:
-    """The cost of passing over a value and all that is in it. Source: apiserver pkg/cel/library/cost.go."""
+    """Return the cost of traversing a value and everything in it. Source: apiserver pkg/cel/library/cost.go."""
     if isinstance(value, str):
         return int(len(value.encode(errors="replace")) * STRING_FACTOR)
     if isinstance(value, bytes):
@@ -121,5 +121,5 @@ def deep_traversal(value: Any) -> int:
 
 
 def first_deep_traversal(args: tuple[Any, ...], result: Any) -> int:
-    """The cost of passing over the first argument and all that is in it."""
+    """Return the cost of traversing the first argument and everything in it."""
     return deep_traversal(args[0])

@@ -1,4 +1,4 @@
-"""`Environment`: the variables, types and functions that expressions may use. `Program`: an expression made ready.
+"""`Environment`: variables, types and functions available to expressions. `Program`: compiled expression.
 
 environment = Environment({"self": INT, "oldSelf": INT})
 program = environment.compile("self >= oldSelf")
@@ -18,7 +18,7 @@ from sampan.schema.cel.code import COST, FIRST_VARIABLE, LIMIT, Frame, over_limi
 from sampan.schema.cel.compiler import Compiler
 from sampan.schema.cel.declarations import Library, Overload, by_name
 from sampan.schema.cel.errors import (
-    EVALUATION_FAULTS,
+    EVALUATION_ERRORS,
     CelBudgetExceeded,
     CelRuntimeError,
     CelSyntaxError,
@@ -61,14 +61,14 @@ _TYPES = {
 
 
 class Program:
-    """A compiled expression. May be evaluated any number of times; holds no state of an evaluation."""
+    """Compiled expression. Can be evaluated any number of times; keeps no state between evaluations."""
 
     __slots__ = ("_frame", "_inputs", "_run", "expression", "result_type", "root", "variables")
 
     def __init__(self, expression: str, root: Node, result_type: CelType, variables: Mapping[str, CelType]) -> None:
         self.expression = expression
         self.root = root
-        """The checked tree, for the estimate of costs."""
+        """Checked tree, for the cost estimate."""
         self.result_type = result_type
         compiler = Compiler()
         compiled = compiler.compile(root)
@@ -76,15 +76,15 @@ class Program:
         self._frame: Frame = [compiled.cost, 0, *[None] * (compiler.size - FIRST_VARIABLE)]
         self._inputs = [(name, slot, variables[name].wrap) for name, slot in compiler.slots.items()]
         self.variables = frozenset(compiler.slots)
-        """The names of the environment's variables that the expression reads."""
+        """Names of the environment's variables that the expression reads."""
 
     def evaluate(self, bindings: Mapping[str, Any], budget: Budget) -> Any:
-        """The value of the expression for these values of its variables (JSON values, or values of libraries).
+        """Evaluate the expression with these values of its variables (JSON values, or values of libraries).
 
-        The cost is taken from the budget, also when there is no value.
+        Charges the cost to the budget, even if the evaluation fails.
 
-        **Raises** CelRuntimeError if there is no value, CelBudgetExceeded if finding it costs too much; after the
-        latter the budget is spent.
+        **Raises** CelRuntimeError if the evaluation fails, CelBudgetExceeded if it costs too much; after the latter the
+        budget is spent.
         """
         frame = self._frame.copy()
         limit, allowed = budget.call_max, steps_left()
@@ -99,12 +99,12 @@ class Program:
                 raise TakeThread from None
             self._pay(frame, budget)
             raise
-        except EVALUATION_FAULTS as fault:
+        except EVALUATION_ERRORS as error:
             self._pay(frame, budget)
-            if type(fault) is KeyError and any(name not in bindings for name in self.variables):
+            if type(error) is KeyError and any(name not in bindings for name in self.variables):
                 missing = next(name for name in self.variables if name not in bindings)
                 raise CelRuntimeError(f"no such attribute(s): {missing}") from None
-            raise as_runtime_error(fault) from None
+            raise as_runtime_error(error) from None
         cost = frame[COST]
         if allowed is not None:
             count_steps(cost)
@@ -115,7 +115,7 @@ class Program:
         return value
 
     def _pay(self, frame: Frame, budget: Budget) -> None:
-        """Takes what was spent before an error, or raises that it is too much."""
+        """Charge the cost of a failed evaluation, or raise if it exceeds the budget."""
         cost, remaining = frame[COST], budget.remaining
         if cost > remaining or cost > budget.call_max:
             budget.remaining = -1
@@ -124,11 +124,11 @@ class Program:
 
 
 class Environment:
-    """What expressions may use: variables and types by name, and libraries of functions.
+    """Variables and types by name, and libraries of functions, that expressions may use.
 
-    `types` are struct types that expressions may construct; `extended` gives an environment with more. `escaped_keys`:
-    keys of maps are selected by identifiers too (`claims.acme__dot__io`, see escaping.py). `bindings`: there is
-    `cel.bind`.
+    `types` are struct types that expressions may construct; `extended` returns an environment with more of them.
+    `escaped_keys`: keys of maps can also be selected by escaped identifiers (`claims.acme__dot__io`, see escaping.py).
+    `bindings`: enables `cel.bind`.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Environment:
         types: Mapping[str, CelType] | None = None,
         libraries: Iterable[Library] = (),
     ) -> "Environment":
-        """An environment that has these things too."""
+        """Return an environment with these additional variables, types and libraries."""
         return Environment(
             {**self.variables, **(variables or {})},
             {**self._types, **(types or {})},
@@ -165,9 +165,10 @@ class Environment:
         )
 
     def compile(self, expression: str) -> Program:
-        """The program of an expression.
+        """Compile an expression.
 
-        **Raises** CelSyntaxError or CelTypeError, the message being what clients see after `compilation failed: `.
+        **Raises** CelSyntaxError or CelTypeError; the message is the part that clients see after `compilation failed:
+        `.
         """
         root = parse(expression, bindings=self._bindings)
         try:

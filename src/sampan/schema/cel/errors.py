@@ -1,33 +1,33 @@
-"""What can go wrong with an expression: when it is read, when it is checked, when it runs."""
+"""Errors of expressions: syntax errors, type errors and runtime errors."""
 
 from dataclasses import dataclass
 
 
 class CelError(Exception):
-    """The root of all faults of expressions."""
+    """Base class of all errors of expressions."""
 
 
 class CelCompileError(CelError):
-    """An expression that cannot be used. `str()` gives the lines that clients see, each with the source and a caret."""
+    """The expression is invalid. `str()` returns the lines for clients, each with the source and a caret."""
 
 
 class CelSyntaxError(CelCompileError):
-    """The text is no expression."""
+    """The text is not an expression."""
 
 
 class CelTypeError(CelCompileError):
-    """The expression is well formed but its parts do not fit together."""
+    """The expression is well formed but its types do not match."""
 
 
 class CelRuntimeError(CelError):
-    """A well-typed expression has no value for these data: a missing key, an overflow, a division by zero."""
+    """The evaluation of a well-typed expression failed: a missing key, an overflow, a division by zero."""
 
 
 class CelBudgetExceeded(CelError):
-    """The evaluation was stopped because it cost more than it may."""
+    """The evaluation was stopped because it exceeded its cost limit."""
 
 
-EVALUATION_FAULTS: tuple[type[Exception], ...] = (
+EVALUATION_ERRORS: tuple[type[Exception], ...] = (
     CelRuntimeError,
     TypeError,
     ValueError,
@@ -37,17 +37,17 @@ EVALUATION_FAULTS: tuple[type[Exception], ...] = (
     ArithmeticError,
     RecursionError,
 )
-"""What a closure may raise: declared errors, and what Python raises when data do not have their declared type."""
+"""Errors that a closure may raise: declared ones, and Python's own for data that do not have their declared type."""
 
 
 def as_runtime_error(error: Exception) -> CelRuntimeError:
-    """Any fault of `EVALUATION_FAULTS` as the declared error."""
+    """Convert any of `EVALUATION_ERRORS` to the declared error."""
     return error if isinstance(error, CelRuntimeError) else CelRuntimeError("no such overload")
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One fault of an expression: where (offset in code points) and what."""
+    """Error in an expression: its position (offset in code points) and its message."""
 
     offset: int
     message: str
@@ -69,6 +69,6 @@ def _show(source: str, issue: Issue) -> tuple[tuple[int, int], str]:
 
 
 def render(source: str, issues: list[Issue]) -> str:
-    """The issues in the order of the text, each with its line and a caret. Source: cel-go common/errors.go."""
+    """Format the issues in text order, each with its line and a caret. Source: cel-go common/errors.go."""
     shown = sorted((_show(source, issue) for issue in issues[:100]), key=lambda entry: entry[0])
     return "\n".join(text for _, text in shown)

@@ -1,4 +1,4 @@
-"""Property names as identifiers of expressions: `my-name` is `my__dash__name`, `namespace` is `__namespace__`.
+"""Escape property names as identifiers: `my-name` becomes `my__dash__name`, `namespace` becomes `__namespace__`.
 
 Source: apiserver pkg/cel/escaping.go (1.36).
 """
@@ -13,7 +13,7 @@ RESERVED = frozenset(
         "let", "loop", "package", "namespace", "return", "var", "void", "while",
     )
 )  # fmt: skip
-"""Words of the language: a property of such a name is `__name__`."""
+"""Keywords of the language; a property with such a name becomes `__name__`."""
 _EXPANDED = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 _TO_EXPAND = re.compile(r"__|[-./]")
 _TO_SHORTEN = re.compile(r"__([^_]+)__")
@@ -22,7 +22,7 @@ _ALLOWED = re.compile(r"[A-Za-z_./-][A-Za-z0-9_./-]*", re.ASCII)
 
 
 def escape(name: str) -> str | None:
-    """The identifier of a property; None if it cannot have one."""
+    """Return the identifier of a property; None if it cannot have one."""
     if not _ALLOWED.fullmatch(name):
         return None
     if name in RESERVED:
@@ -31,7 +31,7 @@ def escape(name: str) -> str | None:
 
 
 def unescape(identifier: str) -> str:
-    """The property of an identifier; one that stands for no other is itself."""
+    """Return the property of an identifier; an identifier that is not escaped is returned unchanged."""
     words = [match[1] for match in _TO_SHORTEN.finditer(identifier)]
     if any(word not in _SHORT and not (word in RESERVED and identifier == f"__{word}__") for word in words):
         return identifier
@@ -39,7 +39,7 @@ def unescape(identifier: str) -> str:
 
 
 def unescape_fields(root: Node) -> None:
-    """Make all selections of a tree, which has not been checked, ones of the properties that are meant."""
+    """Replace escaped identifiers by property names in all selections of an unchecked tree."""
     if isinstance(root, Select):
         root.field = unescape(root.field)
     for child in root.children():

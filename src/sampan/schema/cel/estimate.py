@@ -1,6 +1,6 @@
-"""The estimate of what an expression may cost at most, from the limits that schemas declare.
+"""Estimate the maximum cost of an expression from the limits that schemas declare.
 
-Costs and sizes are ranges (least, most), capped at `UNBOUNDED`. Source: cel-go checker/cost.go (0.26).
+Costs and sizes are ranges (minimum, maximum), capped at `UNBOUNDED`. Source: cel-go checker/cost.go (0.26).
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _SELF = "self"
 
 
 class _Entries(NamedTuple):
-    """The sizes of a container's keys and values."""
+    """Sizes of a container's keys and values."""
 
     container: str
     key: Range
@@ -33,7 +33,7 @@ class _Local(NamedTuple):
 
 @dataclass(slots=True)
 class _Facts:
-    """What is found out about a node."""
+    """Estimated properties of a node."""
 
     path: Path | None = None
     size: Range | None = None
@@ -244,8 +244,8 @@ class _Estimator:
         """Return the size that the schema allows for the value at a path; None if there is no path or no limit.
 
         An iteration variable over an expression without a path (a conditional, a literal, the result of `map`) has a
-        path of its own that begins with `@items`. Kubernetes looks paths up below the schema that has the rule, and
-        does not look at how they begin: this first step stands for `self`.
+        path that starts with `@items`. Kubernetes resolves paths below the schema that has the rule, and ignores their
+        first step. So this first step means `self`.
         Source: apiextensions-apiserver pkg/apiserver/schema/cel/compilation.go sizeEstimator.EstimateSize (1.36).
         """
         if not path:
@@ -285,5 +285,5 @@ def _is_scalar(kind: CelType) -> bool:
 
 
 def estimate(root: Node, variables: Mapping[str, CelType]) -> Range:
-    """What a checked expression costs at least and at most, given the types of its variables."""
+    """Return the minimum and maximum cost of a checked expression, given the types of its variables."""
     return _Estimator(variables).cost(root)

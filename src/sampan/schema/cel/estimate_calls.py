@@ -1,4 +1,4 @@
-"""The estimates of single calls: what they cost at most and how large their results may be.
+"""Estimate single calls: their maximum cost and the size of their results.
 
 Source: apiserver pkg/cel/library/cost.go (1.36); cel-go checker/cost.go, ext/{lists,sets}.go (0.26).
 """
@@ -14,7 +14,7 @@ from sampan.schema.cel.types import CelType, same
 
 
 class Operand(NamedTuple):
-    """An argument: its type, its size if known, and of what it holds: the kind, and the size if declared."""
+    """Argument: its type, its size if known, and the kind and declared size of its elements."""
 
     type: CelType
     size: Range | None
@@ -23,12 +23,12 @@ class Operand(NamedTuple):
     literal: Any = None
 
     def bound(self) -> Range:
-        """The size, or all sizes."""
+        """Return the size, or the unbounded range if it is unknown."""
         return self.size or UNKNOWN
 
 
 class CallEstimate(NamedTuple):
-    """The cost of a call without its arguments, and the size of its result if known."""
+    """Cost of a call without its arguments, and the size of its result if known."""
 
     cost: Range
     size: Range | None = None
@@ -46,7 +46,7 @@ def _authorization(overload: str, target: Operand | None, args: list[Operand]) -
 
 
 def _scan(overload: str, target: Operand | None, args: list[Operand]) -> CallEstimate | None:
-    """Lists are compared element by element; strings passed over."""
+    """Estimate a scan: lists are compared element by element, strings are traversed."""
     if target is None:
         return None
     if not target.item_kind:
@@ -70,7 +70,7 @@ def _same_size(overload: str, target: Operand | None, args: list[Operand]) -> Ca
 
 
 def _replacements(text: int, old: int, new: int, *, most: bool) -> tuple[int, int]:
-    """How often at most or least is replaced, and how much of the text is kept."""
+    """Return how often a text is replaced, at most or at least, and how much of the original text remains."""
     if old == 0:
         return (text + 1 if text < UNBOUNDED else text), text
     if (new <= old) if most else (old <= new):
@@ -315,7 +315,7 @@ def _by_overload(overload: str) -> _Estimate | None:
 def call_estimate(
     function: str, overload: str, target: Operand | None, args: list[Operand], arg_costs: list[Range]
 ) -> CallEstimate:
-    """The estimate of a call with its arguments, without its receiver."""
+    """Estimate a call including its arguments, without its receiver."""
     if function in ("_&&_", "_||_"):
         left, right = arg_costs
         return CallEstimate(Range(left.low, left.plus(right).high))

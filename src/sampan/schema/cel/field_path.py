@@ -1,4 +1,4 @@
-"""`fieldPath` of rules: `.spec.replicas`, `['my-field']`.
+"""Parse the `fieldPath` of rules: `.spec.replicas`, `['my-field']`.
 
 Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go (1.36).
 """
@@ -15,7 +15,7 @@ _ESCAPES = {
 
 
 class FieldPathError(ValueError):
-    """A path that leads nowhere in a schema."""
+    """The path is malformed or does not exist in the schema."""
 
 
 def _unescaped(text: str) -> str:
@@ -39,7 +39,7 @@ def _step(schema: Schema, path: Path, name: str) -> tuple[Schema, Path]:
 
 
 def field_path(text: str, schema: Schema) -> str:
-    """The path as errors show it, below the node that it starts from. **Raises** FieldPathError."""
+    """Return the path in the form of error messages, relative to the schema node. **Raises** FieldPathError."""
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != text:
         raise FieldPathError("does not refer to a valid field")

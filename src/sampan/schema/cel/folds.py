@@ -1,4 +1,4 @@
-"""Code of comprehensions: each macro its own loop, costing what its expansion would cost.
+"""Code of comprehensions: each macro has its own loop, with the cost that its expansion would have.
 
 Source of the costs: cel-go interpreter/runtimecost.go (0.26), applied to the expansions of `macros.py`.
 """
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from sampan.schema.cel.code import COST, LIMIT, Code, Frame, charge, over_limit, truth
 from sampan.schema.cel.declarations import LIST_CREATE_COST
-from sampan.schema.cel.errors import EVALUATION_FAULTS, CelRuntimeError, as_runtime_error
+from sampan.schema.cel.errors import EVALUATION_ERRORS, CelRuntimeError, as_runtime_error
 from sampan.schema.cel.library.lists import insert
 from sampan.schema.cel.values import ABSENT, FieldMap, MapList, ObjectValue, SetList, TextList
 
@@ -38,11 +38,11 @@ def _pairs(value: Any) -> Iterable[tuple[Any, Any]]:
 
 
 Bind: TypeAlias = Callable[[Frame, Any], Iterator[None]]
-"""Puts the variables of each round into the frame."""
+"""Function that puts the variables of each iteration into the frame."""
 
 
 def binder(first: int, second: int | None) -> Bind:
-    """The rounds over a range with one variable (elements or keys) or two (index or key, and value)."""
+    """Return the iteration over a range with one variable (elements or keys) or two (index or key, and value)."""
 
     def single(frame: Frame, value: Any) -> Iterator[None]:
         for frame[first] in _single(value):
@@ -57,7 +57,7 @@ def binder(first: int, second: int | None) -> Bind:
 
 
 def quantifier(source: Code, bind: Bind, predicate: Code, *, stop: bool) -> Code:
-    """Code of `all` (`stop=False`) and `exists` (`stop=True`)."""
+    """Return the code of `all` (`stop=False`) and `exists` (`stop=True`)."""
     values, test = source.run, predicate.run
     condition_cost = 3 if stop else 2
     round_cost = condition_cost + 1 + predicate.cost
@@ -72,8 +72,8 @@ def quantifier(source: Code, bind: Bind, predicate: Code, *, stop: bool) -> Code
                 raise over_limit()
             try:
                 value: object = test(frame)
-            except EVALUATION_FAULTS as fault:
-                failed = failed or fault
+            except EVALUATION_ERRORS as error:
+                failed = failed or error
                 continue
             if value is go_on:
                 continue
@@ -90,7 +90,7 @@ def quantifier(source: Code, bind: Bind, predicate: Code, *, stop: bool) -> Code
 
 
 def exactly_one(source: Code, bind: Bind, predicate: Code) -> Code:
-    """Code of `exists_one`."""
+    """Return the code of `exists_one`."""
     values, test, round_cost = source.run, predicate.run, predicate.cost
 
     def run(frame: Frame) -> bool:
@@ -106,7 +106,7 @@ def exactly_one(source: Code, bind: Bind, predicate: Code) -> Code:
 
 
 def to_list(source: Code, bind: Bind, predicate: Code | None, transform: Code) -> Code:
-    """Code of `map`, `filter` and `transformList`."""
+    """Return the code of `map`, `filter` and `transformList`."""
     values, make = source.run, transform.run
     made_cost = 2 + transform.cost
     if not transform.is_constant:
@@ -129,7 +129,7 @@ def to_list(source: Code, bind: Bind, predicate: Code | None, transform: Code) -
 
 
 def to_map(source: Code, bind: Bind, predicate: Code | None, transform: Code, key_slot: int | None) -> Code:
-    """Code of `transformMap` (with the slot of its key) and `transformMapEntry` (without)."""
+    """Return the code of `transformMap` (with the slot of its key) and `transformMapEntry` (without)."""
     values, make = source.run, transform.run
     made_cost = transform.cost + (2 if key_slot is None else 3)
     test = predicate.run if predicate is not None else None
@@ -155,7 +155,7 @@ def to_map(source: Code, bind: Bind, predicate: Code | None, transform: Code, ke
 
 
 def local(slot: int, value: Code, body: Code) -> Code:
-    """Code of a local variable."""
+    """Return the code of a local variable."""
     compute, use = value.run, body.run
 
     def run(frame: Frame) -> Any:

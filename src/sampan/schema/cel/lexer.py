@@ -1,4 +1,4 @@
-"""Splits the text of an expression into tokens. Source: the grammar of CEL (cel-go parser/gen/CEL.g4)."""
+"""Split an expression into tokens. Source: the grammar of CEL (cel-go parser/gen/CEL.g4)."""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     |(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{{}}().,\-!?:+*/%<>])""".replace("\n    |", "|")
 )
 _DIGITS_MAX = 24
-"""Digits of an integer that are read: with more it does not fit 64 bits, in either base."""
+"""Limit of parsed digits of an integer; one with more digits does not fit 64 bits in any base."""
 _KEYWORDS = {"in": "op", "true": "bool", "false": "bool", "null": "null"}
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|X([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.|\n))"
@@ -41,7 +41,7 @@ _SIMPLE = {
 
 
 class LexicalError(Exception):
-    """A text that no token begins with, or a literal out of range. Holds the offset and the message."""
+    """The text at `offset` is not a token, or is a literal out of range."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class LexicalError(Exception):
 
 @dataclass(slots=True)
 class Token:
-    """`kind` is op, name, int, uint, float, string, bytes, bool, null or end; `value` is that of a literal."""
+    """Token. `kind` is op, name, int, uint, float, string, bytes, bool, null or end; `value` is that of a literal."""
 
     kind: str
     text: str
@@ -107,7 +107,7 @@ def _string_value(text: str, offset: int, *, as_bytes: bool) -> str | bytes:
 
 
 def _integer(text: str) -> int:
-    """Return the integer; one of more than 64 bits may become another of more than 64 bits."""
+    """Parse an integer. One of more than 64 bits may become another one of more than 64 bits."""
     digits, base = (text[2:], 16) if text.startswith("0x") else (text, 10)
     return int(digits.lstrip("0")[:_DIGITS_MAX] or "0", base)
 
@@ -133,7 +133,7 @@ def _value(kind: str, text: str, offset: int) -> Any:
 
 
 def tokens(source: str) -> list[Token]:
-    """All tokens, the last of kind `end`. **Raises** LexicalError."""
+    """Return all tokens, the last of kind `end`. **Raises** LexicalError."""
     found: list[Token] = []
     position = 0
     while position < len(source):

@@ -1,6 +1,6 @@
-"""Checks of literals that can only fail: durations, timestamps, patterns, mixed lists and maps.
+"""Check literals that would always fail: durations, timestamps, patterns, and lists and maps of mixed types.
 
-Source: cel-go cel/validator.go (0.26), in the choice of apiserver pkg/cel/environment/base.go (1.36).
+Source: cel-go cel/validator.go (0.26), as selected in apiserver pkg/cel/environment/base.go (1.36).
 """
 
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def _mixed(nodes: list[tuple[Node, bool]]) -> Issue | None:
 
 
 def _format_issue(node: Call) -> Issue | None:
-    """What is wrong with a constant format string and the list of its arguments."""
+    """Check a constant format string against the list of its arguments."""
     if node.function != "format" or not isinstance(node.target, Literal) or not isinstance(node.args[0], ListNode):
         return None
     args = node.args[0].elements
@@ -86,7 +86,7 @@ _NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf
 
 
 def _exempt(root: Node) -> set[int]:
-    """The nodes within calls of `format`, whose lists may be mixed."""
+    """Return the nodes within calls of `format`, whose lists may have mixed types."""
     found: set[int] = set()
     for node in walk(root):
         if isinstance(node, Call) and node.function == "format":
@@ -95,7 +95,7 @@ def _exempt(root: Node) -> set[int]:
 
 
 def check(root: Node, source: str) -> None:
-    """**Raises** CelTypeError with every fault of a checked expression's literals."""
+    """Check the literals of a checked expression. **Raises** CelTypeError with every error."""
     issues: list[Issue] = []
     exempt = _exempt(root)
     for node in walk(root):

@@ -1,4 +1,4 @@
-"""The macros: calls that stand for a comprehension or a presence test.
+"""Expand macros: calls that are replaced by a comprehension or a presence test.
 
 Source: cel-go parser/macro.go, ext/comprehensions.go, ext/lists.go (sortBy), cel/library.go (optMap).
 """
@@ -13,7 +13,7 @@ _ACCUMULATOR = "@result"
 
 
 class MacroError(Exception):
-    """A macro whose arguments are not of its form."""
+    """The arguments of a macro are invalid."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ def _quantifier(offset: int, kind: str, target: Node, args: list[Node]) -> Node:
 
 
 def _fold(node: Comprehension, init: Node, step: Node) -> Node:
-    """A transformation: the step is taken only where the predicate holds."""
+    """Complete a transformation, whose step runs only where the predicate is true."""
     offset = node.offset
     node.accu_init = init
     node.condition = Literal(offset, True)
@@ -199,7 +199,10 @@ _RECEIVER: dict[tuple[str, int], Callable[[int, Node, list[Node]], Node]] = {
 
 
 def expand(offset: int, function: str, target: Node | None, args: list[Node], *, bindings: bool = False) -> Node | None:
-    """What the call stands for if it is a macro (`cel.bind` only with `bindings`), else None. **Raises** MacroError."""
+    """Return the expansion of a call if it is a macro (`cel.bind` only with `bindings`), else None.
+
+    **Raises** MacroError.
+    """
     if target is not None:
         if bindings and function == "bind" and len(args) == 3 and isinstance(target, Ident) and target.name == "cel":
             if not isinstance(args[0], Ident):

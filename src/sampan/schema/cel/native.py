@@ -1,4 +1,4 @@
-"""The JSON form of an expression's value."""
+"""Convert values of expressions to JSON."""
 
 import base64
 from typing import Any
@@ -9,7 +9,7 @@ from sampan.schema.cel.values import ABSENT, Duration, ObjectValue, OptionalValu
 
 
 def to_json(value: Any) -> Any:
-    """A value as JSON has it. Raises CelRuntimeError for what JSON has no form for."""
+    """Return the JSON form of a value. **Raises** CelRuntimeError for values without one."""
     if value is None or isinstance(value, bool | str | float):
         return value
     if isinstance(value, int):

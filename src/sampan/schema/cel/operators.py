@@ -1,4 +1,4 @@
-"""Arithmetic, conversions and indexing of values of any type; what fails raises CelRuntimeError.
+"""Arithmetic, conversions and indexing for values of any type. All functions raise CelRuntimeError on failure.
 
 Source: cel-go common/types (0.26).
 """
@@ -38,19 +38,19 @@ _KEYED = (dict, ObjectValue, FieldMap)
 
 
 def no_overload() -> CelRuntimeError:
-    """The error for operands that an operator does not take."""
+    """Return the error for operands that an operator does not support."""
     return CelRuntimeError(NO_OVERLOAD)
 
 
 def int_of(number: int) -> int:
-    """**Raises** CelRuntimeError for what does not fit an int."""
+    """Return the number as an int. **Raises** CelRuntimeError if it does not fit."""
     if INT_MIN <= number <= INT_MAX:
         return number
     raise CelRuntimeError("integer overflow")
 
 
 def uint_of(number: int) -> UInt:
-    """**Raises** CelRuntimeError for what does not fit a uint."""
+    """Return the number as a uint. **Raises** CelRuntimeError if it does not fit."""
     if 0 <= number <= UINT_MAX:
         return UInt(number)
     raise CelRuntimeError("unsigned integer overflow")
@@ -68,7 +68,7 @@ def _joined(left: list[Any], right: list[Any]) -> list[Any]:
 
 
 def add(left: Any, right: Any) -> Any:
-    """`left + right`."""
+    """Return `left + right`."""
     kind, other = type(left), type(right)
     if kind in _LISTS and other in _LISTS:
         return _joined(left, right)
@@ -90,7 +90,7 @@ def add(left: Any, right: Any) -> Any:
 
 
 def subtract(left: Any, right: Any) -> Any:
-    """`left - right`."""
+    """Return `left - right`."""
     kind, other = type(left), type(right)
     if kind is Timestamp and other is Duration:
         return times.timestamp_of(left.ns - right.ns, left.offset_s)
@@ -108,7 +108,7 @@ def subtract(left: Any, right: Any) -> Any:
 
 
 def multiply(left: Any, right: Any) -> Any:
-    """`left * right`."""
+    """Return `left * right`."""
     kind = type(left)
     if kind is not type(right):
         raise no_overload()
@@ -130,7 +130,7 @@ def _divide_floats(left: float, right: float) -> float:
 
 
 def divide(left: Any, right: Any) -> Any:
-    """`left / right`; integers are cut towards zero."""
+    """Return `left / right`; integers are truncated towards zero."""
     kind = type(left)
     if kind is not type(right):
         raise no_overload()
@@ -147,7 +147,7 @@ def divide(left: Any, right: Any) -> Any:
 
 
 def modulo(left: Any, right: Any) -> Any:
-    """`left % right`; has the sign of the left."""
+    """Return `left % right`, with the sign of `left`."""
     kind = type(left)
     if kind is not type(right) or (kind is not int and kind is not UInt):
         raise no_overload()
@@ -160,7 +160,7 @@ def modulo(left: Any, right: Any) -> Any:
 
 
 def negate(value: Any) -> Any:
-    """`-value`."""
+    """Return `-value`."""
     if type(value) is int:
         return int_of(-value)
     if type(value) is float:
@@ -169,7 +169,7 @@ def negate(value: Any) -> Any:
 
 
 def show(value: Any) -> str:
-    """A value as it appears in the texts of errors."""
+    """Format a value for error messages."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -178,7 +178,7 @@ def show(value: Any) -> str:
 
 
 def index(container: Any, key: Any) -> Any:
-    """`container[key]`."""
+    """Return `container[key]`."""
     kind = type(container)
     if kind in _KEYED:
         found = find_key(container, key)
@@ -196,7 +196,7 @@ def index(container: Any, key: Any) -> Any:
 
 
 def list_position(key: Any) -> int:
-    """The index that a number stands for."""
+    """Return a number as a list index."""
     if type(key) is int or type(key) is UInt:
         return int(key)
     if type(key) is float and key.is_integer():
@@ -205,7 +205,7 @@ def list_position(key: Any) -> int:
 
 
 def optional_index(container: Any, key: Any) -> OptionalValue:
-    """`container[?key]`; an optional container gives an optional."""
+    """Return `container[?key]`; the container may be an optional."""
     if type(container) is OptionalValue:
         if container.value is ABSENT:
             return NONE
@@ -220,7 +220,7 @@ def optional_index(container: Any, key: Any) -> OptionalValue:
 
 
 def is_in(value: Any, container: Any) -> bool:
-    """`value in container`."""
+    """Return `value in container`."""
     if type(container) in _LISTS:
         return contains(container, value)
     if type(container) in _MAPS:
@@ -229,14 +229,14 @@ def is_in(value: Any, container: Any) -> bool:
 
 
 def size(value: Any) -> int:
-    """`size(value)`."""
+    """Return `size(value)`."""
     if type(value) in (str, bytes) or type(value) in _LISTS or type(value) in _MAPS:
         return size_of(value)
     raise CelRuntimeError("no such overload: size")
 
 
 def format_double(value: float) -> str:
-    """A double as Go's %g prints it: the shortest digits, with an exponent below 1e-4 and from 1e6 on."""
+    """Format a double like Go's %g: the shortest digits, with an exponent below 1e-4 and from 1e6 on."""
     if value != value:
         return "NaN"
     if value in (math.inf, -math.inf):

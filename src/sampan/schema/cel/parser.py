@@ -1,6 +1,6 @@
-"""Reads the text of an expression into a tree.
+"""Parse an expression into a tree.
 
-Source: the grammar of CEL (cel-go parser/parser.go, 0.26): where operators report, which names are reserved.
+Source: the grammar of CEL (cel-go parser/parser.go, 0.26), including the offsets of operators and the reserved names.
 """
 
 from sampan.schema.cel import macros
@@ -10,7 +10,7 @@ from sampan.schema.cel.lexer import LexicalError, Token, tokens
 from sampan.schema.cel.reference_parser import syntax_messages
 
 EXPRESSION_LENGTH_MAX = 100_000
-"""Code points."""
+"""Length limit of an expression in code points."""
 _DEPTH_MAX = 250
 _NESTING_MAX = 100
 _RESERVED = frozenset(
@@ -45,7 +45,7 @@ class _Unexpected(Exception):
 
 
 def _balanced(function: str, terms: list[Node], offsets: list[int]) -> Node:
-    """A tree of equal height of a chain of && or ||, so that long chains stay shallow."""
+    """Build a balanced tree from a chain of && or ||, so that long chains stay shallow."""
     if len(terms) == 1:
         return terms[0]
     middle = len(terms) // 2
@@ -231,7 +231,7 @@ class _Parser:
         return Ident(token.offset, prefix + token.text)
 
     def _struct_name(self, token: Token) -> str | None:
-        """The dotted name if it is followed by `{`, which is then consumed."""
+        """Return the dotted name if `{` follows it, and consume both; else None."""
         names, position = [token.text], self._position
         while self._tokens[position].text == "." and self._tokens[position + 1].kind == "name":
             names.append(self._tokens[position + 1].text)
@@ -270,13 +270,13 @@ class _Parser:
         return ListNode(bracket.offset, elements, frozenset(optionals))
 
     def _closed(self, closing: str) -> bool:
-        """Whether a literal is empty; a lone comma is allowed."""
+        """Report whether a literal is empty, and consume its closing bracket; a single comma is allowed."""
         if self._peek().text == "," and self._tokens[self._position + 1].text == closing:
             self._position += 1
         return self._accept(closing) is not None
 
     def _more(self, closing: str) -> bool:
-        """Whether an element follows; a comma may end the last one."""
+        """Report whether another element follows; a trailing comma is allowed."""
         if self._accept(","):
             return self._accept(closing) is None
         self._expect(closing)
@@ -297,9 +297,9 @@ class _Parser:
 
 
 def parse(source: str, *, bindings: bool = False) -> Node:
-    """The tree of an expression, macros expanded; `bindings`: `cel.bind(name, value, expression)` too.
+    """Parse an expression and expand its macros; `bindings` enables `cel.bind(name, value, expression)`.
 
-    **Raises** CelSyntaxError with every fault found, in the words of the reference parser.
+    **Raises** CelSyntaxError with every error, in the words of the reference parser.
     """
     if len(source) > EXPRESSION_LENGTH_MAX:
         message = f"expression code point size exceeds limit: size: {len(source)}, limit {EXPRESSION_LENGTH_MAX}"

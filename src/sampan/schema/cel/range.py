@@ -1,32 +1,32 @@
-"""`Range`: a size or a cost of which the least and the most are known. Source: cel-go checker/cost.go (0.26)."""
+"""`Range`: minimum and maximum of a size or a cost. Source: cel-go checker/cost.go (0.26)."""
 
 import math
 from typing import NamedTuple
 
 UNBOUNDED = (1 << 64) - 1
-"""The cap of sizes and costs."""
+"""Upper limit of sizes and costs."""
 
 
 class Range(NamedTuple):
-    """Least and most."""
+    """Minimum and maximum."""
 
     low: int
     high: int
 
     def plus(self, other: "Range") -> "Range":
-        """The sum."""
+        """Return the sum."""
         return Range(min(self.low + other.low, UNBOUNDED), min(self.high + other.high, UNBOUNDED))
 
     def times(self, other: "Range") -> "Range":
-        """The product."""
+        """Return the product."""
         return Range(min(self.low * other.low, UNBOUNDED), min(self.high * other.high, UNBOUNDED))
 
     def scaled(self, factor: float) -> "Range":
-        """Multiplied, rounded up."""
+        """Return the range multiplied by a factor, rounded up."""
         return Range(_scaled(self.low, factor), _scaled(self.high, factor))
 
     def union(self, other: "Range") -> "Range":
-        """What covers both."""
+        """Return the smallest range that contains both."""
         return Range(min(self.low, other.low), max(self.high, other.high))
 
 
@@ -36,7 +36,7 @@ def _scaled(value: int, factor: float) -> int:
 
 
 def fixed(value: int) -> Range:
-    """A known size or cost."""
+    """Return the range of a known size or cost."""
     return Range(value, value)
 
 

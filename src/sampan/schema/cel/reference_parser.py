@@ -1,7 +1,7 @@
-"""The words for syntax errors: what the reference parser (cel-cpp's, of the same grammar as cel-go's) says of a text.
+"""Messages for syntax errors, from the reference parser (cel-cpp, whose grammar is the same as cel-go's).
 
-Its list of expected tokens follows from the grammar's tables; no other parser has the same words. It is asked only
-about texts that the own parser has refused.
+Its list of expected tokens depends on the generated grammar tables; no other parser produces the same messages. It
+parses only texts that this package's parser has rejected.
 """
 
 from cel_expr_python import cel
@@ -9,11 +9,11 @@ from cel_expr_python.ext import ext_optional
 
 _STATUS = "INVALID_ARGUMENT: "
 _LENGTH_MAX = 10_000
-"""Longer texts are not worth a second reading."""
+"""Length limit of texts that are parsed a second time."""
 
 
 def syntax_messages(source: str) -> str:
-    """The lines of the reference parser; "" if it has none, as of texts that it accepts or gives up on."""
+    """Return the error lines of the reference parser; "" if it accepts the text or fails otherwise."""
     if len(source) > _LENGTH_MAX:
         return ""
     environment = cel.NewEnv(extensions=[ext_optional.ExtOptional()])

@@ -1,4 +1,4 @@
-"""The check of all rules of a schema when it is registered: syntax, types, limits of cost.
+"""Validate all rules of a schema when it is registered: syntax, types, cost limits.
 
 Source: apiextensions pkg/apis/apiextensions/validation/{validation,cel_validation}.go (1.36).
 """
@@ -31,16 +31,16 @@ from sampan.schema.cel.types import CelType
 from sampan.schema.structural import ListType, Schema, ValidationRule
 
 RULE_COST_MAX = 10_000_000
-"""Of the estimate of one rule, times how often it may be run on one object."""
+"""Limit of the estimated cost of one rule, multiplied by how often it may run on one object."""
 SCHEMA_COST_MAX = 100_000_000
-"""Of the sum of these estimates for one schema."""
+"""Limit of the sum of these estimates for one schema."""
 _REASONS = (ErrorType.DUPLICATE, ErrorType.FORBIDDEN, ErrorType.INVALID, ErrorType.REQUIRED)
 _NEWLINES = re.compile(r"[\n\r]+")
 _MOST_EXPENSIVE_MAX = 4
 
 
 def _shown(rule: ValidationRule) -> Shown:
-    """A rule as errors show it: the JSON of Kubernetes' internal type."""
+    """Format a rule for error messages: the JSON of Kubernetes' internal type."""
     shown = {
         "Rule": rule.rule,
         "Message": rule.message,
@@ -54,7 +54,7 @@ def _shown(rule: ValidationRule) -> Shown:
 
 @dataclass(slots=True)
 class _Totals:
-    """The costs of all rules of a schema."""
+    """Total cost of all rules of a schema, and the most expensive rules."""
 
     total: int = 0
     expensive: list[tuple[int, Path]] = field(default_factory=list)
@@ -69,8 +69,11 @@ class _Totals:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a schema node stands: its path, its type as far as it is known from above, how often its values may occur
-    in one object (None: as often as fits), and the node above whose items have no old values."""
+    """Position of a schema node, with its path and its type, if known from above.
+
+    `times` is how often its values may occur in one object (None: as often as they fit). `uncorrelatable` is the node
+    above whose items have no old values.
+    """
 
     path: Path
     kind: CelType | None
@@ -86,15 +89,15 @@ class _Registration:
         self.cel_errors: list[FieldError] = []
 
     def visit(self, schema: Schema, place: _Place) -> None:
-        """Checks what is below a node, then its own rules, which are compiled only if their forms are right."""
-        faults_before = len(self.schema_errors)
+        """Validate the nodes below, then the node's own rules, which are compiled only if they are well formed."""
+        errors_before = len(self.schema_errors)
         for child, below in _children(schema, place):
             self.visit(child, below)
         if not schema.rules:
             return
         for index, rule in enumerate(schema.rules):
             self.schema_errors += _form_errors(schema, rule, _rule_path(place, index))
-        if len(self.schema_errors) > faults_before:
+        if len(self.schema_errors) > errors_before:
             return
         kind = place.kind or schema_type(schema, is_root=place.is_root or schema.embedded_resource)
         if kind is None:
@@ -143,7 +146,7 @@ class _Registration:
 
 
 def cost_error(name: str, cost: int, cost_max: int) -> str:
-    """The text of an estimate that is too high."""
+    """Return the error message for an estimate above its limit."""
     factor = cost / cost_max
     shown = "more than 100x" if factor > 100 else f"{factor:.6f}x" if factor < 1.5 else f"{factor:.1f}x"
     return (
@@ -163,7 +166,7 @@ def _repetitions(place: _Place, kind: CelType) -> int:
 
 
 def _form_errors(schema: Schema, rule: ValidationRule, path: Path) -> Iterator[FieldError]:
-    """What is wrong with a rule before its expressions are looked at."""
+    """Yield the errors in a rule that do not depend on its expressions."""
     text, message = rule.rule.strip(), rule.message.strip()
     if not text:
         yield required(path.child("rule"), "rule is not specified")
@@ -190,7 +193,7 @@ def _form_errors(schema: Schema, rule: ValidationRule, path: Path) -> Iterator[F
 
 
 def _children(schema: Schema, place: _Place) -> Iterator[tuple[Schema, _Place]]:
-    """The nodes below and their places. Types are taken from above only where rules above have made them."""
+    """Yield the child nodes and their positions. Types are passed down only from nodes with rules."""
     limits = schema.validations
     kind = place.kind
     if isinstance(schema.additional_properties, Schema):
@@ -223,7 +226,7 @@ def _multiplied(times: int | None, count: int | None) -> int | None:
 
 
 def rule_errors(schema: Schema, path: Path) -> list[FieldError]:
-    """The errors of all rules of a structurally valid schema of a whole object; `path` is that of `openAPIV3Schema`."""
+    """Return the errors of all rules of a structural schema of a whole object; `path` is that of `openAPIV3Schema`."""
     if not has_rules(schema):
         return []
     registration = _Registration()

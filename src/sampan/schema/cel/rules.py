@@ -1,4 +1,4 @@
-"""`CompiledRule`: one validation rule made ready, or what is wrong with it.
+"""`CompiledRule`: validation rule with its programs, or its errors.
 
 Source: apiextensions-apiserver pkg/apiserver/schema/cel/compilation.go (1.36).
 """
@@ -20,7 +20,7 @@ _BASE = Environment({})
 
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
-    """A rule with its programs; `error` and `message_error` say why there are none."""
+    """Rule with its programs; `error` and `message_error` are set if one is invalid."""
 
     rule: ValidationRule
     program: Program | None = None
@@ -32,12 +32,12 @@ class CompiledRule:
 
     @property
     def text(self) -> str:
-        """How the rule is named in errors."""
+        """Return the name of the rule in errors."""
         return (self.rule.message or self.rule.rule).strip()
 
     @property
     def failure(self) -> str:
-        """What is said when the rule does not hold and nothing better is known."""
+        """Return the error message when the rule fails and messageExpression gives none."""
         return self.rule.message.strip() if self.rule.message else f"failed rule: {self.rule.rule.strip()}"
 
 
@@ -51,7 +51,7 @@ def _optional(kind: CelType) -> CelType:
 
 
 def _program(environment: Environment, expression: str, result: str, failed: str) -> Program | str:
-    """The program, or what is wrong. `failed` begins the text of a fault in a part of the rule that is no rule."""
+    """Compile an expression, or return the error. `failed` is the prefix of errors in a messageExpression."""
     try:
         program = environment.compile(expression)
     except (CelSyntaxError, CelTypeError) as error:
@@ -64,7 +64,7 @@ def _program(environment: Environment, expression: str, result: str, failed: str
 
 
 def compile_rules(schema: Schema, kind: CelType) -> list[CompiledRule]:
-    """The rules of one node of a schema, in their order. `kind` is the type of its values."""
+    """Compile the rules of one node of a schema, in order. `kind` is the type of its values."""
     plain = _BASE.extended({SELF: kind, OLD_SELF: kind})
     optional: Environment | None = None
     compiled: list[CompiledRule] = []
@@ -103,7 +103,7 @@ def _compile(schema: Schema, rule: ValidationRule, environment: Environment) -> 
 
 
 def has_rules(schema: Schema) -> bool:
-    """Whether a schema has rules anywhere. Schemas may be recursive."""
+    """Report whether a schema has rules at any depth. Schemas may be recursive."""
     seen: set[int] = set()
     stack = [schema]
     while stack:

@@ -1,4 +1,4 @@
-"""The types of what schemas describe, and how JSON values become values of expressions.
+"""Types of expressions for schemas, and conversion of JSON values to values of expressions.
 
 Source: apiserver pkg/cel/common/{schemas,valuesunstructured}.go, apiextensions-apiserver pkg/apiserver/schema/cel/model
 (1.36).
@@ -34,28 +34,28 @@ _WORDY_UNITS = {
 
 
 def schema_type(schema: Schema, name: str = "selfType", *, is_root: bool = False) -> CelType | None:
-    """The type of the values that a schema allows; None where expressions may not look at them.
+    """Return the type of the values that a schema allows; None if expressions cannot access them.
 
-    `is_root`: of a whole object, which has apiVersion, kind and metadata of which expressions see name and
-    generateName.
+    `is_root`: the schema is that of a whole object, with apiVersion, kind and metadata. Of the metadata, expressions
+    can access only name and generateName.
     """
     return _Builder().build(schema, name, is_root=is_root)
 
 
 class _Builder:
     def __init__(self) -> None:
-        self._under_way: set[int] = set()
+        self._in_progress: set[int] = set()
 
     def build(self, schema: Schema, name: str, *, is_root: bool) -> CelType | None:
         if schema.int_or_string or schema.scalar == "int-or-string":
             return _int_or_string(schema)
-        if id(schema) in self._under_way:
+        if id(schema) in self._in_progress:
             return None
-        self._under_way.add(id(schema))
+        self._in_progress.add(id(schema))
         try:
             return self._typed(schema, name, is_root=is_root or schema.embedded_resource)
         finally:
-            self._under_way.discard(id(schema))
+            self._in_progress.discard(id(schema))
 
     def _typed(self, schema: Schema, name: str, *, is_root: bool) -> CelType | None:
         if schema.type == "array":
@@ -120,7 +120,10 @@ class _Builder:
 
 
 def _type_and_object_meta(schema: Schema, name: str) -> dict[str, CelType]:
-    """What every root has. Limits of names that the schema declares hold for the estimate if all are declared."""
+    """Return the types of apiVersion, kind and metadata.
+
+    Limits of names are used if the schema declares all of them.
+    """
     meta = schema.properties.get("metadata")
     declared = meta.properties if meta is not None and meta.type == "object" else {}
     if all(key in declared and declared[key].type == "string" for key in ("name", "generateName")):

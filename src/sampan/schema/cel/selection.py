@@ -1,4 +1,4 @@
-"""Selecting fields: closures for what is known of the operand, functions for what is not."""
+"""Field selection: closures for operands of known types, functions for all others."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ def _no_such_key(name: str) -> CelRuntimeError:
 
 
 def plain_field(operand: Code, key: str, wrap: Callable[[Any], Any] | None, name: str) -> Callable[[Frame], Any]:
-    """A field of an object whose values look as in JSON. Null counts as absent."""
+    """Select a field of an object whose values have the form of JSON. Null counts as absent."""
     if operand.slot >= 0 and wrap is None:
         return _variable_field(operand.slot, key, name)
     parent = operand.run
@@ -33,7 +33,7 @@ def plain_field(operand: Code, key: str, wrap: Callable[[Any], Any] | None, name
 
 
 def _variable_field(slot: int, key: str, name: str) -> Callable[[Frame], Any]:
-    """The commonest of all: a field of a variable."""
+    """Select a field of a variable, the most frequent case."""
 
     def run(frame: Frame) -> Any:
         try:
@@ -50,7 +50,7 @@ def _variable_field(slot: int, key: str, name: str) -> Callable[[Frame], Any]:
 def object_field(
     operand: Callable[[Frame], Any], key: str, wrap: Callable[[Any], Any] | None, name: str
 ) -> Callable[[Frame], Any]:
-    """A field of an object with converted fields."""
+    """Select a field of an object with converted fields."""
 
     def run(frame: Frame) -> Any:
         value = operand(frame).raw.get(key)
@@ -68,7 +68,7 @@ def object_field(
 
 
 def entry(operand: Callable[[Frame], Any], key: str) -> Callable[[Frame], Any]:
-    """A value of a map with string keys."""
+    """Select a value of a map with string keys."""
 
     def run(frame: Frame) -> Any:
         value = operand(frame).get(key, ABSENT)
@@ -80,7 +80,10 @@ def entry(operand: Callable[[Frame], Any], key: str) -> Callable[[Frame], Any]:
 
 
 def find_field(value: Any, key: str, *, declared: bool) -> Any:
-    """The field's value or ABSENT; null is absent in objects with declared fields. What has no fields has not this."""
+    """Return the field's value, or ABSENT for a missing field or a value without fields.
+
+    Null counts as absent in objects with declared fields.
+    """
     kind = type(value)
     if kind is dict or kind is ObjectValue or kind is FieldMap:
         found = find_key(value, key)
@@ -91,7 +94,7 @@ def find_field(value: Any, key: str, *, declared: bool) -> Any:
 
 
 def select_any(value: Any, key: str) -> Any:
-    """`value.key` of a value of any type."""
+    """Return `value.key` for a value of any type."""
     if type(value) is OptionalValue:
         return optional_field(value, key, declared=False)
     found = find_field(value, key, declared=False)
@@ -101,7 +104,7 @@ def select_any(value: Any, key: str) -> Any:
 
 
 def optional_field(value: Any, key: str, *, declared: bool) -> OptionalValue:
-    """`value.?key`; an optional value gives an optional."""
+    """Return `value.?key`; the value may be an optional."""
     if type(value) is OptionalValue:
         if value.value is ABSENT:
             return NONE
@@ -111,7 +114,7 @@ def optional_field(value: Any, key: str, *, declared: bool) -> OptionalValue:
 
 
 def wrapped_optional(run: Callable[[Frame], Any], key: str, field: CelType) -> Callable[[Frame], Any]:
-    """`value.?key` where the field's values are converted."""
+    """Select `value.?key`, where the values of the field are converted."""
 
     def read(frame: Frame) -> OptionalValue:
         found = optional_field(run(frame), key, declared=True)

@@ -1,4 +1,4 @@
-"""Timestamps and durations: their texts, their arithmetic, their parts.
+"""Timestamps and durations: parsing, formatting, arithmetic and calendar fields.
 
 Source: cel-go common/types/{timestamp,duration}.go; Go's time.ParseDuration and RFC 3339.
 """
@@ -21,7 +21,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def parse_duration(text: str) -> Duration | None:
-    """`1h2m3.5s`; None if it is not one."""
+    """Parse a duration such as `1h2m3.5s`; None if it is malformed."""
     try:
         return Duration(time.parse_duration(text))
     except ValueError:
@@ -36,7 +36,7 @@ def _stamp(days: int, seconds: int, fraction: str | None, offset_s: int) -> Time
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
-    """RFC 3339; None if it is not one. **Raises** CelRuntimeError outside the years 1 to 9999."""
+    """Parse an RFC 3339 timestamp; None if it is malformed. **Raises** CelRuntimeError outside the years 1 to 9999."""
     match = _STAMP.fullmatch(text)
     if match is None:
         return None
@@ -58,7 +58,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
 
 
 def parse_date(text: str) -> Timestamp | None:
-    """`2006-01-02`, as its first moment in UTC."""
+    """Parse a date such as `2006-01-02` to its start in UTC."""
     return parse_timestamp(f"{text}T00:00:00Z") if len(text) == 10 else None
 
 
@@ -67,14 +67,14 @@ def _fraction(ns: int) -> str:
 
 
 def format_duration(value: Duration) -> str:
-    """Seconds with as many digits as needed: `3723.004s`."""
+    """Format a duration in seconds with as many digits as needed: `3723.004s`."""
     sign = "-" if value.ns < 0 else ""
     seconds, ns = divmod(abs(value.ns), _SECOND)
     return f"{sign}{seconds}{_fraction(ns)}s"
 
 
 def format_timestamp(value: Timestamp) -> str:
-    """RFC 3339 in the zone that it was written with."""
+    """Format a timestamp as RFC 3339, with its original offset."""
     seconds, ns = divmod(value.ns, _SECOND)
     local = _EPOCH.replace(tzinfo=None) + datetime.timedelta(seconds=seconds + value.offset_s)
     zone = "Z"
@@ -85,14 +85,14 @@ def format_timestamp(value: Timestamp) -> str:
 
 
 def timestamp_of(ns: int, offset_s: int = 0) -> Timestamp:
-    """**Raises** CelRuntimeError outside the years 1 to 9999."""
+    """Return a timestamp. **Raises** CelRuntimeError outside the years 1 to 9999."""
     if not _UNIX_MIN_S * _SECOND <= ns < (_UNIX_MAX_S + 1) * _SECOND:
         raise CelRuntimeError("timestamp overflow")
     return Timestamp(ns, offset_s)
 
 
 def duration_of(ns: int) -> Duration:
-    """**Raises** CelRuntimeError for what does not fit 64 bits."""
+    """Return a duration. **Raises** CelRuntimeError if it does not fit 64 bits."""
     if not INT_MIN <= ns <= INT_MAX:
         raise CelRuntimeError("duration overflow")
     return Duration(ns)
@@ -107,7 +107,7 @@ def _zone(name: str) -> datetime.tzinfo:
 
 
 def local_time(value: Timestamp, zone: str = "UTC") -> datetime.datetime:
-    """The calendar's reading of a timestamp in a zone (`-08:00`, `Europe/Rome`). **Raises** CelRuntimeError."""
+    """Return a timestamp in a time zone (`-08:00`, `Europe/Rome`). **Raises** CelRuntimeError."""
     seconds, ns = divmod(value.ns, _SECOND)
     try:
         utc = _EPOCH + datetime.timedelta(seconds=seconds, microseconds=ns // 1000)

@@ -1,6 +1,6 @@
-"""`CelType`: the types of expressions, and of the data that schemas declare.
+"""`CelType`: types of expressions, and of the data that schemas declare.
 
-Sizes are upper bounds for the cost estimate: code points or bytes of strings, items of lists, entries of maps.
+Sizes are upper limits for the cost estimate: code points or bytes of strings, items of lists, entries of maps.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,21 +10,24 @@ from typing import Any
 
 @dataclass(slots=True, eq=False)
 class CelType:
-    """A type. `kind` is bool, int, uint, double, string, bytes, null, timestamp, duration, dyn, list, map, struct,
-    type, opaque, param or error; `name` tells structs, opaque types and type parameters apart."""
+    """Type. `name` distinguishes structs, opaque types and type parameters.
+
+    `kind` is bool, int, uint, double, string, bytes, null, timestamp, duration, dyn, list, map, struct, type, opaque,
+    param or error.
+    """
 
     kind: str
     name: str
     params: tuple["CelType", ...] = ()
     fields: Mapping[str, "CelType"] = field(default_factory=dict)
-    """Of a struct: its fields by the identifier that expressions use."""
+    """Fields of a struct by the identifier that expressions use."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Of a struct: the property's name by its identifier, where the two differ."""
+    """Property names of a struct by identifier, if the two differ."""
     max_elements: int | None = None
     min_size_bytes: int = 1
-    """The least number of bytes that a value takes in JSON."""
+    """Minimum number of bytes of a value in JSON."""
     wrap: Callable[[Any], Any] | None = None
-    """Makes the value that expressions see from the JSON value; None where they are the same."""
+    """Conversion of a JSON value to the value for expressions; None if they are the same."""
 
     def __str__(self) -> str:
         if self.kind == "error":
@@ -47,57 +50,57 @@ TIMESTAMP = CelType("timestamp", "timestamp")
 DURATION = CelType("duration", "duration")
 DYN = CelType("dyn", "dyn")
 ANY = CelType("dyn", "any")
-"""As `DYN`, but for comprehensions, which must be told by `dyn()` that they go over a list or a map."""
+"""Like `DYN`, but a comprehension over it requires `dyn()`."""
 ERROR = CelType("error", "!error!")
 
 
 def list_of(element: CelType) -> CelType:
-    """`list(element)`."""
+    """Return `list(element)`."""
     return CelType("list", "list", (element,))
 
 
 def map_of(key: CelType, value: CelType) -> CelType:
-    """`map(key, value)`."""
+    """Return `map(key, value)`."""
     return CelType("map", "map", (key, value))
 
 
 def optional_of(value: CelType) -> CelType:
-    """`optional_type(value)`."""
+    """Return `optional_type(value)`."""
     return CelType("opaque", "optional_type", (value,))
 
 
 def type_of(value: CelType) -> CelType:
-    """`type(value)`: the type of type values."""
+    """Return `type(value)`, the type of type values."""
     return CelType("type", "type", (value,))
 
 
 def param(name: str) -> CelType:
-    """A type parameter of a declaration."""
+    """Return a type parameter of a declaration."""
     return CelType("param", name)
 
 
 def struct(name: str, fields: Mapping[str, CelType] | None = None) -> CelType:
-    """An object type with declared fields."""
+    """Return an object type with declared fields."""
     return CelType("struct", name, fields=fields or {})
 
 
 def opaque(name: str) -> CelType:
-    """A type of a library whose values have no fields."""
+    """Return a type of a library whose values have no fields."""
     return CelType("opaque", name)
 
 
 def is_optional(kind: CelType) -> bool:
-    """Whether it is `optional_type(T)`."""
+    """Report whether a type is `optional_type(T)`."""
     return kind.kind == "opaque" and kind.name == "optional_type"
 
 
 def unwrap_optional(kind: CelType) -> tuple[CelType, bool]:
-    """T of `optional_type(T)` and whether it was one."""
+    """Return T of `optional_type(T)`, and whether the type was one."""
     return (kind.params[0], True) if is_optional(kind) else (kind, False)
 
 
 def same(left: CelType, right: CelType) -> bool:
-    """Whether two types are exactly the same."""
+    """Report whether two types are exactly the same."""
     if left is right:
         return True
     return (

@@ -1,18 +1,18 @@
-"""When one type fits another: assignability with type parameters. Source: cel-go checker/types.go (0.26)."""
+"""Unification: assignability of types with type parameters. Source: cel-go checker/types.go (0.26)."""
 
 from typing import TypeAlias
 
 from sampan.schema.cel.types import DYN, CelType, same
 
 Mapping: TypeAlias = dict[str, CelType]
-"""The types that type parameters stand for."""
+"""Types assigned to type parameters."""
 
 _NULLABLE = frozenset(("opaque", "struct", "duration", "timestamp"))
 _SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp", "struct"))
 
 
 def is_dyn_or_error(kind: CelType) -> bool:
-    """Whether anything fits the type."""
+    """Report whether every type is assignable to this one."""
     return kind.kind in ("dyn", "error")
 
 
@@ -33,7 +33,7 @@ def _less_specific(left: CelType, right: CelType) -> bool:
 
 
 def most_general(left: CelType, right: CelType) -> CelType:
-    """The less specific of two types that fit each other."""
+    """Return the less specific of two types that are assignable to each other."""
     return left if _less_specific(left, right) else right
 
 
@@ -47,7 +47,7 @@ def _occurs(mapping: Mapping, name: str, within: CelType) -> bool:
 
 
 def _substitution(mapping: Mapping, kind: CelType, parameter: CelType) -> tuple[bool, bool]:
-    """Whether the type may stand for the parameter, and whether the parameter had a type already."""
+    """Report whether the type can be assigned to the parameter, and whether the parameter already had a type."""
     if kind.kind == "param" and kind.name == parameter.name:
         return True, True
     known = mapping.get(parameter.name)
@@ -92,13 +92,13 @@ def _assign(mapping: Mapping, left: CelType, right: CelType) -> bool:
 
 
 def assign(mapping: Mapping, pairs: list[tuple[CelType, CelType]]) -> Mapping | None:
-    """The mapping under which every left type fits its right one; None if there is none."""
+    """Return the mapping with which every left type is assignable to its right one; None if there is none."""
     tried = dict(mapping)
     return tried if all(_assign(tried, left, right) for left, right in pairs) else None
 
 
 def substitute(mapping: Mapping, kind: CelType, *, free_to_dyn: bool = False) -> CelType:
-    """The type with its parameters replaced by what they stand for."""
+    """Replace the parameters of a type by their assigned types."""
     if kind.kind == "param":
         found = mapping.get(kind.name)
         if found is not None:

@@ -1,4 +1,4 @@
-"""Validation of objects by the rules of their schema (`x-kubernetes-validations`), within a budget.
+"""Validate objects by the rules of their schema (`x-kubernetes-validations`), within a cost budget.
 
 Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go (1.36).
 """
@@ -21,18 +21,18 @@ from sampan.schema.ratchet import item_old, property_old, same
 from sampan.schema.structural import UNSET, ListType, Schema
 
 MESSAGE_SIZE_BYTES_MAX = 5 * 1024
-"""Of what a messageExpression may give."""
+"""Size limit of the result of a messageExpression."""
 
 
 _EMPTY: dict[str, Any] = {}
 
 
 class _Exhausted(Exception):
-    """No further rules are to be run."""
+    """Stops the validation, because the budget is spent."""
 
 
 class _Change:
-    """A value and what it was before; whether they are the same is found when it is asked."""
+    """New and old value of a node. Whether they are equal is computed on first use."""
 
     __slots__ = ("_same", "new", "old", "schema")
 
@@ -62,7 +62,11 @@ class _Change:
 
 
 class _Ratchet:
-    """Whether the errors of a node are dropped: it is as it was, or, where it has no old value, what it is part of."""
+    """Decides whether the errors of a node are dropped.
+
+    They are dropped if the node did not change; or, if it has no old value, if the node that contains it did not
+    change.
+    """
 
     __slots__ = ("_change", "_nearest")
 
@@ -71,12 +75,12 @@ class _Ratchet:
         self._nearest = nearest
 
     def drops_errors(self) -> bool:
-        """Looks only when there is an error."""
+        """Report whether to drop errors. Compares the values only when there is an error."""
         change = self._change or self._nearest
         return change is not None and change.is_none
 
     def at_key(self, key: str) -> "_Ratchet":
-        """Of a property. At the root apiVersion and kind are never dropped: their change is not seen."""
+        """Return the ratchet of a property. Errors of apiVersion and kind at the root are never dropped."""
         if self._change is None:
             return self
         if self._nearest is None and key in ("apiVersion", "kind"):
@@ -84,18 +88,21 @@ class _Ratchet:
         return _Ratchet(self._change.at_key(key), self._change)
 
     def at_index(self, index: int) -> "_Ratchet":
-        """Of an item."""
+        """Return the ratchet of an item."""
         return self if self._change is None else _Ratchet(self._change.at_index(index), self._change)
 
     def without_own(self) -> "_Ratchet":
-        """Of a branch of allOf, which has no old value of its own."""
+        """Return the ratchet of a branch of allOf, which has no separate old value."""
         return _Ratchet(None, self._nearest)
 
 
 _NO_RATCHET = _Ratchet(None)
 _CHILD, _KEY, _INDEX, _BRANCH = range(4)
 _Place = tuple[Any, int, Any]
-"""Where a value is: the place above (None at the root), the kind of the step and its key. Only errors need it."""
+"""Position of a value: the position above (None at the root), the kind of the step and its key.
+
+Paths are built from it only for errors.
+"""
 
 
 def _steps(place: _Place | None) -> list[tuple[int, Any]]:
@@ -107,7 +114,7 @@ def _steps(place: _Place | None) -> list[tuple[int, Any]]:
 
 
 class _Run:
-    """The state of one validation. Paths and what did not change are found when there is an error."""
+    """State of one validation. Paths and unchanged values are computed only for errors."""
 
     __slots__ = ("_path", "_ratchet", "budget", "errors")
 
@@ -143,7 +150,7 @@ class _Run:
 
 
 class _Node:
-    """The rules of a node of a schema and of what is below. Only nodes with rules, or above such, exist."""
+    """Rules of a schema node and of the nodes below it. Exists only for nodes with rules, and those above them."""
 
     __slots__ = ("all_of", "items", "properties", "rules", "schema", "values")
 
@@ -156,7 +163,7 @@ class _Node:
         self.all_of: list[_Node] = []
 
     def validate(self, run: _Run, place: _Place | None, new: Any, old: Any) -> None:
-        """Adds the errors of a value to the run. `old` is None where nothing corresponds."""
+        """Add the errors of a value to the run. `old` is None if there is no corresponding value."""
         if new is None:
             return
         if self.rules:
@@ -207,7 +214,7 @@ class _Node:
     def _holds(
         self, run: _Run, place: _Place | None, rule: CompiledRule, program: Program, bindings: dict[str, Any]
     ) -> bool:
-        """Whether the rule holds; an error of its evaluation is added here, and the rule then counts as held."""
+        """Evaluate a rule. If the evaluation fails, add its error and return True, because it is already reported."""
         kind = self.schema.type
         try:
             return program.evaluate(bindings, run.budget) is True
@@ -271,7 +278,7 @@ def _error(path: Path, value: Any, detail: str, reason: str) -> FieldError:
 
 
 def _build(rules: Schema, schema: Schema, kind: CelType | None) -> _Node | None:
-    """The node of a schema. `rules` has the rules: the schema itself, or a branch of its allOf."""
+    """Build the node of a schema. `rules` is the schema itself, or a branch of its allOf."""
     if kind is None or not has_rules(rules):
         return None
     compiled = compile_rules(_with_rules_of(rules, schema), kind) if rules.rules else []
@@ -315,10 +322,10 @@ def _with_rules_of(rules: Schema, schema: Schema) -> Schema:
 
 
 class Validator:
-    """The rules of a whole schema, compiled when it is built; build one for each version of a CRD."""
+    """Compiled rules of a whole schema; create one for each version of a CRD."""
 
     def __init__(self, schema: Schema, *, is_root: bool = True, times: CelTimes | None = None) -> None:
-        """`times` takes how long it took to compile the rules, and takes to ask them."""
+        """Compile the rules. `times` records the durations of compilation and evaluation."""
         self._schema = schema
         self._node: _Node | None = None
         self._evaluated = times.evaluated if times is not None else None
@@ -330,16 +337,16 @@ class Validator:
 
     @property
     def has_rules(self) -> bool:
-        """Whether there is anything to validate."""
+        """Report whether the schema has any rules."""
         return self._node is not None
 
     def validate(
         self, obj: Any, old: Any = UNSET, path: Path | None = None, budget: Budget | None = None
     ) -> list[FieldError]:
-        """The errors of an object that its schema already accepts.
+        """Return the errors of an object that is valid by the rest of its schema.
 
-        With `old`, the object before an update, transition rules are run and errors of what did not change dropped.
-        The budget is that of one object if none is given.
+        With `old`, the object before an update, transition rules run and errors in unchanged values are dropped. The
+        default budget is that of one object.
         """
         if self._node is None:
             return []

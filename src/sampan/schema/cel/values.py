@@ -1,7 +1,7 @@
-"""The values of expressions that JSON has no form for, and equality and order of all values.
+"""Values of expressions that JSON does not have, and equality and order of all values.
 
 Null, bool, int, double (`float`), string, bytes, list and map are Python's own. Lists and maps are never changed.
-Equality never fails; values of different types are unequal, but numbers are compared across their types.
+Equality never fails: values of different types are unequal, but numbers are compared across types.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ NO_OVERLOAD = "no such overload"
 
 
 class UInt(int):
-    """An unsigned 64-bit integer."""
+    """Unsigned 64-bit integer."""
 
     __slots__ = ()
 
 
 class Timestamp:
-    """A point in time: nanoseconds since 1970 and the offset from UTC (seconds) that it was written with."""
+    """Point in time: nanoseconds since 1970, and the UTC offset (seconds) of its text form."""
 
     __slots__ = ("ns", "offset_s")
 
@@ -36,7 +36,7 @@ class Timestamp:
 
 
 class Duration:
-    """A span of time in nanoseconds."""
+    """Time span in nanoseconds."""
 
     __slots__ = ("ns",)
 
@@ -51,7 +51,7 @@ class Duration:
 
 
 class TypeValue:
-    """What `type(x)` gives, and what the name of a type stands for."""
+    """Result of `type(x)`, and value of a type's name."""
 
     __slots__ = ("name",)
 
@@ -86,7 +86,7 @@ NONE = OptionalValue(ABSENT)
 
 
 class LibraryValue:
-    """A value of a library's own type. `size` is what it counts in costs."""
+    """Value of a type that a library defines. `size` is its size in costs."""
 
     __slots__ = ()
     type_name = ""
@@ -94,13 +94,13 @@ class LibraryValue:
 
 
 class SetList(list[Any]):
-    """A list of `x-kubernetes-list-type: set`: equal in any order; addition is union."""
+    """List of `x-kubernetes-list-type: set`: equality ignores order; addition is union."""
 
     __slots__ = ()
 
 
 class MapList(list[Any]):
-    """A list of `x-kubernetes-list-type: map`: equal in any order; addition merges by the keys."""
+    """List of `x-kubernetes-list-type: map`: equality ignores order; addition merges by keys."""
 
     __slots__ = ("keys",)
 
@@ -109,20 +109,20 @@ class MapList(list[Any]):
         self.keys = keys
 
     def key_of(self, item: Any) -> Any:
-        """The values of an item's keys, as one hashable value."""
+        """Return the key values of an item as one hashable value."""
         raw = item.raw if isinstance(item, ObjectValue) else item
         values = [raw.get(key) for key in self.keys]
         return tuple(value if value.__hash__ is not None else repr(value) for value in values)
 
 
 class TextList(list[str]):
-    """The texts that a function has made of one text. As any other list, but for who asks whether it is that one."""
+    """List of strings that a function extracted from a text. Like other lists, except that code can identify it."""
 
     __slots__ = ()
 
 
 class FieldMap(dict[str, Any]):
-    """A map that gives its fields to who names them, and nothing else: no size, no `in`; a walk is over its values.
+    """Map that only supports field selection: no size, no `in`; iteration yields its values.
 
     Source: apiserver pkg/cel/lazy/lazy.go MapValue (1.36).
     """
@@ -135,9 +135,10 @@ class FieldMap(dict[str, Any]):
 
 
 class ObjectValue:
-    """A JSON object with declared fields of which some are seen in another form than JSON's.
+    """JSON object with declared fields, some of which are converted for expressions.
 
-    `wraps` holds the conversions by property name. A converted value is kept: an expression may read it in a loop.
+    `wraps` contains the conversions by property name. Converted values are cached, because an expression may read them
+    in a loop.
     """
 
     __slots__ = ("_converted", "raw", "wraps")
@@ -148,7 +149,7 @@ class ObjectValue:
         self._converted: dict[str, Any] | None = None
 
     def find(self, key: Any) -> Any:
-        """The value of a property, `ABSENT` if it is not there or null."""
+        """Return the value of a property; `ABSENT` if it is missing or null."""
         value = self.raw.get(key)
         if value is None:
             return ABSENT
@@ -164,7 +165,7 @@ class ObjectValue:
         return found
 
     def items(self) -> list[tuple[str, Any]]:
-        """All properties that are there."""
+        """Return all properties that are not null."""
         return [(key, self.find(key)) for key, value in self.raw.items() if value is not None]
 
 
@@ -190,7 +191,7 @@ _NAMES: dict[type, str] = {
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type, as `type(value)` shows it."""
+    """Return the name of a value's type, as shown by `type(value)`."""
     found = _NAMES.get(type(value))
     if found is not None:
         return found
@@ -222,7 +223,7 @@ def _equal_by_key(left: MapList, right: list[Any]) -> bool:
 
 
 def find_key(container: Any, key: Any) -> Any:
-    """The value at a key of a map, `ABSENT` if there is none. Numbers find keys of other numeric types."""
+    """Return the value of a key in a map; `ABSENT` if there is none. Numeric keys match across numeric types."""
     if type(container) is ObjectValue:
         return container.find(key)
     kind = type(key)
@@ -251,7 +252,7 @@ def _equal_maps(left: Any, right: Any) -> bool:
 
 
 def equal(left: Any, right: Any) -> bool:
-    """CEL's `==`."""
+    """Return CEL's `left == right`."""
     kind, other = type(left), type(right)
     if kind is other:
         if kind in _LISTS:
@@ -282,7 +283,7 @@ _ORDERED = frozenset((bool, str, bytes))
 
 
 def compare(left: Any, right: Any) -> int:
-    """-1, 0 or 1. **Raises** CelRuntimeError for values that have no order."""
+    """Return -1, 0 or 1. **Raises** CelRuntimeError for values that have no order."""
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         if kind is float or other is float:
@@ -297,14 +298,14 @@ def compare(left: Any, right: Any) -> int:
 
 
 def contains(items: list[Any], value: Any) -> bool:
-    """CEL's `in` on lists."""
+    """Return CEL's `value in items`."""
     if type(value) is str:
         return value in items
     return any(equal(item, value) for item in items)
 
 
 def size_of(value: Any) -> int:
-    """What a value counts in costs: code points, bytes, items, entries; 1 for all others."""
+    """Return the size of a value in costs: code points, bytes, items, entries; 1 for all others."""
     kind = type(value)
     if kind is str or kind is bytes or kind in _LISTS or kind is dict:
         return len(value)
@@ -316,7 +317,7 @@ def size_of(value: Any) -> int:
 
 
 def is_zero(value: Any) -> bool:
-    """Whether a value is its type's zero: null, false, 0, empty."""
+    """Report whether a value is the zero value of its type: null, false, 0, empty."""
     if isinstance(value, Timestamp | TypeValue | OptionalValue | LibraryValue):
         return value is NONE or (isinstance(value, Timestamp) and value.ns == -62135596800 * 10**9)
     if isinstance(value, Duration):

@@ -1,4 +1,4 @@
-"""Expressions of admission: what they may use, and how they are compiled."""
+"""CEL expressions of admission: their variables and types, and their compilation."""
 
 from sampan.schema.cel.admission.environment import Expressions, Inputs, lazy_variables
 from sampan.schema.cel.admission.patch_types import JSON_PATCH, OBJECT, name_mismatches

@@ -1,4 +1,4 @@
-"""The types of `request` and `namespaceObject`. Source: apiserver pkg/admission/plugin/cel/compile.go (1.36)."""
+"""Types of `request` and `namespaceObject`. Source: apiserver pkg/admission/plugin/cel/compile.go (1.36)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""`Expressions`: compiles the expressions of one webhook or policy.
+"""`Expressions`: compiler of the expressions of one webhook or policy.
 
 expressions = Expressions(Inputs(params=True))
 expressions.add_variable("replicas", "object.spec.replicas")
@@ -30,31 +30,31 @@ _PATCH_LIBRARIES = (*_LIBRARIES, JSON_PATCHES)
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Which variables there are besides `object`, `oldObject`, `request` and `namespaceObject`."""
+    """Variables available in addition to `object`, `oldObject`, `request` and `namespaceObject`."""
 
     params: bool = False
     authorizer: bool = True
     patches: bool = False
-    """Whether objects and JSON patches may be constructed."""
+    """Allow expressions to construct objects and JSON patches."""
     composed: bool = True
-    """Whether there are `variables`."""
+    """Provide `variables`."""
     object_type: CelType = DYN
-    """The type of `object` and `oldObject`, where it is known."""
+    """Type of `object` and `oldObject`, if known."""
     params_type: CelType = DYN
 
 
 class Expressions:
-    """Compiles expressions with the variables that were added before."""
+    """Compiler of expressions, which may use the variables added before."""
 
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
         self._fields: dict[str, CelType] = {}
-        self._variables = CelType("struct", "kubernetes.variables", fields=self._fields, wrap=_as_it_is)
+        self._variables = CelType("struct", "kubernetes.variables", fields=self._fields, wrap=_unchanged)
 
     def add_variable(self, name: str, expression: str) -> Program:
-        """Declare `variables.<name>`, which may use those before it.
+        """Declare `variables.<name>`, which may use earlier variables.
 
-        Raises `CelCompileError`; it is declared all the same, as of any type.
+        Raises `CelCompileError`; the variable is then declared with type dyn.
         """
         kind = DYN
         try:
@@ -67,9 +67,9 @@ class Expressions:
     def compile(
         self, expression: str, results: Iterable[CelType], *, authorizer: bool = True, patches: bool = False
     ) -> Program:
-        """The program of an expression that gives one of the types `results` (none: anything).
+        """Compile an expression whose result has one of the types `results` (any type if empty).
 
-        Raises `CelCompileError` with the text that clients see.
+        Raises `CelCompileError` with the message for clients.
         """
         inputs = replace(
             self._inputs,
@@ -90,13 +90,13 @@ class Expressions:
         return program
 
     def issues(self, expression: str) -> str:
-        """What is wrong with an expression, whatever its result; "" if it is well formed and its types fit."""
+        """Return the errors of an expression, whatever its result type; "" if it is well formed and type-correct."""
         try:
             self._environment(self._inputs, expression).compile(expression)
         except (CelSyntaxError, CelTypeError) as error:
             return str(error)
         except CelCompileError:
-            return ""  # only its program cannot be made
+            return ""  # Only the program cannot be built.
         return ""
 
     def _environment(self, inputs: Inputs, expression: str) -> Environment:
@@ -120,7 +120,7 @@ class Expressions:
 
 
 def lazy_variables(makers: Mapping[str, Callable[[], Any]]) -> ObjectValue:
-    """The value of `variables`: each is found when an expression first reads it, and kept."""
+    """Return the value of `variables`: each variable is computed on first use and cached."""
     wraps: dict[str, Callable[[Any], Any]] = {name: _called(make) for name, make in makers.items()}
     return ObjectValue(dict.fromkeys(makers, True), wraps)
 
@@ -130,20 +130,20 @@ def _called(make: Callable[[], Any]) -> Callable[[Any], Any]:
 
 
 def shown_type(kind: CelType) -> str:
-    """A type as texts about results name it."""
+    """Return the name of a type in errors about result types."""
     if not kind.params:
         return _SHOWN.get(kind.kind, kind.name)
     return f"{kind.name}({', '.join(map(shown_type, kind.params))})"
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
 def _field(kind: CelType) -> CelType:
-    """The type of a variable: lists and maps of simple things are known, all else is dyn."""
+    """Return the type of a variable: lists and maps of simple types keep theirs, all others are dyn."""
     known = _known(kind)
-    return CelType(known.kind, known.name, known.params, wrap=_as_it_is)
+    return CelType(known.kind, known.name, known.params, wrap=_unchanged)
 
 
 def _known(kind: CelType) -> CelType:

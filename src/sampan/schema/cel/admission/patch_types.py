@@ -1,6 +1,6 @@
-"""The types that mutations construct: `Object{…}`, `Object.spec{…}` and so on, and `JSONPatch{…}`.
+"""Types that mutations construct: `Object{…}`, `Object.spec{…}` and so on, and `JSONPatch{…}`.
 
-Objects have no schema here: every field may be set, to anything; a mutation is checked when it is applied.
+Objects have no schema here: any field may be set to any value. A mutation is validated when it is applied.
 Source: apiserver pkg/cel/mutation (1.36).
 """
 
@@ -15,7 +15,7 @@ JSON_PATCH: Final[CelType] = struct("JSONPatch", {"op": STRING, "path": STRING, 
 
 
 class _AnyField(dict[str, CelType]):
-    """Every name is the name of a field."""
+    """Fields of a type in which every name is a field."""
 
     def get(self, key: str, default: object = None) -> CelType:
         return DYN
@@ -25,18 +25,18 @@ class _AnyField(dict[str, CelType]):
 
 
 def object_types(root: Node) -> dict[str, CelType]:
-    """The types of the objects that a parsed expression constructs."""
+    """Return the types of the objects that a parsed expression constructs."""
     names = {node.name.removeprefix(".") for node in walk(root) if isinstance(node, StructNode)}
     return {name: CelType("struct", name, fields=_AnyField()) for name in names if is_object(name)}
 
 
 def is_object(name: str) -> bool:
-    """Whether a type's name is that of an object or of a part of one."""
+    """Report whether a type's name is that of an object or of a part of one."""
     return name == OBJECT or name.startswith(f"{OBJECT}.")
 
 
 def name_mismatches(root: Node) -> list[str]:
-    """What is wrong with the names of parts: that of `spec` in an `Object` must be `Object.spec`."""
+    """Return the errors in the names of parts: `spec` in an `Object` must be an `Object.spec`."""
     found = []
     for node in walk(root):
         if not isinstance(node, StructNode) or not is_object(node.name):
@@ -53,7 +53,7 @@ def name_mismatches(root: Node) -> list[str]:
 
 
 def _outermost(node: Node) -> Iterator[StructNode]:
-    """The objects in a value that are not in another one."""
+    """Yield the objects in a value that are not inside another one."""
     if isinstance(node, StructNode):
         yield node
         return

@@ -1,1 +1,1 @@
-"""The libraries of functions that expressions may use, one module each."""
+"""Libraries of functions for expressions, one module each."""

@@ -1,6 +1,7 @@
-"""Questions to the authorizer: `authorizer.group('apps').resource('deployments').check('create').allowed()`.
+"""Authorization checks: `authorizer.group('apps').resource('deployments').check('create').allowed()`.
 
-Who decides is given by the values: an expression cannot reach an authorizer that its environment did not give it.
+The value of `authorizer` contains the function that decides, so an expression can only use the authorizer that its
+environment provides.
 Source: apiserver pkg/cel/library/authz.go (1.36).
 """
 
@@ -23,8 +24,9 @@ DECISION = struct("kubernetes.authorization.Decision")
 
 
 class Question(NamedTuple):
-    """What is asked: a verb on a path, or on a resource. `service_account` is (namespace, name), or None for the user
-    of the request.
+    """Authorization check: a verb on a path, or on a resource.
+
+    `service_account` is (namespace, name), or None for the user of the request.
     """
 
     verb: str
@@ -40,7 +42,7 @@ class Question(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """The answer. `error` is "" when there was none."""
+    """Decision of the authorizer. `error` is "" if there was none."""
 
     allowed: bool
     reason: str = ""
@@ -48,12 +50,12 @@ class Decided(NamedTuple):
 
 
 Decide = Callable[[Question], Decided]
-"""Answers a question at once; may raise what is no fault of an expression, which ends the evaluation."""
+"""Function that decides a check synchronously. Errors other than `CelRuntimeError` end the evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerValue(LibraryValue):
-    """`authorizer`."""
+    """Value of `authorizer`."""
 
     decide: Decide
     service_account: tuple[str, str] | None = None
@@ -62,7 +64,7 @@ class AuthorizerValue(LibraryValue):
 
 @dataclass(frozen=True, slots=True)
 class PathCheckValue(LibraryValue):
-    """`authorizer.path('/healthz')`."""
+    """Result of `authorizer.path('/healthz')`."""
 
     authorizer: AuthorizerValue
     path: str
@@ -71,7 +73,7 @@ class PathCheckValue(LibraryValue):
 
 @dataclass(frozen=True, slots=True)
 class GroupCheckValue(LibraryValue):
-    """`authorizer.group('apps')`."""
+    """Result of `authorizer.group('apps')`."""
 
     authorizer: AuthorizerValue
     group: str
@@ -80,7 +82,7 @@ class GroupCheckValue(LibraryValue):
 
 @dataclass(frozen=True, slots=True)
 class ResourceCheckValue(LibraryValue):
-    """`authorizer.group('apps').resource('deployments')`, and what narrows it."""
+    """Result of `authorizer.group('apps').resource('deployments')`, with its restrictions."""
 
     authorizer: AuthorizerValue
     question: Question
@@ -89,7 +91,7 @@ class ResourceCheckValue(LibraryValue):
 
 @dataclass(frozen=True, slots=True)
 class DecisionValue(LibraryValue):
-    """What `check` gives."""
+    """Result of `check`."""
 
     decided: Decided
     type_name = DECISION.name

@@ -1,4 +1,4 @@
-"""Base64 and the keys of JSON patches. Neither is in Kubernetes' choice for rules; mutation policies have the latter.
+"""Base64 and keys of JSON patches. Rules do not have these libraries; mutation policies have the latter.
 
 Source: cel-go ext/encoders.go (0.26), apiserver pkg/cel/library/jsonpatch.go (1.36).
 """

@@ -16,14 +16,14 @@ from sampan.schema.cel.values import NONE, LibraryValue, OptionalValue
 
 FORMAT = struct("kubernetes.NamedFormat")
 FORMAT_SIZE_MAX = 64
-"""Of a format's name, for the estimate of equality."""
+"""Maximum length of a format's name, for the estimate of equality."""
 REGEX_SIZE_MAX = 128
-"""Of a format's pattern, for the estimate of `validate`."""
+"""Maximum length of a format's pattern, for the estimate of `validate`."""
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
 
 
 class FormatValue(LibraryValue):
-    """A format; `regex_size` is how long its pattern is, or is taken to be."""
+    """Named format; `regex_size` is the length of its pattern, or an assumed length."""
 
     __slots__ = ("errors", "name", "regex_size")
     type_name = FORMAT.name

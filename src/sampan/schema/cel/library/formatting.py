@@ -1,4 +1,4 @@
-"""`'%s'.format([...])`: the clauses of format strings. Source: cel-go ext/formatting.go (0.26, locale en_US)."""
+"""Format strings: `'%s'.format([...])`. Source: cel-go ext/formatting.go (0.26, locale en_US)."""
 
 import functools
 import math
@@ -32,7 +32,7 @@ _OCTAL_RULE = "octal clause can only be used on integers"
 
 
 def _inner(value: Any) -> str:
-    """An element of a list or map, as a literal."""
+    """Format an element of a list or map as a literal."""
     kind = type(value)
     if kind is str:
         return quote(value)
@@ -160,7 +160,7 @@ _WITH_PRECISION: dict[str, Callable[[Any, int], str]] = {"f": _fixed, "e": _scie
 
 
 def _precision(text: str, position: int) -> tuple[int, int]:
-    """The number after a dot, and the position behind it."""
+    """Return the number after a dot, and the position after it."""
     if text[position : position + 1] != ".":
         return _PRECISION_DEFAULT, position
     end = position + 1
@@ -177,7 +177,7 @@ def _precision(text: str, position: int) -> tuple[int, int]:
 
 @functools.lru_cache(maxsize=1024)
 def clauses(text: str, count: int) -> tuple[str | tuple[str, int], ...]:
-    """The parts of a format string for so many arguments: texts as they are, and clauses (verb, precision).
+    """Parse a format string with `count` arguments into literal texts and clauses (verb, precision).
 
     **Raises** CelRuntimeError.
     """
@@ -207,7 +207,7 @@ def clauses(text: str, count: int) -> tuple[str | tuple[str, int], ...]:
 
 
 def format_text(text: str, args: list[Any]) -> str:
-    """The text with its clauses replaced by the arguments; too many are ignored. **Raises** CelRuntimeError."""
+    """Format the arguments; extra arguments are ignored. **Raises** CelRuntimeError."""
     values = iter(args)
     shown: list[str] = []
     for part in clauses(text, len(args)):
@@ -238,6 +238,6 @@ _KINDS: dict[str, tuple[frozenset[str], str]] = {
 
 
 def misuse(verb: str, kind: str, name: str) -> str:
-    """Why a clause does not take a type, known by its kind and shown by its name; "" if it does."""
+    """Return the error for a clause that does not support a type, given by kind and name; "" if it does."""
     kinds, rule = _KINDS[verb]
     return "" if kind in kinds or kind == "dyn" else f"error during formatting: {rule}, was given {name}"

@@ -1,4 +1,4 @@
-"""The choice of libraries that Kubernetes 1.36 gives to every expression. Source: pkg/cel/environment/base.go."""
+"""Libraries that Kubernetes 1.36 provides to every expression. Source: pkg/cel/environment/base.go."""
 
 from sampan.schema.cel.library.formats import FORMATS
 from sampan.schema.cel.library.lists import LISTS, SETS

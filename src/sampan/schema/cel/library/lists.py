@@ -1,4 +1,4 @@
-"""Functions of lists and sets.
+"""Functions on lists and sets.
 
 Source: apiserver pkg/cel/library/lists.go (1.36), cel-go ext/{lists,sets,comprehensions}.go (0.26, lists version 3).
 """
@@ -154,7 +154,7 @@ def _equivalent(left: list[Any], right: list[Any]) -> bool:
 
 
 def insert(target: dict[Any, Any], key: Any, value: Any) -> dict[Any, Any]:
-    """The map with one entry more. **Raises** CelRuntimeError if the key is there."""
+    """Return the map with one more entry. **Raises** CelRuntimeError if the key exists."""
     if find_key(target, key) is not ABSENT:
         raise CelRuntimeError(f"insert failed: key {operators.show(key)} already exists")
     return {**target, key: value}

@@ -1,4 +1,4 @@
-"""The math extension. Not in Kubernetes' choice; for environments of one's own. Source: cel-go ext/math.go (0.26)."""
+"""Math extension; not part of Kubernetes' environment. Source: cel-go ext/math.go (0.26)."""
 
 import math
 from collections.abc import Callable

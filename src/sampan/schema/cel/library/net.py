@@ -24,7 +24,7 @@ _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class IPValue(LibraryValue):
-    """An address."""
+    """IP address."""
 
     __slots__ = ("address",)
     type_name = IP.name
@@ -34,7 +34,7 @@ class IPValue(LibraryValue):
 
     @property
     def size(self) -> int:  # type: ignore[override]  # a constant in the base
-        """In bytes."""
+        """Return the size in bytes."""
         return self.address.max_prefixlen // 8
 
     def __eq__(self, other: object) -> bool:
@@ -45,7 +45,7 @@ class IPValue(LibraryValue):
 
 
 class CIDRValue(LibraryValue):
-    """An address and the number of its leading bits that name a network."""
+    """Address with the prefix length of its network."""
 
     __slots__ = ("interface",)
     type_name = CIDR.name
@@ -55,7 +55,7 @@ class CIDRValue(LibraryValue):
 
     @property
     def size(self) -> int:  # type: ignore[override]  # a constant in the base
-        """Of the prefix, in bytes."""
+        """Return the size of the prefix in bytes."""
         return math.ceil(self.interface.network.prefixlen / 8)
 
     def __eq__(self, other: object) -> bool:

@@ -12,7 +12,7 @@ QUANTITY = struct("kubernetes.Quantity")
 
 
 class QuantityValue(LibraryValue):
-    """A quantity as a value of expressions; equal by amount."""
+    """Quantity as a value of expressions; compared by amount."""
 
     __slots__ = ("amount",)
     type_name = QUANTITY.name

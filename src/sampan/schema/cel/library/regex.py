@@ -1,4 +1,4 @@
-"""Regular expressions, in the syntax and the linear time of RE2. Source: apiserver pkg/cel/library/regex.go (1.36)."""
+"""Regular expressions, matched by RE2 in linear time. Source: apiserver pkg/cel/library/regex.go (1.36)."""
 
 import functools
 from typing import Any
@@ -16,13 +16,13 @@ _OPTIONS.log_errors = False
 
 @functools.lru_cache(maxsize=4096)
 def compile_pattern(pattern: str) -> Any:
-    """The compiled pattern. **Raises** CelRuntimeError."""
+    """Compile a pattern. **Raises** CelRuntimeError."""
     try:
         return re2.compile(pattern, _OPTIONS)
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        raise CelRuntimeError(f"error parsing regexp: {_in_gos_words(text)}") from None
+        raise CelRuntimeError(f"error parsing regexp: {_go_error(text)}") from None
 
 
 _WORDS = {
@@ -39,8 +39,8 @@ _WORDS = {
 }
 
 
-def _in_gos_words(text: str) -> str:
-    """RE2 and Go's regexp name the same faults differently."""
+def _go_error(text: str) -> str:
+    """Translate an error of RE2 to the wording of Go's regexp package."""
     for known, word in _WORDS.items():
         if text.startswith(f"{known}: "):
             return f"{word}: `{text[len(known) + 2 :]}`"
@@ -48,7 +48,7 @@ def _in_gos_words(text: str) -> str:
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Whether the pattern matches anywhere in the text."""
+    """Report whether the pattern matches anywhere in the text."""
     return compile_pattern(pattern).search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Semantic versions. Source: apiserver pkg/cel/library/semverlib.go (1.36), which reads them as blang/semver does."""
+"""Semantic versions, parsed as by blang/semver. Source: apiserver pkg/cel/library/semverlib.go (1.36)."""
 
 import re
 from typing import TypeAlias
@@ -21,7 +21,7 @@ _Rank: TypeAlias = tuple[int, int, str]
 
 
 class SemverValue(LibraryValue):
-    """A version; builds do not count in its order."""
+    """Version. Comparisons ignore build metadata."""
 
     __slots__ = ("numbers", "pre")
     type_name = SEMVER_TYPE.name
@@ -38,7 +38,7 @@ class SemverValue(LibraryValue):
 
 
 def _rank(part: str) -> _Rank:
-    """Rank numbers before words."""
+    """Return the sort key of a part of the pre-release: numbers sort before words."""
     return (0, _number(part), "") if part.isdigit() else (1, 0, part)
 
 

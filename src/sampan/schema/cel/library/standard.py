@@ -1,4 +1,4 @@
-"""The standard functions and operators. Source: cel-go common/stdlib/standard.go (0.26)."""
+"""Standard functions and operators. Source: cel-go common/stdlib/standard.go (0.26)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -96,7 +96,7 @@ def _orders(name: str, impl: Callable[[Any, Any], bool]) -> list[Overload]:
 
 
 def _join_lists_cost(args: tuple[Any, ...], result: Any) -> int:
-    """1, as in Kubernetes, where lists are joined without a copy; more for lists whose copy takes long."""
+    """Return 1, as in Kubernetes, which joins lists without a copy; more for long lists, which are copied here."""
     return 1 + max(size_of(args[0]) + size_of(args[1]) - _FREE_COPY_MAX, 0) // 100
 
 
@@ -215,7 +215,7 @@ def _to_double(value: Any) -> float:
 
 
 def to_string(value: Any) -> str:
-    """`string(value)`. **Raises** CelRuntimeError."""
+    """Return `string(value)`. **Raises** CelRuntimeError."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -351,4 +351,4 @@ _TIMES = (
 
 STANDARD = Library((*_RELATIONS, *_ARITHMETIC, *_CONVERSIONS, *_TEXTS, *_TIMES))
 CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
-"""Functions that are computed once, at no cost, when their argument is constant."""
+"""Functions that are evaluated at compile time, at no cost, if their argument is constant."""

@@ -1,4 +1,4 @@
-"""The strings extension, version 2. Source: cel-go ext/strings.go (0.26); costs: apiserver pkg/cel/library/cost.go."""
+"""Strings extension, version 2. Source: cel-go ext/strings.go (0.26); costs: apiserver pkg/cel/library/cost.go."""
 
 import math
 from typing import Any
@@ -20,7 +20,7 @@ from sampan.schema.cel.values import TextList, size_of
 
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _RESULT_SIZE_MAX = 32 * 1024 * 1024
-"""Code points; more is refused. Costs of these functions do not count what they write."""
+"""Limit of code points in a result; the costs of these functions do not include what they write."""
 _LOWER = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
 _UPPER = str.maketrans({chr(code + 32): chr(code) for code in range(65, 91)})
 _QUOTED = str.maketrans(

@@ -1,4 +1,4 @@
-"""URLs, as Go's net/url reads them. Source: apiserver pkg/cel/library/urls.go (1.36)."""
+"""URLs, parsed like Go's net/url. Source: apiserver pkg/cel/library/urls.go (1.36)."""
 
 import re
 import urllib.parse
@@ -17,7 +17,7 @@ _PATH_SAFE = "/!$&'()*+,;=:@-._~%[]"
 
 
 class URLValue(LibraryValue):
-    """A URL in parts; equal if the texts are."""
+    """URL with its parts; compared by text."""
 
     __slots__ = ("host", "path", "query", "scheme", "text")
     type_name = URL.name
@@ -45,7 +45,7 @@ class URLValue(LibraryValue):
 
 
 def uri_error(text: str) -> str:
-    """Why a text is no absolute URI, in Go's words; "" if it is one."""
+    """Return Go's error for a text that is not an absolute URI; "" if it is one."""
     reason = _reason(text)
     return f"parse {quote(text)}: {reason}" if reason else ""
 
