@@ -78,18 +78,18 @@ class OwnerGone(RetryLater):
 class Owned(Generic[T]):
     """Objects of one kind that owners of another kind control, chosen by label selectors.
 
-    `what` is the kind (or a view of it), `owner` the owners' kind. Lists include every write made through the manager's
+    `kind` is the kind (or a view of it), `owner` the owners' kind. Lists include every write made through the manager's
     client, so a loop never creates an object twice. `finalizer` is added to adopted objects and removed from released
     ones.
     """
 
     def __init__(
-        self, context: ControllerContext, what: ObjectType[T], owner: ResourceInfo, *, finalizer: str = ""
+        self, context: ControllerContext, kind: ObjectType[T], owner: ResourceInfo, *, finalizer: str = ""
     ) -> None:
-        informer = context.informer(what)
+        informer = context.informer(kind)
         if CONTROLLER_INDEX not in informer.indexer.index_names:
             informer.indexer.add_indexer(CONTROLLER_INDEX, index_by_controller)
-        self._objects = context.manager.client.resource(what, namespace="")
+        self._objects = context.manager.client.resource(kind, namespace="")
         self._owners = context.manager.client.direct.resource(owner, namespace="")
         self._finalizer = finalizer
 

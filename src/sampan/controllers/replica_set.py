@@ -124,8 +124,8 @@ class ReplicaController:
         elif surplus > 0:
             now = self._context.clock.now()
             related = await self._related(owner) if surplus < len(pods) else ()
-            doomed = first_to_delete(pods, related, min(surplus, BURST), now)
-            ends = [self._pods.delete(pod, owner) for pod in doomed]
+            victims = first_to_delete(pods, related, min(surplus, BURST), now)
+            ends = [self._pods.delete(pod, owner) for pod in victims]
             results = await asyncio.gather(*ends, return_exceptions=True)
             for result in results:
                 if isinstance(result, BaseException):

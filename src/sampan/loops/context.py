@@ -49,9 +49,9 @@ class ControllerContext:
     After the same time again it is deleted.
     """
 
-    def informer(self, what: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
+    def informer(self, kind: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
         """Return the shared informer of a kind, or of a view of it."""
-        return self.manager.informer_for(what)
+        return self.manager.informer_for(kind)
 
     def recorder(self, name: str) -> EventRecorder:
         """Return a recorder that records events under a controller's name (`deployment-controller`)."""

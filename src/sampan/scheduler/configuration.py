@@ -108,8 +108,8 @@ def _profile(profile: Mapping[str, Any]) -> ProfileConfig:
         if point not in _POINTS:
             raise ValueError(f"plugins: unknown extension point {point!r}")
         enabled = {each["name"]: int(each.get("weight") or 0) for each in sets.get("enabled") or ()}
-        gone = _names(sets.get("disabled"))
-        off[_POINTS[point]] = (set(plugins) if "*" in gone else gone) - set(enabled)
+        removed = _names(sets.get("disabled"))
+        off[_POINTS[point]] = (set(plugins) if "*" in removed else removed) - set(enabled)
         for name, weight in enabled.items():
             plugins[name] = weight or plugins.get(name) or DEFAULT_PLUGINS.get(name, 0)
     arguments = {each["name"]: each.get("args") or {} for each in profile.get("pluginConfig") or ()}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sampan.controllers.horizontal_pod_autoscaler.limits import Past, Wanted, limit
+from sampan.controllers.horizontal_pod_autoscaler.limits import ScalingHistory, Wanted, limit
 
 NOW = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
 
@@ -33,27 +33,27 @@ def rules(*, up: Any = None, down: Any = None) -> Any:
     ],
 )
 def test_without_behavior_a_target_at_most_doubles(current: int, desired: int, replicas: int, reason: str) -> None:
-    found = limit(wanted(current, desired), Past())
+    found = limit(wanted(current, desired), ScalingHistory())
     assert (found.replicas, found.limit[0]) == (replicas, reason)
     assert found.limited is (reason != "DesiredWithinRange")
 
 
 def test_without_behavior_the_highest_recent_recommendation_counts() -> None:
-    past = Past()
-    limit(wanted(8, 8), past)
-    found = limit(wanted(8, 2, after_s=200), past)
+    history = ScalingHistory()
+    limit(wanted(8, 8), history)
+    found = limit(wanted(8, 2, after_s=200), history)
     assert (found.replicas, found.able[0]) == (8, "ScaleDownStabilized")
-    assert limit(wanted(8, 2, after_s=301), past).replicas == 2
+    assert limit(wanted(8, 2, after_s=301), history).replicas == 2
 
 
 def test_a_pods_policy_limits_the_change_in_its_period() -> None:
     behavior = rules(up={"policies": [{"type": "Pods", "value": 4, "periodSeconds": 60}]})
-    past = Past()
-    first = limit(wanted(10, 30, behavior), past)
+    history = ScalingHistory()
+    first = limit(wanted(10, 30, behavior), history)
     assert (first.replicas, first.limit[0]) == (14, "ScaleUpLimit")
-    past.changed(10, 14, behavior, NOW)
-    assert limit(wanted(14, 30, behavior, after_s=30), past).replicas == 14
-    assert limit(wanted(14, 30, behavior, after_s=61), past).replicas == 18
+    history.changed(10, 14, behavior, NOW)
+    assert limit(wanted(14, 30, behavior, after_s=30), history).replicas == 14
+    assert limit(wanted(14, 30, behavior, after_s=61), history).replicas == 18
 
 
 @pytest.mark.parametrize(("select", "replicas"), [("Max", 20), ("Min", 12), ("Disabled", 10)])
@@ -63,27 +63,27 @@ def test_the_selected_policy_counts(select: str, replicas: int) -> None:
         {"type": "Pods", "value": 2, "periodSeconds": 15},
     ]
     behavior = rules(up={"policies": policies, "selectPolicy": select})
-    assert limit(wanted(10, 50, behavior), Past()).replicas == replicas
+    assert limit(wanted(10, 50, behavior), ScalingHistory()).replicas == replicas
 
 
 def test_a_percent_policy_limits_scaling_down() -> None:
     behavior = rules(down={"policies": [{"type": "Percent", "value": 10, "periodSeconds": 60}]})
-    found = limit(wanted(50, 5, behavior), Past())
+    found = limit(wanted(50, 5, behavior), ScalingHistory())
     assert (found.replicas, found.limit[0]) == (45, "ScaleDownLimit")
 
 
 def test_scale_up_stabilization_takes_the_lowest_recommendation() -> None:
     behavior = rules(up={"stabilizationWindowSeconds": 120})
-    past = Past()
-    limit(wanted(5, 6, behavior), past)
-    found = limit(wanted(5, 10, behavior, after_s=60), past)
+    history = ScalingHistory()
+    limit(wanted(5, 6, behavior), history)
+    found = limit(wanted(5, 10, behavior, after_s=60), history)
     assert (found.replicas, found.able[0]) == (6, "ScaleUpStabilized")
 
 
 def test_the_history_does_not_grow_without_bound() -> None:
-    past, behavior = Past(), rules()
+    history, behavior = ScalingHistory(), rules()
     for second in range(0, 3_600, 15):
-        limit(wanted(5, 6, behavior, after_s=second), past)
-        past.changed(5, 6, behavior, NOW + dt.timedelta(seconds=second))
-    assert len(past.recommendations) <= 2
-    assert len(past.ups) <= 2
+        limit(wanted(5, 6, behavior, after_s=second), history)
+        history.changed(5, 6, behavior, NOW + dt.timedelta(seconds=second))
+    assert len(history.recommendations) <= 2
+    assert len(history.ups) <= 2

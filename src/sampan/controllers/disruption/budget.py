@@ -50,7 +50,7 @@ class Disrupted:
 def disrupted(status: Object, pods: Sequence[Pod], now: dt.datetime) -> Disrupted:
     """Return the evicted Pods from `disruptedPods` in a status that have not been deleted yet."""
     evicted = status.get("disruptedPods") or {}
-    going: dict[str, str] = {}
+    pending: dict[str, str] = {}
     overdue: list[Pod] = []
     waits: list[float] = []
     for pod in pods:
@@ -61,20 +61,20 @@ def disrupted(status: Object, pods: Sequence[Pod], now: dt.datetime) -> Disrupte
         if wait <= dt.timedelta():
             overdue.append(pod)
         else:
-            going[pod.metadata.name] = since
+            pending[pod.metadata.name] = since
             waits.append(wait.total_seconds())
-    return Disrupted(going, overdue, min(waits, default=None))
+    return Disrupted(pending, overdue, min(waits, default=None))
 
 
-def healthy(pods: Sequence[Pod], going: dict[str, str]) -> int:
+def healthy(pods: Sequence[Pod], pending: dict[str, str]) -> int:
     """Count the Pods that are ready and not going to be deleted."""
     return sum(
-        pod.is_ready and pod.metadata.deletion_timestamp is None and pod.metadata.name not in going for pod in pods
+        pod.is_ready and pod.metadata.deletion_timestamp is None and pod.metadata.name not in pending for pod in pods
     )
 
 
 def status_after(
-    budget: Object, *, expected: int, desired: int, healthy: int, going: dict[str, str], clock: Clock
+    budget: Object, *, expected: int, desired: int, healthy: int, pending: dict[str, str], clock: Clock
 ) -> Object:
     """Compute the status of a budget.
 
@@ -90,8 +90,8 @@ def status_after(
         "disruptionsAllowed": allowed,
         "observedGeneration": generation,
     }
-    if going:
-        status["disruptedPods"] = going
+    if pending:
+        status["disruptedPods"] = pending
     else:
         status.pop("disruptedPods", None)
     reason = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")

@@ -66,18 +66,18 @@ class DisruptionController:
             return None
         pods = await self._pods_of(budget)
         now = self._clock.now()
-        going = disrupted(budget.get("status") or {}, pods, now)
-        status = await self._status(budget, pods, going)
+        pending = disrupted(budget.get("status") or {}, pods, now)
+        status = await self._status(budget, pods, pending)
         try:
             await write_status(self._budgets, budget, status, optimistic_lock=True)
         except Conflict:
             return None  # The event of that change queues the budget again.
-        for pod in going.overdue:
+        for pod in pending.overdue:
             note = f"Pod was expected by PDB {request.namespace}/{request.name} to be deleted but it wasn't"
             self._recorder.warning(_named(pod), "NotDeleted", note)
-        return Result(going.recheck_s)
+        return Result(pending.recheck_s)
 
-    async def _status(self, budget: Object, pods: Sequence[Pod], going: Disrupted) -> Object:
+    async def _status(self, budget: Object, pods: Sequence[Pod], pending: Disrupted) -> Object:
         spec = budget.get("spec") or {}
         try:
             expected = await self._expected(budget, pods) if needs_scale(spec) else len(pods)
@@ -90,8 +90,8 @@ class DisruptionController:
             budget,
             expected=expected,
             desired=desired,
-            healthy=healthy(pods, going.pods),
-            going=going.pods,
+            healthy=healthy(pods, pending.pods),
+            pending=pending.pods,
             clock=self._clock,
         )
 

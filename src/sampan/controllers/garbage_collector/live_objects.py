@@ -81,11 +81,11 @@ class LiveObjects:
 
     async def remove_owners(self, identity: Identity, uids: Iterable[str]) -> None:
         """Remove owner references from the object, if it has them. Raises `ObjectGone`."""
-        gone = set(uids)
+        removed = set(uids)
         await self._patch_owners(
             identity,
-            [{"$patch": "delete", "uid": uid} for uid in sorted(gone)],
-            lambda owners: [owner for owner in owners if owner.uid not in gone],
+            [{"$patch": "delete", "uid": uid} for uid in sorted(removed)],
+            lambda owners: [owner for owner in owners if owner.uid not in removed],
         )
 
     async def unblock_owners(self, identity: Identity, uids: Iterable[str]) -> None:

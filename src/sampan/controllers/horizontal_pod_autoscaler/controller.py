@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from sampan.client import ApiError, ClientError, Conflict, Scale
-from sampan.controllers.horizontal_pod_autoscaler.limits import Past, Wanted, limit
+from sampan.controllers.horizontal_pod_autoscaler.limits import ScalingHistory, Wanted, limit
 from sampan.controllers.horizontal_pod_autoscaler.measure import Measured, Target, measure_all
 from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics
 from sampan.controllers.horizontal_pod_autoscaler.pods import ScaledPod, decode_pod
@@ -100,7 +100,7 @@ class HorizontalController:
         self._hpas = client.resource(HORIZONTAL_POD_AUTOSCALERS, namespace="")
         self._pods = context.informer(POD_VIEW).lister()
         self._metrics = Metrics(client.direct)
-        self._past: dict[str, Past] = {}
+        self._histories: dict[str, ScalingHistory] = {}
         self._selectors: dict[str, Selector] = {}
         """Selector of each autoscaler's target, by the autoscaler's key. It serves to find overlapping autoscalers."""
 
@@ -108,7 +108,7 @@ class HorizontalController:
         """Reconcile one autoscaler. Raises `ApiError`, `TransportError`."""
         hpa = await self._hpas.find(request)
         if hpa is None:
-            self._past.pop(request.key, None)
+            self._histories.pop(request.key, None)
             self._selectors.pop(request.key, None)
             return None
         run = _Reconciliation(hpa, status_of(hpa))
@@ -139,19 +139,21 @@ class HorizontalController:
         text = "the HPA controller was able to get the target's current scale"
         self._condition(run, _ABLE, "True", ("SucceededGetScale", text))
         run.current = run.desired = scale.spec.replicas
-        past = self._past.setdefault(request.key, Past())
-        if not past.recommendations:
-            past.recommend(run.current, self._clock.now())
-        found: list[Object] = await self._decide(run, scale, past, request)
+        history = self._histories.setdefault(request.key, ScalingHistory())
+        if not history.recommendations:
+            history.recommend(run.current, self._clock.now())
+        found: list[Object] = await self._decide(run, scale, history, request)
         if run.desired != run.current:
             await self._rescale(run, client, scale, found)
-            past.changed(run.current, run.desired, run.spec.get("behavior"), self._clock.now())
+            history.changed(run.current, run.desired, run.spec.get("behavior"), self._clock.now())
             run.status["lastScaleTime"] = timestamp(self._clock)
         remove_status_condition(run.status, _ZERO)
         self._write_metrics(run, found)
         run.status["desiredReplicas"] = run.desired
 
-    async def _decide(self, run: _Reconciliation, scale: Scale, past: Past, request: Request) -> list[Object]:
+    async def _decide(
+        self, run: _Reconciliation, scale: Scale, history: ScalingHistory, request: Request
+    ) -> list[Object]:
         """Compute the wanted number of replicas; return the measured metrics. Raises `_Failed`."""
         maximum = run.spec["maxReplicas"]
         if run.current == 0:
@@ -163,7 +165,7 @@ class HorizontalController:
             run.desired, run.reason = run.minimum, "Current number of replicas below Spec.MinReplicas"
         else:
             measured = await self._measure(run, scale, request)
-            self._limit(run, measured, past)
+            self._limit(run, measured, history)
             return measured.statuses
         return []
 
@@ -185,7 +187,7 @@ class HorizontalController:
         self._condition(run, _ACTIVE, "True", ("ValidMetricFound", text))
         return measured
 
-    def _limit(self, run: _Reconciliation, measured: Measured, past: Past) -> None:
+    def _limit(self, run: _Reconciliation, measured: Measured, history: ScalingHistory) -> None:
         if measured.replicas > run.current:
             run.reason = f"{measured.metric} above target"
         elif measured.replicas < run.current:
@@ -193,7 +195,7 @@ class HorizontalController:
         behavior = run.spec.get("behavior")
         now, maximum = self._clock.now(), run.spec["maxReplicas"]
         wanted = Wanted(run.current, measured.replicas, run.minimum, maximum, behavior, now)
-        limited = limit(wanted, past)
+        limited = limit(wanted, history)
         self._condition(run, _ABLE, "True", limited.able)
         self._condition(run, _LIMITED, "True" if limited.limited else "False", limited.limit)
         run.desired = limited.replicas

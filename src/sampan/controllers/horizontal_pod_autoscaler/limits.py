@@ -1,6 +1,6 @@
 """Limits on scaling: stabilization windows, scaling rates, and the minimum and maximum.
 
-`Past` is the history of one target, kept in memory only. It is lost with the process, as in Kubernetes.
+`ScalingHistory` belongs to one target. It is kept in memory only and lost with the process, as in Kubernetes.
 Source: kubernetes pkg/controller/podautoscaler/horizontal.go `normalizeDesiredReplicas…` (1.36).
 """
 
@@ -29,7 +29,7 @@ _DOWN_STABILIZED: Final = (
     "recent recommendations were higher than current one, applying the highest recent recommendation",
 )
 
-Text = tuple[str, str]
+ConditionText = tuple[str, str]
 """Reason and message of a condition."""
 
 
@@ -41,7 +41,7 @@ class Dated(NamedTuple):
 
 
 @dataclass(slots=True)
-class Past:
+class ScalingHistory:
     """Past recommendations for a target, and past changes of its size."""
 
     recommendations: list[Dated] = field(default_factory=list)
@@ -78,47 +78,47 @@ class Limited(NamedTuple):
     """Number of replicas to scale to, and the conditions AbleToScale and ScalingLimited."""
 
     replicas: int
-    able: Text
+    able: ConditionText
     limited: bool
-    limit: Text
+    limit: ConditionText
 
 
-def limit(wanted: Wanted, past: Past) -> Limited:
-    """Apply all limits to the recommendation. It is also recorded in `past`."""
+def limit(wanted: Wanted, history: ScalingHistory) -> Limited:
+    """Apply all limits to the recommendation. It is also recorded in `history`."""
     if wanted.behavior is None:
-        stable = _stabilized_down(wanted, past)
+        stable = _stabilized_down(wanted, history)
         able = _READY if stable == wanted.desired else _DOWN_STABILIZED
         replicas, reason = _in_range(wanted, stable)
     else:
-        stable, stabilized = _stabilized(wanted, past)
+        stable, stabilized = _stabilized(wanted, history)
         able = _READY if stable == wanted.desired else stabilized
-        replicas, reason = _at_rate(wanted, stable, past)
+        replicas, reason = _at_rate(wanted, stable, history)
     return Limited(replicas, able, replicas != stable, reason)
 
 
-def _stabilized_down(wanted: Wanted, past: Past) -> int:
+def _stabilized_down(wanted: Wanted, history: ScalingHistory) -> int:
     """Return the highest recommendation of the stabilization window."""
     cutoff = wanted.now - dt.timedelta(seconds=DOWNSCALE_STABILIZATION_S)
-    past.recommendations = [each for each in past.recommendations if each.at >= cutoff]
-    highest = max((each.value for each in past.recommendations), default=wanted.desired)
-    past.recommend(wanted.desired, wanted.now)
+    history.recommendations = [each for each in history.recommendations if each.at >= cutoff]
+    highest = max((each.value for each in history.recommendations), default=wanted.desired)
+    history.recommend(wanted.desired, wanted.now)
     return max(highest, wanted.desired)
 
 
-def _stabilized(wanted: Wanted, past: Past) -> tuple[int, Text]:
+def _stabilized(wanted: Wanted, history: ScalingHistory) -> tuple[int, ConditionText]:
     """Return the recommendation nearest to the current number within the windows of the behavior."""
     behavior = wanted.behavior or {}
     up_from = wanted.now - dt.timedelta(seconds=_window_s(behavior, "scaleUp", 0))
     down_from = wanted.now - dt.timedelta(seconds=_window_s(behavior, "scaleDown", DOWNSCALE_STABILIZATION_S))
-    past.recommendations = [each for each in past.recommendations if each.at >= min(up_from, down_from)]
-    lowest = min([each.value for each in past.recommendations if each.at > up_from] + [wanted.desired])
-    highest = max([each.value for each in past.recommendations if each.at > down_from] + [wanted.desired])
-    past.recommend(wanted.desired, wanted.now)
+    history.recommendations = [each for each in history.recommendations if each.at >= min(up_from, down_from)]
+    lowest = min([each.value for each in history.recommendations if each.at > up_from] + [wanted.desired])
+    highest = max([each.value for each in history.recommendations if each.at > down_from] + [wanted.desired])
+    history.recommend(wanted.desired, wanted.now)
     text = _UP_STABILIZED if wanted.desired >= wanted.current else _DOWN_STABILIZED
     return min(max(wanted.current, lowest), highest), text
 
 
-def _in_range(wanted: Wanted, desired: int) -> tuple[int, Text]:
+def _in_range(wanted: Wanted, desired: int) -> tuple[int, ConditionText]:
     fastest = max(_SCALE_UP_FACTOR * wanted.current, _SCALE_UP_MINIMUM)
     most, reason = (fastest, _UP_LIMIT) if wanted.maximum > fastest else (wanted.maximum, _TOO_MANY)
     if desired < wanted.minimum:
@@ -126,24 +126,24 @@ def _in_range(wanted: Wanted, desired: int) -> tuple[int, Text]:
     return (most, reason) if desired > most else (desired, _WITHIN)
 
 
-def _at_rate(wanted: Wanted, desired: int, past: Past) -> tuple[int, Text]:
+def _at_rate(wanted: Wanted, desired: int, history: ScalingHistory) -> tuple[int, ConditionText]:
     if desired > wanted.current:
-        fastest = max(_up_limit(wanted, past), wanted.current)
+        fastest = max(_up_limit(wanted, history), wanted.current)
         most, reason = (fastest, _UP_LIMIT) if wanted.maximum > fastest else (wanted.maximum, _TOO_MANY)
         if desired > most:
             return most, reason
     elif desired < wanted.current:
-        slowest = min(_down_limit(wanted, past), wanted.current)
+        slowest = min(_down_limit(wanted, history), wanted.current)
         least, reason = (slowest, _DOWN_LIMIT) if wanted.minimum < slowest else (wanted.minimum, _TOO_FEW)
         if desired < least:
             return least, reason
     return desired, _WITHIN
 
 
-def _up_limit(wanted: Wanted, past: Past) -> int:
+def _up_limit(wanted: Wanted, history: ScalingHistory) -> int:
     proposals = []
     for policy in _policies(wanted.behavior, "scaleUp"):
-        before = _at_start(wanted, past, policy["periodSeconds"])
+        before = _at_start(wanted, history, policy["periodSeconds"])
         if policy["type"] == "Pods":
             proposals.append(before + int(policy["value"]))
         else:
@@ -152,10 +152,10 @@ def _up_limit(wanted: Wanted, past: Past) -> int:
     return _selected(wanted, "scaleUp", proposals, {"Min": min, "Max": max})
 
 
-def _down_limit(wanted: Wanted, past: Past) -> int:
+def _down_limit(wanted: Wanted, history: ScalingHistory) -> int:
     proposals = []
     for policy in _policies(wanted.behavior, "scaleDown"):
-        before = _at_start(wanted, past, policy["periodSeconds"])
+        before = _at_start(wanted, history, policy["periodSeconds"])
         if policy["type"] == "Pods":
             proposals.append(before - int(policy["value"]))
         else:
@@ -172,11 +172,11 @@ def _selected(wanted: Wanted, name: str, proposals: list[int], choices: dict[str
     return int(choose(proposals))
 
 
-def _at_start(wanted: Wanted, past: Past, period_s: int) -> int:
+def _at_start(wanted: Wanted, history: ScalingHistory, period_s: int) -> int:
     """Return the number of replicas at the start of a policy's period."""
     cutoff = wanted.now - dt.timedelta(seconds=period_s)
-    added = sum(each.value for each in past.ups if each.at > cutoff)
-    removed = sum(each.value for each in past.downs if each.at > cutoff)
+    added = sum(each.value for each in history.ups if each.at > cutoff)
+    removed = sum(each.value for each in history.downs if each.at > cutoff)
     return wanted.current - added + removed
 
 

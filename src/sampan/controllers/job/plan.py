@@ -53,28 +53,28 @@ def _wanted(state: JobState) -> int:
 
 def _surplus(state: JobState, at_least: int) -> list[Pod]:
     """Return the active Pods to delete: first those with an invalid or duplicate index, then the least useful."""
-    doomed, left = _misindexed(state) if state.spec.indexed else ([], list(state.active))
-    if len(doomed) < at_least:
-        doomed += first_to_delete(left, (), at_least - len(doomed), state.now)
-    return doomed
+    victims, left = _misindexed(state) if state.spec.indexed else ([], list(state.active))
+    if len(victims) < at_least:
+        victims += first_to_delete(left, (), at_least - len(victims), state.now)
+    return victims
 
 
 def _misindexed(state: JobState) -> tuple[list[Pod], list[Pod]]:
     """Split active Pods into those with an invalid or duplicate index, and the rest."""
     by_index: dict[int, list[Pod]] = defaultdict(list)
-    doomed: list[Pod] = []
+    victims: list[Pod] = []
     for pod in state.active:
         index = completion_index(pod)
         if index is None or not state.spec.has_index(index):
-            doomed.append(pod)
+            victims.append(pod)
         else:
             by_index[index].append(pod)
     left: list[Pod] = []
     for _, same in sorted(by_index.items()):
         extra = first_to_delete(same, (), len(same) - 1, state.now)
-        doomed += extra
+        victims += extra
         left += [pod for pod in same if pod not in extra]
-    return doomed, left
+    return victims, left
 
 
 def _creation(state: JobState, count: int) -> Plan:

@@ -55,10 +55,10 @@ def has_other_controller(references: Iterable[OwnerReference], owners: Owners) -
     if not owners.when_scaled and not owners.when_deleted:
         return False
     for reference in references:
-        ours = _ours(reference, owners)
-        if ours is None and reference.controller:
+        match = _match(reference, owners)
+        if match is None and reference.controller:
             return True
-        if ours is not None and ours.uid != reference.uid:
+        if match is not None and match.uid != reference.uid:
             return True
     return False
 
@@ -68,15 +68,15 @@ def new_references(references: Sequence[OwnerReference], owners: Owners) -> list
 
     A claim owned by an earlier set or Pod of the same name is left to the garbage collector.
     """
-    mine = [reference for reference in references if _ours(reference, owners) is not None]
-    if any(_is_stale(reference, owners) for reference in mine):
+    matching = [reference for reference in references if _match(reference, owners) is not None]
+    if any(_is_stale(reference, owners) for reference in matching):
         return None
-    others = [reference for reference in references if reference not in mine]
+    others = [reference for reference in references if reference not in matching]
     if has_other_controller(references, owners):
-        return others if mine else None
+        return others if matching else None
     expected = owners.expected
-    is_right = all(reference.controller for reference in mine)
-    if is_right and sorted(each.uid for each in mine) == sorted(each.uid for each in expected):
+    is_right = all(reference.controller for reference in matching)
+    if is_right and sorted(each.uid for each in matching) == sorted(each.uid for each in expected):
         return None
     return [*others, *expected]
 
@@ -84,18 +84,18 @@ def new_references(references: Sequence[OwnerReference], owners: Owners) -> list
 def is_left_over(references: Iterable[OwnerReference], owners: Owners) -> bool:
     """Return True if an earlier Pod of the same name owns the claim, so that the new Pod must wait for its deletion."""
     return owners.when_scaled and any(
-        _ours(reference, owners) is owners.pod and _is_stale(reference, owners) for reference in references
+        _match(reference, owners) is owners.pod and _is_stale(reference, owners) for reference in references
     )
 
 
-def _ours(reference: OwnerReference, owners: Owners) -> OwnerReference | None:
+def _match(reference: OwnerReference, owners: Owners) -> OwnerReference | None:
     """Return the possible owner that a reference names, or None."""
-    for ours in (owners.stateful_set, owners.pod):
-        if (reference.api_version, reference.kind, reference.name) == (ours.api_version, ours.kind, ours.name):
-            return ours
+    for match in (owners.stateful_set, owners.pod):
+        if (reference.api_version, reference.kind, reference.name) == (match.api_version, match.kind, match.name):
+            return match
     return None
 
 
 def _is_stale(reference: OwnerReference, owners: Owners) -> bool:
-    ours = _ours(reference, owners)
-    return ours is not None and ours.uid != reference.uid
+    match = _match(reference, owners)
+    return match is not None and match.uid != reference.uid

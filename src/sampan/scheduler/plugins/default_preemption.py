@@ -85,13 +85,13 @@ class DefaultPreemption:
         wanted = max(len(rows) * self.min_candidates_percentage // 100, self.min_candidates)
         dry_run = DryRun(cycle, filters, self._budgets())
         found: list[Candidate] = []
-        peaceful = False
+        without_violation = False
         for row in np.roll(rows, -self._random.randrange(len(rows))):
             result = dry_run.on(int(row), self._nominator.on(cycle.nodes.names[int(row)]))
             if isinstance(result, Candidate):
                 found.append(result)
-                peaceful |= not result.violations
-                if peaceful and len(found) >= wanted:
+                without_violation |= not result.violations
+                if without_violation and len(found) >= wanted:
                     break
             else:
                 reasons.update(result)

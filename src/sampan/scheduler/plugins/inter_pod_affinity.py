@@ -55,7 +55,7 @@ class _Summed:
 class _State:
     near: list[_Summed] = field(default_factory=list)
     far: list[_Summed] = field(default_factory=list)
-    theirs: list[_Summed] = field(default_factory=list)
+    existing: list[_Summed] = field(default_factory=list)
     """Anti-affinity terms of existing Pods that select this Pod."""
     is_first: bool = False
     """True if the Pod's affinity terms select the Pod itself, so that it may be the first of its group."""
@@ -103,7 +103,7 @@ class InterPodAffinity:
     def filter(self, cycle: Cycle) -> Ints | None:
         """Reject Nodes whose domains violate affinity or anti-affinity."""
         state = self._state(cycle)
-        if not (state.near or state.far or state.theirs):
+        if not (state.near or state.far or state.existing):
             return None
         cycle.state[self.name] = state
         codes = cycle.zeros()
@@ -112,7 +112,7 @@ class InterPodAffinity:
             near = np.logical_and.reduce([each.near() > 0 for each in state.near])
             may_be_first = state.is_first and state.is_unmatched()
             codes[~(labelled if may_be_first else labelled & near)] = _NOT_NEAR | UNRESOLVABLE
-        for code, summed in ((_TOO_NEAR, state.far), (_NOT_WANTED, state.theirs)):
+        for code, summed in ((_TOO_NEAR, state.far), (_NOT_WANTED, state.existing)):
             for each in summed:
                 codes[(codes == 0) & (each.near() > 0)] = code
         return codes
@@ -153,7 +153,7 @@ class InterPodAffinity:
             change -= sum(matches(each.term, pod, namespaces) for pod in what_if.removed)
             if place >= 0 and each.sums[place] + change > 0:
                 return _TOO_NEAR
-        for each in state.theirs:
+        for each in state.existing:
             place = int(each.domains.ids[what_if.row])
             gone = sum(pod.required_anti_affinity().count(each.term) for pod in what_if.removed)
             if place >= 0 and each.sums[place] - gone > 0:
@@ -167,7 +167,7 @@ class InterPodAffinity:
             if matches(use.term, pod, namespaces):
                 assert kind[0] == "anti"
                 domains = topology.domains(use.term.topology_key)
-                state.theirs.append(_Summed(use.term, domains, domains.sums(use.counts)))
+                state.existing.append(_Summed(use.term, domains, domains.sums(use.counts)))
         affinity = pod.required_affinity()
         if affinity:
             all_of = _meets_all(affinity, namespaces)

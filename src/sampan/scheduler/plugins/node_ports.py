@@ -21,9 +21,11 @@ def conflict(one: Iterable[HostPort], other: Iterable[HostPort]) -> bool:
     """Return True if two Pods use the same port of the same address."""
     taken = tuple(other)
     return any(
-        protocol == their_protocol and port == their_port and (ANY_ADDRESS in (address, theirs) or address == theirs)
+        protocol == their_protocol
+        and port == their_port
+        and (ANY_ADDRESS in (address, their_address) or address == their_address)
         for protocol, address, port in one
-        for their_protocol, theirs, their_port in taken
+        for their_protocol, their_address, their_port in taken
     )
 
 
@@ -63,6 +65,6 @@ class NodePorts:
         wanted = cycle.pod.constraints.host_ports
         if not wanted:
             return 0
-        gone = {pod.uid for pod in what_if.removed}
-        remaining = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in gone]
+        removed = {pod.uid for pod in what_if.removed}
+        remaining = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in removed]
         return int(any(conflict(wanted, pod.constraints.host_ports) for pod in (*remaining, *what_if.added)))

@@ -72,8 +72,8 @@ class NodeVolumeLimits:
         """Return 1 if a limit would be exceeded."""
         if not cycle.pod.constraints.volumes:
             return 0
-        gone = {pod.uid for pod in what_if.removed}
-        remaining = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in gone]
+        removed = {pod.uid for pod in what_if.removed}
+        remaining = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in removed]
         return self._code(cycle, what_if.row, (*remaining, *what_if.added))
 
     def _code(self, cycle: Cycle, row: int, pods: Iterable[PodInfo]) -> int:

@@ -61,10 +61,10 @@ class VolumeRestrictions:
         pod = cycle.pod
         if not pod.constraints.volumes:
             return 0
-        gone = {each.uid for each in what_if.removed}
-        if any(user.uid not in gone for user in self._users(cycle)):
+        removed = {each.uid for each in what_if.removed}
+        if any(user.uid not in removed for user in self._users(cycle)):
             return _CLAIM
-        remaining = [each for uid, each in cycle.nodes.pods[what_if.row].items() if uid not in gone]
+        remaining = [each for uid, each in cycle.nodes.pods[what_if.row].items() if uid not in removed]
         return _DISK if _conflict(_disks(pod), (*remaining, *what_if.added)) else 0
 
     def _users(self, cycle: Cycle) -> list[PodInfo]:

@@ -32,32 +32,32 @@ class DryRun:
         lower = [each for each in self.cycle.nodes.pods[row].values() if each.priority < pod.priority]
         if not lower:
             return (NO_VICTIMS,)
-        promised = [each for each in nominated if each.priority >= pod.priority and each.uid != pod.uid]
-        reasons = self._against(row, lower, promised)
+        reserved = [each for each in nominated if each.priority >= pod.priority and each.uid != pod.uid]
+        reasons = self._against(row, lower, reserved)
         if reasons is not None:
             return reasons
         violating, others = split_by_violation(sorted(lower, key=importance), self.budgets)
-        gone = {each.uid: each for each in lower}
+        removed = {each.uid: each for each in lower}
         # At first all Pods of lower priority are victims. Then as many as possible are spared: first those that a
         # budget protects, and in each group the most important ones first.
-        violations = sum(not self._may_stay(row, each, gone, promised=promised) for each in violating)
+        violations = sum(not self._may_stay(row, each, removed, reserved=reserved) for each in violating)
         for each in others:
-            self._may_stay(row, each, gone, promised=promised)
-        victims = tuple(sorted(gone.values(), key=importance))
+            self._may_stay(row, each, removed, reserved=reserved)
+        victims = tuple(sorted(removed.values(), key=importance))
         return Candidate(self.cycle.nodes.names[row], victims, violations) if victims else (NO_VICTIMS,)
 
-    def _may_stay(self, row: int, pod: PodInfo, gone: dict[str, PodInfo], *, promised: Sequence[PodInfo]) -> bool:
+    def _may_stay(self, row: int, pod: PodInfo, removed: dict[str, PodInfo], *, reserved: Sequence[PodInfo]) -> bool:
         """Remove a Pod from the victims, if there is enough room with it."""
-        del gone[pod.uid]
-        if self._against(row, list(gone.values()), promised) is None:
+        del removed[pod.uid]
+        if self._against(row, list(removed.values()), reserved) is None:
             return True
-        gone[pod.uid] = pod
+        removed[pod.uid] = pod
         return False
 
-    def _against(self, row: int, gone: Sequence[PodInfo], promised: Sequence[PodInfo]) -> Sequence[str] | None:
+    def _against(self, row: int, removed: Sequence[PodInfo], reserved: Sequence[PodInfo]) -> Sequence[str] | None:
         # Nominated Pods may never arrive, so the Pod must fit without them too. The filters used the Nodes' current
         # Pods.
-        reasons = self.filters.against(self.cycle, WhatIf(row, gone, promised))
-        if reasons is None and promised:
-            reasons = self.filters.against(self.cycle, WhatIf(row, gone))
+        reasons = self.filters.against(self.cycle, WhatIf(row, removed, reserved))
+        if reasons is None and reserved:
+            reasons = self.filters.against(self.cycle, WhatIf(row, removed))
         return reasons
