@@ -1,4 +1,4 @@
-"""docs/running.md: a server takes the files that it shows, and does what it says."""
+"""Files of docs/running.md work with a server."""
 
 import json
 import re
@@ -18,7 +18,7 @@ FILES = dict(re.findall(r"```yaml\n# (\S+)\n(.*?)```", GUIDE, re.DOTALL))
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the guide's files are."""
+    """Return a directory with the guide's files."""
     folder = tmp_path_factory.mktemp("guide")
     for name, text in FILES.items():
         (folder / name).write_text(text)
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[Server]:
-    """A server with all of them."""
+    """Run a server with all of the files."""
     options = {
         "--audit-policy-file": "audit.yaml",
         "--audit-log-path": "audit.log",
@@ -45,11 +45,11 @@ def api(server: Server) -> Iterator[Api]:
     api.close()
 
 
-def test_the_guide_has_its_files() -> None:
+def test_guide_has_the_expected_files() -> None:
     assert set(FILES) == {"audit.yaml", "encryption.yaml", "lane.yaml", "tracing.yaml"}
 
 
-def test_secrets_are_encrypted_and_not_in_the_audit(api: Api, folder: Path) -> None:
+def test_secrets_are_encrypted_and_not_in_the_audit_log(api: Api, folder: Path) -> None:
     secret = {"metadata": {"name": "a"}, "stringData": {"word": "open sesame"}}
     api.create("/api/v1/namespaces/default/secrets", secret)
     api.create("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "a"}, "data": {"x": "seen"}})
@@ -62,11 +62,11 @@ def test_secrets_are_encrypted_and_not_in_the_audit(api: Api, folder: Path) -> N
     assert b"b3BlbiBzZXNhbWU=" not in stored
 
 
-def test_the_lane_is_served(api: Api) -> None:
+def test_priority_level_and_flow_schema_are_accepted(api: Api) -> None:
     paths = ("prioritylevelconfigurations", "flowschemas")
     for path, obj in zip(paths, yaml.safe_load_all(FILES["lane.yaml"]), strict=True):
         api.create(f"/apis/flowcontrol.apiserver.k8s.io/v1/{path}", obj)
 
 
-def test_traces_have_a_configuration() -> None:
+def test_tracing_configuration_is_accepted() -> None:
     assert parse_tracing_configuration(FILES["tracing.yaml"].encode()).endpoint == "localhost:4317"

@@ -1,4 +1,4 @@
-"""The example of the README as it stands: a CRD from 2018, an object of it, and the commands of its README."""
+"""Example of the README: a CRD from 2018, an object of its kind, and kubectl commands."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""docs/operators.md: what is typed as it stands there works."""
+"""Code and names of docs/operators.md work."""
 
 import importlib
 import re
@@ -21,7 +21,7 @@ NAMES = re.findall(r"^\| .*? \| (?:`([\w.]+)[`(]|`(\w+)` in)", GUIDE, re.MULTILI
 
 @pytest.fixture
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the guide's files, on the path of modules."""
+    """Return a directory with the guide's files, on `sys.path`."""
     for name, text in FILES.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -36,25 +36,25 @@ def _module(typed: Path, name: str) -> dict[str, Any]:
     return runpy.run_path(str(typed / name), run_name="boats.types" if name.endswith("types.py") else "guide")
 
 
-def test_the_guide_has_its_files() -> None:
+def test_guide_has_the_expected_files() -> None:
     assert set(FILES) == {"boats/types.py", "boats/operator.py", "boat.yaml", "test_boats.py"}
 
 
-def test_the_kind_is_declared_and_checked(typed: Path) -> None:
+def test_kind_is_declared_and_validated(typed: Path) -> None:
     types = importlib.import_module("boats.types")
     [fault] = KindValidator(types.Boat).faults(types.Boat(spec=types.BoatSpec(length=0)))
     assert fault.detail == "a boat has a length"
 
 
-def test_the_operator_is_a_program(typed: Path) -> None:
+def test_operator_has_a_main_function(typed: Path) -> None:
     assert callable(_module(typed, "boats/operator.py")["main"])
 
 
-def test_the_test_passes(typed: Path) -> None:
+def test_example_test_passes(typed: Path) -> None:
     _module(typed, "test_boats.py")["test_an_hour_passes_at_once"]()
 
 
-def test_what_the_table_names_is_there() -> None:
+def test_names_of_the_table_exist() -> None:
     known = {"Builder": Builder, "manager": Manager}
     for name in filter(None, (first or second for first, second in NAMES)):
         owner, _, member = name.rpartition(".")

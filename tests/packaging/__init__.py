@@ -1,1 +1,1 @@
-"""Tests of what the project is handed out as."""
+"""Tests of the project's packages."""

@@ -26,18 +26,18 @@ MANIFEST: dict[str, Any] = yaml.safe_load((FOLDER / "sampan.yaml").read_text())
 SPEC: dict[str, Any] = MANIFEST["spec"]
 PLATFORMS: list[dict[str, Any]] = SPEC["platforms"]
 SHORT_DESCRIPTION_LENGTH_MAX = 50
-"""What the naming guide asks for."""
+"""Rule of the naming guide."""
 
 
 @pytest.fixture(scope="module")
 def archive() -> bytes:
-    """The archive, made in a process of its own."""
+    """Build the archive in its own process."""
     code = "import sys, runpy; sys.stdout.buffer.write(runpy.run_path(sys.argv[1])['archive']())"
     done = subprocess.run([sys.executable, "-c", code, str(FOLDER / "archive.py")], capture_output=True, check=True)
     return done.stdout
 
 
-def test_it_is_a_plugin_named_as_its_file() -> None:
+def test_plugin_has_the_name_of_its_file() -> None:
     assert MANIFEST.keys() == {"apiVersion", "kind", "metadata", "spec"}
     assert (MANIFEST["apiVersion"], MANIFEST["kind"]) == ("krew.googlecontainertools.github.com/v1alpha2", "Plugin")
     assert MANIFEST["metadata"] == {"name": "sampan"}
@@ -68,7 +68,7 @@ def test_each_platform_has_the_documented_fields(platform: dict[str, Any]) -> No
     assert not [path for path in paths if ".." in path or path.startswith("/")]
 
 
-def test_the_archive_is_the_one_that_is_named(archive: bytes) -> None:
+def test_archive_has_the_checksum_of_the_manifest(archive: bytes) -> None:
     assert {platform["sha256"] for platform in PLATFORMS} == {hashlib.sha256(archive).hexdigest()}
 
 
@@ -100,7 +100,7 @@ def test_the_launcher_finds_the_package(tmp_path: Path) -> None:
     assert done.stdout.startswith("Usage: kubectl sampan "), done.stderr
 
 
-def test_the_launcher_says_what_is_missing(tmp_path: Path) -> None:
+def test_launcher_reports_a_missing_package(tmp_path: Path) -> None:
     empty = tmp_path / "python"
     empty.write_text("#!/bin/sh\nexit 1\n")
     empty.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The commands of the README of examples/03-admission, typed against `sampan up`."""
+"""Commands of examples/03-admission/README.md, run against `sampan up`."""
 
 import os
 import shutil
@@ -22,14 +22,14 @@ TIMEOUT = "--timeout=30s"
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with its loops."""
+    """Run a server with its control loops."""
     with running(tmp_path_factory.mktemp("admission") / "data", "--storage", "memory", loops=True) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def kubectl(up: Server, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
-    """kubectl in the example's namespace."""
+    """Return kubectl in the example's namespace."""
     program = shutil.which("kubectl")
     if program is None:
         pytest.skip("kubectl is not on PATH")
@@ -43,7 +43,7 @@ def kubectl(up: Server, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
 
 @pytest.fixture(scope="module")
 def webhooks(up: Server, kubectl: Kubectl) -> Iterator[None]:
-    """The webhooks as a process of their own, once they are ready."""
+    """Run the webhooks as a process until they are ready."""
     command = [sys.executable, str(FOLDER / "webhooks.py")]
     environment = {**os.environ, "KUBECONFIG": str(up.data / "kubeconfig")}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -60,7 +60,7 @@ def webhooks(up: Server, kubectl: Kubectl) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def fleet(kubectl: Kubectl, webhooks: None) -> Kubectl:
-    """kubectl where policies and quota hold, and the Deployment is rolled out."""
+    """Return kubectl after policies and quota are applied and the Deployment is rolled out."""
     kubectl("apply", "-f", str(FOLDER / "policies.yaml"), "-f", str(FOLDER / "quota.yaml"))
     kubectl("wait", "--for=jsonpath={.status.hard.pods}=3", "resourcequota/harbour", TIMEOUT)
     kubectl("apply", "-f", str(FOLDER / "fleet.yaml"))
@@ -68,11 +68,11 @@ def fleet(kubectl: Kubectl, webhooks: None) -> Kubectl:
     return kubectl
 
 
-def test_the_policy_gives_a_deployment_its_label(fleet: Kubectl) -> None:
+def test_policy_adds_the_label_to_a_deployment(fleet: Kubectl) -> None:
     assert "team=boats" in fleet("get", "deployments", "--show-labels")
 
 
-def test_the_webhook_gives_every_pod_its_sidecar(fleet: Kubectl) -> None:
+def test_webhook_adds_the_sidecar_to_each_pod(fleet: Kubectl) -> None:
     columns = "custom-columns=POD:.metadata.name,CONTAINERS:.spec.containers[*].name"
     rows = [line.split() for line in fleet("get", "pods", "-l", "app=fleet", "-o", columns).splitlines()]
     assert [row[1] for row in rows] == ["CONTAINERS", "boat,log-shipper", "boat,log-shipper"]
@@ -89,7 +89,7 @@ def test_the_policy_refuses_too_many_replicas(fleet: Kubectl) -> None:
     assert "denied request: a fleet has at most 5 boats, not 9" in said
 
 
-def test_the_quota_refuses_what_is_too_much(fleet: Kubectl) -> None:
+def test_quota_refuses_the_fourth_pod(fleet: Kubectl) -> None:
     fleet("run", "third", "--image=boat:1.0")
     said = fleet.fails("run", "fourth", "--image=boat:1.0")
     assert (
@@ -98,7 +98,7 @@ def test_the_quota_refuses_what_is_too_much(fleet: Kubectl) -> None:
 
 
 def _sampan(kubectl: Kubectl, *arguments: str, stdin: str | None = None) -> "subprocess.CompletedProcess[str]":
-    """`kubectl sampan …`, which kubectl finds on PATH."""
+    """Run `kubectl sampan …`, which kubectl finds on PATH."""
     environment = {**kubectl.environment, "SAMPAN_PYTHON": sys.executable}
     environment["PATH"] = os.pathsep.join([str(LAUNCHER), environment["PATH"]])
     return subprocess.run(
@@ -112,7 +112,7 @@ def _sampan(kubectl: Kubectl, *arguments: str, stdin: str | None = None) -> "sub
     )
 
 
-def test_a_trace_shows_who_changed_and_who_refuses(fleet: Kubectl) -> None:
+def test_trace_names_the_webhook_and_the_quota(fleet: Kubectl) -> None:
     manifest = fleet("run", "fifth", "--image=boat:1.0", "--dry-run=client", "-o", "yaml")
     done = _sampan(fleet, "trace", "-f", "-", stdin=manifest)
     lines = done.stdout.splitlines()
@@ -123,7 +123,7 @@ def test_a_trace_shows_who_changed_and_who_refuses(fleet: Kubectl) -> None:
     assert "exceeded quota: harbour" in lines[-1]
 
 
-def test_the_tree_shows_what_the_deployment_made(fleet: Kubectl) -> None:
+def test_tree_shows_the_objects_of_the_deployment(fleet: Kubectl) -> None:
     done = _sampan(fleet, "tree", "deployment/fleet")
     assert (done.returncode, done.stderr) == (0, "")
     rows = [line.split() for line in done.stdout.splitlines()[1:]]
@@ -134,20 +134,20 @@ def test_the_tree_shows_what_the_deployment_made(fleet: Kubectl) -> None:
     assert {row[-4] for row in rows[2:]} == {"True"}
 
 
-def test_the_history_names_the_loops_that_wrote(fleet: Kubectl) -> None:
+def test_history_names_the_writers(fleet: Kubectl) -> None:
     lines = _sampan(fleet, "history", "deployment/fleet").stdout.splitlines()
     assert lines[-1].startswith("  created by ")
     assert any(line.endswith("(Update of status)") for line in lines)
     assert any(line.startswith(("    ~ .status.", "    + .status.")) for line in lines)
 
 
-def test_other_namespaces_are_left_alone(fleet: Kubectl) -> None:
+def test_other_namespaces_are_not_affected(fleet: Kubectl) -> None:
     fleet("run", "raft", "--image=boat:latest", "--namespace=default")
     pod = fleet.get("pod", "raft", "--namespace=default")
     assert [container["name"] for container in pod["spec"]["containers"]] == ["raft"]
 
 
-def test_at_the_end_everything_goes(fleet: Kubectl) -> None:
+def test_clean_up_deletes_everything(fleet: Kubectl) -> None:
     fleet("delete", "namespace", "boats")
     fleet("delete", "-f", str(FOLDER / "policies.yaml"))
     said = fleet("delete", "mutatingwebhookconfiguration,validatingwebhookconfiguration", "admission-example")

@@ -1,4 +1,4 @@
-"""`MemoryBackend`: networks in memory, with the rules of Neutron that matter here."""
+"""`MemoryBackend`: networks in memory, with the rules of Neutron that the tests need."""
 
 import ipaddress
 import itertools
@@ -9,8 +9,8 @@ from network_operator.plan import ActualNetwork, Desired, Subnet
 
 
 @dataclass(slots=True)
-class Kept:
-    """A network that is there."""
+class StoredNetwork:
+    """Network in the backend."""
 
     id: str
     name: str
@@ -20,43 +20,43 @@ class Kept:
 
 @dataclass(slots=True)
 class MemoryBackend:
-    """A `Backend`. `creates` counts by identity; `failures` are raised by the next calls that change something.
+    """`Backend` in memory. `creates` has the identity of each create; the next changes raise `failures`.
 
-    A failure of which the second part is True comes after the change was made: an answer that was lost.
+    If the second part of a failure is True, it is raised after the change, like a lost response.
     """
 
-    networks: dict[str, Kept] = field(default_factory=dict)
+    networks: dict[str, StoredNetwork] = field(default_factory=dict)
     creates: list[str] = field(default_factory=list)
     failures: list[tuple[Exception, bool]] = field(default_factory=list)
     _ids: "itertools.count[int]" = field(default_factory=itertools.count)
 
     async def find(self, identity: str) -> list[ActualNetwork]:
-        """Those with the identity."""
+        """Return the networks with the identity."""
         found = [kept for kept in self.networks.values() if kept.identity == identity]
         return [ActualNetwork(kept.id, kept.name, tuple(kept.subnets.values())) for kept in found]
 
     async def create_network(self, desired: Desired) -> None:
-        """One more; the same name twice is no fault."""
+        """Create a network. Names may repeat."""
         lost = self._before()
-        made = Kept(f"net-{next(self._ids)}", desired.name, desired.identity)
+        made = StoredNetwork(f"net-{next(self._ids)}", desired.name, desired.identity)
         self.networks[made.id] = made
         self.creates.append(desired.identity)
         self._after(lost)
 
     async def rename_network(self, network_id: str, name: str) -> None:
-        """Another name."""
+        """Rename the network."""
         lost = self._before()
         self._network(network_id).name = name
         self._after(lost)
 
     async def delete_network(self, network_id: str) -> None:
-        """With its subnets."""
+        """Delete the network and its subnets."""
         lost = self._before()
         self.networks.pop(network_id, None)
         self._after(lost)
 
     async def create_subnet(self, network_id: str, desired: Desired) -> None:
-        """Subnets of one network may not overlap."""
+        """Create a subnet. Refuse one that overlaps another subnet of the network."""
         lost = self._before()
         network = self._network(network_id)
         wanted = ipaddress.ip_network(desired.cidr)
@@ -68,7 +68,7 @@ class MemoryBackend:
         self._after(lost)
 
     async def update_gateway(self, subnet_id: str, desired: Desired) -> None:
-        """Another gateway."""
+        """Change the gateway."""
         lost = self._before()
         for network in self.networks.values():
             if subnet_id in network.subnets:
@@ -78,13 +78,13 @@ class MemoryBackend:
         raise Unavailable(f"no subnet {subnet_id}")
 
     async def delete_subnet(self, subnet_id: str) -> None:
-        """Away with it."""
+        """Delete the subnet."""
         lost = self._before()
         for network in self.networks.values():
             network.subnets.pop(subnet_id, None)
         self._after(lost)
 
-    def _network(self, network_id: str) -> Kept:
+    def _network(self, network_id: str) -> StoredNetwork:
         if network_id not in self.networks:
             raise Unavailable(f"no network {network_id}")
         return self.networks[network_id]

@@ -1,4 +1,4 @@
-"""A real Neutron for the tests: installed once, started once."""
+"""Fixture with a real Neutron, installed and started once."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from neutron_server.launch import Neutron, running
 
 @pytest.fixture(scope="session")
 def neutron(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neutron]:
-    """A running Neutron with an empty database."""
+    """Run a Neutron with an empty database."""
     data: Path = tmp_path_factory.mktemp("neutron")
     with running(data) as server:
         yield server

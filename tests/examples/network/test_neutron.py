@@ -20,7 +20,7 @@ pytestmark = [
 
 @pytest.fixture
 async def backend(neutron: Neutron) -> AsyncIterator[NeutronBackend]:
-    """The backend."""
+    """Return a backend for the Neutron."""
     made = NeutronBackend(neutron.url)
     yield made
     await made.aclose()
@@ -28,7 +28,7 @@ async def backend(neutron: Neutron) -> AsyncIterator[NeutronBackend]:
 
 @pytest.fixture
 def desired() -> Desired:
-    """A network that nobody has asked for yet."""
+    """Return a desired network that does not exist yet."""
     return Desired(f"tests/{uuid.uuid4()}", "default/a", "10.0.0.0/16", "10.0.0.1")
 
 
@@ -46,7 +46,7 @@ async def test_a_network_is_found_by_its_identity(backend: NeutronBackend, desir
     assert [(subnet.cidr, subnet.gateway) for subnet in network.subnets] == [("10.0.0.0/16", "10.0.0.1")]
 
 
-async def test_what_nobody_made_is_not_found(backend: NeutronBackend, desired: Desired) -> None:
+async def test_network_that_was_not_created_is_not_found(backend: NeutronBackend, desired: Desired) -> None:
     assert await backend.find(desired.identity) == []
 
 
@@ -57,16 +57,14 @@ async def test_a_gateway_within_the_allocation_pool_can_be_chosen(backend: Neutr
     assert network.subnets[0].gateway == "10.0.7.7"
 
 
-async def test_a_subnet_is_deleted_and_deleted_again(backend: NeutronBackend, desired: Desired) -> None:
+async def test_deleting_a_subnet_twice_succeeds(backend: NeutronBackend, desired: Desired) -> None:
     network = await _made(backend, desired)
     await backend.delete_subnet(network.subnets[0].id)
     await backend.delete_subnet(network.subnets[0].id)
     assert await backend.find(desired.identity) == [ActualNetwork(network.id, "default/a")]
 
 
-async def test_a_network_is_deleted_with_its_subnet_and_deleted_again(
-    backend: NeutronBackend, desired: Desired
-) -> None:
+async def test_deleting_a_network_with_its_subnet_twice_succeeds(backend: NeutronBackend, desired: Desired) -> None:
     network = await _made(backend, desired)
     await backend.delete_network(network.id)
     await backend.delete_network(network.id)
@@ -85,18 +83,18 @@ async def test_two_networks_of_one_object_are_both_found(backend: NeutronBackend
     assert len(await backend.find(desired.identity)) == 2
 
 
-async def test_what_neutron_does_not_take_is_refused(backend: NeutronBackend, desired: Desired) -> None:
+async def test_request_that_neutron_rejects_is_refused(backend: NeutronBackend, desired: Desired) -> None:
     network = await _made(backend, desired)
     with pytest.raises(Refused, match="overlaps"):
         await backend.create_subnet(network.id, desired)
 
 
-async def test_changing_what_is_gone_is_for_another_try(backend: NeutronBackend, desired: Desired) -> None:
+async def test_changing_a_deleted_network_is_unavailable(backend: NeutronBackend, desired: Desired) -> None:
     with pytest.raises(Unavailable):
         await backend.rename_network(str(uuid.uuid4()), "x")
 
 
-async def test_a_neutron_that_is_not_there_is_unavailable(desired: Desired) -> None:
+async def test_missing_neutron_is_unavailable(desired: Desired) -> None:
     backend = NeutronBackend(f"http://127.0.0.1:{free_port()}")
     with pytest.raises(Unavailable, match="Unable to"):
         await backend.find(desired.identity)

@@ -1,4 +1,4 @@
-"""Both styles of the operator as processes, with a real server and a real Neutron, all of which may be killed."""
+"""Both operators as processes, with a real server and a real Neutron; the tests kill operator and Neutron."""
 
 import asyncio
 import os
@@ -33,21 +33,21 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """An API server."""
+    """Run an API server."""
     with serving(tmp_path_factory.mktemp("operator") / "data") as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neutron]:
-    """A Neutron that may be killed."""
+    """Run a Neutron that the test can kill."""
     with running(tmp_path_factory.mktemp("mortal")) as found:
         yield found
 
 
 @pytest.fixture
 async def client(server: Server) -> AsyncIterator[Client]:
-    """A client of the server, which has the CRD."""
+    """Return a client of the server, after the CRD is established."""
     async with connect(server.data / "kubeconfig", field_manager="tests") as found:
         definitions = await found.resource_for("customresourcedefinitions")
         await definitions.apply(crd_of(Network))
@@ -56,7 +56,7 @@ async def client(server: Server) -> AsyncIterator[Client]:
 
 
 class Operator:
-    """The operator's process, which may be killed and started again."""
+    """Process of the operator. It can be killed and started again."""
 
     def __init__(self, style: str, server: Server, neutron: Neutron, log: Path) -> None:
         options = ["--neutron", neutron.url, "--recheck", "1", "--lease", "3"]
@@ -66,20 +66,20 @@ class Operator:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it."""
+        """Start the process."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command, cwd=EXAMPLE, env=self._environment, stdout=log, stderr=subprocess.STDOUT
             )
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Send SIGKILL."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
 
     def end(self) -> int:
-        """SIGTERM; gives the exit code."""
+        """Send SIGTERM, and return the exit code."""
         assert self._process is not None
         self._process.terminate()
         return self._process.wait(30)
@@ -87,7 +87,7 @@ class Operator:
 
 @contextmanager
 def operating(style: str, server: Server, neutron: Neutron, log: Path) -> Iterator[Operator]:
-    """An operator in the block."""
+    """Run an operator during the block."""
     made = Operator(style, server, neutron, log)
     made.start()
     try:
@@ -102,14 +102,14 @@ def _network(name: str, number: int) -> Network:
 
 
 async def _until(backend: NeutronBackend, identity: str, holds: Callable[[list[ActualNetwork]], bool]) -> None:
-    """Neutron tells nobody of changes, so it is asked again and again."""
+    """Poll Neutron, because it sends no events."""
     async with asyncio.timeout(WAIT_S):
         while not holds(await backend.find(identity)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
 
 
 @pytest.mark.parametrize("style", STYLES)
-async def test_a_network_lives_and_drift_is_repaired(
+async def test_network_is_created_updated_repaired_and_deleted(
     style: str, server: Server, client: Client, neutron: Neutron, tmp_path: Path
 ) -> None:
     name = f"life-{style.replace('_', '-')}"
@@ -130,7 +130,7 @@ async def test_a_network_lives_and_drift_is_repaired(
 
 
 @pytest.mark.parametrize("style", STYLES)
-async def test_killed_at_any_moment_each_object_ends_with_one_network_and_then_none(
+async def test_kills_at_any_time_lead_to_one_network_and_after_deletion_to_none(
     style: str, server: Server, client: Client, mortal: Neutron, tmp_path: Path
 ) -> None:
     chance = random.Random(style)
@@ -153,7 +153,7 @@ async def test_killed_at_any_moment_each_object_ends_with_one_network_and_then_n
 
 
 async def _killing(operator: Operator, neutron: Neutron, chance: random.Random) -> None:
-    """Kill one or the other a few times, somewhere in its work."""
+    """Kill operator and Neutron a few times while they work."""
     for victim in ("operator", "neutron", "operator"):
         await asyncio.sleep(chance.uniform(0.3, 1.5))
         if victim == "neutron":
@@ -166,7 +166,7 @@ async def _killing(operator: Operator, neutron: Neutron, chance: random.Random) 
 
 
 async def _until_ready(*, networks_of: Client, name: str) -> None:
-    """Ready, and as the operator sees it now: Neutron may have been killed since it was said."""
+    """Wait until the object is ready."""
     try:
         await wait_for(networks_of.resource(Network), name, condition_is("Ready"), timeout_s=WAIT_S)
     except NotFound:

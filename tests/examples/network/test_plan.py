@@ -1,4 +1,4 @@
-"""The decisions of the Network operator: from any state to the wanted one."""
+"""Plans of the Network operator, from any state to the desired one."""
 
 import ipaddress
 from dataclasses import replace
@@ -47,11 +47,11 @@ def _network(*subnets: Subnet, name: str = "default/a", id: str = "n") -> Actual
     ],
     ids=["nothing", "no subnet", "right", "renamed", "gateway", "cidr", "subnet too many", "network too many"],
 )
-def test_what_is_to_be_done(actual: list[ActualNetwork], actions: list[Action]) -> None:
+def test_plan_lists_the_next_actions(actual: list[ActualNetwork], actions: list[Action]) -> None:
     assert plan(WANTED, actual) == actions
 
 
-def test_of_two_networks_the_one_of_the_status_is_kept() -> None:
+def test_plan_keeps_the_network_of_the_status_and_deletes_the_other() -> None:
     known = replace(WANTED, known_id="m")
     assert plan(known, [_network(RIGHT), _network(RIGHT, id="m")]) == [DeleteNetwork("n")]
 
@@ -61,7 +61,7 @@ def _object(cidr: str, gateway: str) -> Network:
     return Network(metadata=metadata, spec=NetworkSpec(cidr=cidr, gateway=gateway))
 
 
-def test_the_identity_is_the_uid() -> None:
+def test_identity_contains_the_uid() -> None:
     assert desired_of(_object("10.0.0.0/16", "10.0.0.1")).identity == "samplecrd.k8s.io/network/u-1"
 
 
@@ -73,13 +73,13 @@ def test_the_identity_is_the_uid() -> None:
     ],
     ids=["host bits", "IPv6"],
 )
-def test_addresses_are_compared_in_neutrons_form(cidr: str, gateway: str, normal: tuple[str, str]) -> None:
+def test_addresses_are_normalized_to_neutrons_form(cidr: str, gateway: str, normal: tuple[str, str]) -> None:
     desired = desired_of(_object(cidr, gateway))
     assert (desired.cidr, desired.gateway) == normal
 
 
 @given(st.ip_addresses(), st.integers(0, 128), st.data())
-def test_pools_are_all_addresses_but_those_of_gateway_and_network(
+def test_pools_exclude_the_gateway_and_the_network_address(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address, prefix: int, data: st.DataObject
 ) -> None:
     network = ipaddress.ip_network((address, prefix % (address.max_prefixlen + 1)), strict=False)

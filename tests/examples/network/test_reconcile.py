@@ -1,4 +1,4 @@
-"""The reconcile of a Network: against an API server in this process and a backend in memory."""
+"""Reconciler of a Network, with an API server in this process and a backend in memory."""
 
 import datetime as dt
 from collections.abc import AsyncIterator
@@ -28,21 +28,21 @@ NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 
 
 class FixedClock:
-    """It is always noon."""
+    """Clock that always shows noon."""
 
     def now(self) -> dt.datetime:
-        """Noon."""
+        """Return noon."""
         return NOON
 
 
 @dataclass(slots=True)
 class Events:
-    """Keeps the reasons of events."""
+    """Recorder that keeps the reasons of Events."""
 
     reasons: list[str] = field(default_factory=list)
 
     def normal(self, obj: Network, reason: str, note: str) -> None:
-        """Keep it."""
+        """Record the reason."""
         assert note
         self.reasons.append(reason)
 
@@ -51,7 +51,7 @@ class Events:
 
 @dataclass(slots=True)
 class Setting:
-    """All there is: the API, the backend, the reconciler."""
+    """API, backend and reconciler of a test."""
 
     client: Client
     networks: ResourceClient[Network]
@@ -60,34 +60,34 @@ class Setting:
     reconciler: NetworkReconciler
 
     async def create(self, cidr: str = "10.0.0.0/16", gateway: str = "10.0.0.1") -> Network:
-        """Declare the network."""
+        """Create the object."""
         metadata = ObjectMeta(name="net", namespace="default")
         return await self.networks.create(Network(metadata=metadata, spec=NetworkSpec(cidr=cidr, gateway=gateway)))
 
     async def change(self, **spec: str) -> None:
-        """Change the declaration."""
+        """Patch the spec."""
         await self.networks.in_namespace("default").patch("net", MergePatch({"spec": spec}))
 
     async def get(self) -> Network:
-        """The object as it is."""
+        """Return the object."""
         return await self.networks.in_namespace("default").get("net")
 
     async def delete(self) -> None:
-        """Ask for its deletion."""
+        """Delete the object."""
         await self.networks.in_namespace("default").delete("net")
 
     async def reconcile(self) -> Result | None:
-        """One look."""
+        """Reconcile once."""
         return await self.reconciler.reconcile(REQUEST)
 
     async def subnets(self) -> list[tuple[str, str]]:
-        """What is there in the backend."""
+        """Return CIDR and gateway of each subnet in the backend."""
         return [(s.cidr, s.gateway) for kept in self.backend.networks.values() for s in kept.subnets.values()]
 
 
 @asynccontextmanager
 async def setting() -> AsyncIterator[Setting]:
-    """A server with the CRD, and a reconciler that reads straight from it."""
+    """Run a server with the CRD, and a reconciler that reads from it without a cache."""
     async with connected() as (client, api):
         await api.create(CRDS, crd_of(Network))
         networks = client.resource(Network, namespace="")
@@ -103,7 +103,7 @@ async def setting() -> AsyncIterator[Setting]:
         yield Setting(client, networks, backend, events, reconciler)
 
 
-async def test_a_declared_network_is_made_and_told_of() -> None:
+async def test_network_is_created_and_reported() -> None:
     async with setting() as here:
         await here.create()
         assert await here.reconcile() == Result(60)
@@ -122,7 +122,7 @@ async def test_a_declared_network_is_made_and_told_of() -> None:
         assert here.events.reasons == ["Created"]
 
 
-async def test_a_second_look_changes_nothing() -> None:
+async def test_second_reconcile_changes_nothing() -> None:
     async with setting() as here:
         await here.create()
         await here.reconcile()
@@ -133,7 +133,7 @@ async def test_a_second_look_changes_nothing() -> None:
         assert here.events.reasons == ["Created"]
 
 
-async def test_another_gateway_is_updated_in_place() -> None:
+async def test_gateway_is_updated_in_place() -> None:
     async with setting() as here:
         await here.create()
         await here.reconcile()
@@ -146,7 +146,7 @@ async def test_another_gateway_is_updated_in_place() -> None:
         assert here.events.reasons == ["Created", "Updated"]
 
 
-async def test_another_cidr_replaces_the_subnet_and_keeps_the_network() -> None:
+async def test_new_cidr_replaces_the_subnet_and_keeps_the_network() -> None:
     async with setting() as here:
         await here.create()
         await here.reconcile()
@@ -182,7 +182,7 @@ async def test_drift_is_repaired(drift: str) -> None:
         assert identity_of(network) == next(iter(here.backend.networks.values())).identity
 
 
-async def test_what_an_earlier_run_left_is_adopted() -> None:
+async def test_network_of_an_earlier_run_is_adopted() -> None:
     async with setting() as here:
         await here.create()
         # The network was made, and then everything was lost but Neutron's database.
@@ -194,7 +194,7 @@ async def test_what_an_earlier_run_left_is_adopted() -> None:
         assert here.events.reasons == ["NeutronUnavailable", "Adopted"]
 
 
-async def test_deletion_empties_neutron_before_the_object_goes() -> None:
+async def test_deletion_deletes_the_network_before_the_object() -> None:
     async with setting() as here:
         await here.create()
         await here.reconcile()
@@ -207,7 +207,7 @@ async def test_deletion_empties_neutron_before_the_object_goes() -> None:
         assert await here.reconcile() is None
 
 
-async def test_while_neutron_is_away_the_object_stays() -> None:
+async def test_object_stays_while_neutron_is_unavailable() -> None:
     async with setting() as here:
         await here.create()
         await here.reconcile()
@@ -218,7 +218,7 @@ async def test_while_neutron_is_away_the_object_stays() -> None:
         assert (await here.get()).metadata.finalizers == [FINALIZER]
 
 
-async def test_a_refusal_is_told_and_not_repeated_at_once() -> None:
+async def test_refusal_is_reported_and_not_retried_at_once() -> None:
     async with setting() as here:
         await here.create()
         here.backend.failures = [(Refused("quota exceeded"), False)]
@@ -230,7 +230,7 @@ async def test_a_refusal_is_told_and_not_repeated_at_once() -> None:
         assert (ready.status, ready.reason, ready.message) == ("False", "Refused", "quota exceeded")
 
 
-async def test_an_outage_is_told_once() -> None:
+async def test_outage_is_reported_once() -> None:
     async with setting() as here:
         await here.create()
         here.backend.failures = [(Unavailable("away"), False)] * 2
@@ -249,7 +249,7 @@ async def test_an_outage_is_told_once() -> None:
     ],
     ids=["cidr", "gateway", "outside"],
 )
-async def test_bad_addresses_are_refused_at_admission(cidr: str, gateway: str, message: str) -> None:
+async def test_server_refuses_invalid_addresses(cidr: str, gateway: str, message: str) -> None:
     async with setting() as here:
         with pytest.raises(Invalid, match=message):
             await here.create(cidr, gateway)
@@ -260,7 +260,7 @@ faults = st.lists(st.tuples(st.sampled_from([Unavailable("lost"), Unavailable("k
 
 @given(faults, faults)
 @settings(max_examples=examples(20))
-async def test_whatever_fails_and_whenever_there_is_one_network_in_the_end_and_then_none(
+async def test_any_failure_leads_to_one_network_and_after_deletion_to_none(
     while_making: list[tuple[Exception, bool]], while_deleting: list[tuple[Exception, bool]]
 ) -> None:
     async with setting() as here:

@@ -23,6 +23,6 @@ def test_the_documented_script_reads_a_snapshot(snapshot: Path) -> None:
     assert lines[:2] == ["7 /registry/events/a/1 soon gone", "4 /registry/pods/a/1 second"]
 
 
-def test_it_finds_damage(snapshot: Path) -> None:
+def test_the_documented_script_detects_damage(snapshot: Path) -> None:
     snapshot.write_bytes(snapshot.read_bytes().replace(b"a test", b"a lie!"))
     assert "damaged" in read(snapshot).stderr
