@@ -2,10 +2,12 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 
 import pytest
 
 from sampan.core.offload import (
+    HUGE_BYTES,
     INLINE_STEPS_MAX,
     LARGE_BYTES,
     Interrupted,
@@ -113,3 +115,19 @@ async def test_thread_serves_other_requests_after_an_interruption() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
     assert await offloaded(int, "5") == 5
+
+
+async def test_huge_requests_that_take_all_their_threads_do_not_hold_up_large_ones() -> None:
+    offload, end = Offload(threads_max=1), threading.Event()
+
+    async def request(size_bytes: int, function: Callable[[], object]) -> object:
+        begin_work(offload)
+        note_size(size_bytes)
+        return await offloaded(function)
+
+    huge = [asyncio.create_task(request(HUGE_BYTES, end.wait)) for _ in range(2)]
+    try:
+        assert await asyncio.create_task(request(LARGE_BYTES, on_the_loop)) is False
+    finally:
+        end.set()
+        await asyncio.gather(*huge)

@@ -21,7 +21,10 @@ T = TypeVar("T")
 
 LARGE_BYTES = 32 * 1024
 """Size limit for computing on the loop. Most requests are smaller; computing 32 KiB takes up to 30 ms."""
-THREADS_MAX = 4
+HUGE_BYTES = 512 * 1024
+"""Requests from this size on have threads of their own: a few of them, of 10 s each, must not hold up the others."""
+THREADS_MAX = 2
+"""Threads for large requests, and as many for huge ones."""
 INLINE_STEPS_MAX = 10_000
 """Limit of counted steps of a small request on the loop: about 20 ms of CEL."""
 
@@ -35,19 +38,22 @@ class TakeThread(BaseException):
 
 
 class Offload:
-    """Thread pool of one server. Threads start on first use and end with this object."""
+    """Threads of one server. They start on first use and end with this object."""
 
     def __init__(self, threads_max: int = THREADS_MAX) -> None:
         self._threads_max = threads_max
-        self._executor: ThreadPoolExecutor | None = None
+        self._executors: dict[bool, ThreadPoolExecutor] = {}
 
-    async def run(self, function: Callable[..., T], *args: object) -> T:
-        """Return what `function` returns, computed in a thread. Raises what it raises."""
-        if self._executor is None:
-            self._executor = ThreadPoolExecutor(self._threads_max, "offload")
+    async def run(self, size_bytes: int, function: Callable[..., T], *args: object) -> T:
+        """Return what `function` returns, computed in a thread for requests of this size. Raises what it raises."""
+        is_huge = size_bytes >= HUGE_BYTES
+        executor = self._executors.get(is_huge)
+        if executor is None:
+            executor = ThreadPoolExecutor(self._threads_max, "offload-huge" if is_huge else "offload")
+            self._executors[is_huge] = executor
         job = _Job(contextvars.copy_context(), function, args)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, job.run)
+            return await asyncio.get_running_loop().run_in_executor(executor, job.run)
         except asyncio.CancelledError:
             job.interrupt()
             raise
@@ -109,13 +115,13 @@ async def offloaded(function: Callable[..., T], *args: object) -> T:
             pass
         finally:
             _steps_left.reset(token)
-    return await work.offload.run(function, *args)
+    return await work.offload.run(work.size_bytes, function, *args)
 
 
 async def in_thread(function: Callable[..., T], *args: object) -> T:
     """Return `function(*args)`, computed in a thread whatever the size of the request, if the server has threads."""
     work = _current.get()
-    return function(*args) if work is None else await work.offload.run(function, *args)
+    return function(*args) if work is None else await work.offload.run(work.size_bytes, function, *args)
 
 
 class _Job(Generic[T]):
