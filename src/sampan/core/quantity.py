@@ -283,6 +283,7 @@ def _interpret(suffix: str) -> tuple[int, Format]:
     parsed = int(suffix[1:])
     if not -_INT64_MAX - 1 <= parsed <= _INT64_MAX:
         raise ValueError(_SUFFIX_ERROR)
+    # Go converts the exponent from 64 to 32 bits, which wraps around.
     return (parsed + 2**31) % 2**32 - 2**31, Format.DECIMAL_EXPONENT
 
 

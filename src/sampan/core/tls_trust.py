@@ -59,5 +59,5 @@ def trust(context: ssl.SSLContext, authorities: str) -> None:
 
 def _allow_partial_chains(context: ssl.SSLContext) -> None:
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    # Newer Pythons enable this; Go accepts certificates without the extensions that it requires.
+    # Newer Pythons set this flag; Go accepts certificates without the extensions that the flag requires.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT

@@ -189,11 +189,11 @@ class ListAtom(Atom):
             return None
         result = []
         for item in value:
-            gone = items.get(self.element(item))
-            if gone is None:
+            removed = items.get(self.element(item))
+            if removed is None:
                 result.append(item)
-            elif gone and SELF not in gone:
-                result.append(self.item.remove(item, gone))
+            elif removed and SELF not in removed:
+                result.append(self.item.remove(item, removed))
         return result or None
 
     def named(self, items: FieldSet) -> FieldSet:

@@ -166,11 +166,11 @@ class MapAtom(Atom):
         result = {}
         for name, item in value.items():
             field = self.field(name)
-            gone = items.get(field.element)
-            if gone is None:
+            removed = items.get(field.element)
+            if removed is None:
                 result[name] = item
-            elif gone and SELF not in gone:
-                result[name] = field.atom.remove(item, gone)
+            elif removed and SELF not in removed:
+                result[name] = field.atom.remove(item, removed)
         return result or None
 
     def named(self, items: FieldSet) -> FieldSet:
@@ -237,12 +237,12 @@ class AnyAtom(Atom):
         before, after = self._of(old), self._of(new)
         if before is after:
             return before.compare(old, new)
-        gone, come = self._below(old), self._below(new)
-        if old is None and come is not None:
-            return come, None
-        if new is None and gone is not None:
-            return None, gone
-        return (LEAF if come is None else with_self(come)), gone
+        removed, added = self._below(old), self._below(new)
+        if old is None and added is not None:
+            return added, None
+        if new is None and removed is not None:
+            return None, removed
+        return (LEAF if added is None else with_self(added)), removed
 
     def _below(self, value: Any) -> FieldSet | None:
         """Return all fields of an object; None when the value is empty or not an object."""

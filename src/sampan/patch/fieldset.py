@@ -123,7 +123,7 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
 
     Returns `left` itself when nothing is removed.
     """
-    gone = False
+    changed = False
     result: FieldSet = {}
     for key, mine in left.items():
         other = right.get(key)
@@ -134,14 +134,14 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
             if other and SELF not in other:
                 result[key] = mine
             else:
-                gone = True
+                changed = True
             continue
         rest = difference(mine, other) if other else without_self(mine)
         if rest is not mine:
-            gone = True
+            changed = True
         if rest:
             result[key] = normal(rest)
-    return result if gone else left
+    return result if changed else left
 
 
 def recursive_difference(left: FieldSet, right: FieldSet) -> FieldSet:

@@ -1,6 +1,6 @@
 """JSON patch (RFC 6902), as Kubernetes applies it.
 
-Differences to the RFC that come from the library in Kubernetes: negative indices count from the end, `replace` adds
+Differences to the RFC, due to the library in Kubernetes: negative indices count from the end, `replace` adds
 an absent field, and `test` for null passes on an absent field.
 Source: evanphx/json-patch patch.go (v4); apiserver pkg/endpoints/handlers/patch.go (1.36).
 """

@@ -200,11 +200,13 @@ class FieldManager:
         given = metadata.pop("managedFields", None)
         entries = current_entries(live, given, ignore_given=subresource != "")
         if live is not None and not entries:
+            # The object was never tracked, or the client cleared its entries: it stays untracked.
             return
         owner = (manager or "unknown", UPDATE, api_version, subresource)
         try:
             updated = self._update(live, new, owner, entries, now)
         except ElementError:
+            # A list item has no identity. The object is stored without managedFields.
             return
         except Exception:
             if given is not None:

@@ -42,8 +42,8 @@ class Pruner:
         last_set = atom.named(last["fieldsV1"])
         pruned = self._add_back_owned(merged, _object(atom.remove(merged, last_set), merged), version, owned)
         pruned = self._in(pruned, version)
-        gone = difference(_named_fields(atom, merged), _named_fields(atom, pruned))
-        result = _object(atom.remove(merged, intersection(gone, last_set)), merged)
+        removed = difference(_named_fields(atom, merged), _named_fields(atom, pruned))
+        result = _object(atom.remove(merged, intersection(removed, last_set)), merged)
         return self._in(result, own_version)
 
     def _add_back_owned(
@@ -62,11 +62,11 @@ class Pruner:
                 continue
             merged, pruned = self._in(merged, other), self._in(pruned, other)
             owned_here = atom.named(fields)
-            gone = difference(_named_fields(atom, merged), _named_fields(atom, pruned))
+            removed = difference(_named_fields(atom, merged), _named_fields(atom, pruned))
             # If no removed field is owned here, keep the pruned object. Building it from the merged object again would
             # restore what was removed inside a list that is atomic in this version.
-            if intersection(gone, owned_here):
-                pruned = _object(atom.remove(merged, difference(gone, owned_here)), merged)
+            if intersection(removed, owned_here):
+                pruned = _object(atom.remove(merged, difference(removed, owned_here)), merged)
         return pruned
 
     def _in(self, obj: Object, version: str) -> Object:

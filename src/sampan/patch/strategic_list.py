@@ -60,8 +60,8 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
 
 def delete_scalars(current: list[Any], unwanted: list[Any]) -> list[Any]:
     """Return a list of scalars without the unwanted ones."""
-    gone = set(unwanted)
-    return [item for item in current if item not in gone]
+    removed = set(unwanted)
+    return [item for item in current if item not in removed]
 
 
 def are_maps(*lists: list[Any]) -> bool:

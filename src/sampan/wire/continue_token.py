@@ -56,6 +56,7 @@ def decode_token(text: str, prefix: str) -> ContinueToken:
 
 def _fields(text: str) -> dict[str, object]:
     broken = _not_base64(text)
+    # Go's base64 decoder ignores line breaks.
     text = text.replace("\r", "").replace("\n", "") if broken else text
     broken = _not_base64(text)
     if broken or len(text) % 4 == 1:

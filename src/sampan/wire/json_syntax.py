@@ -258,12 +258,12 @@ class Duplicates(list[str]):
 
         Skips duplicates inside an unknown field, because Go does not decode it.
         """
-        odd = list(unknown)
-        found = [(self._places.get(path, -1), f"unknown field {quote(path)}") for path in odd]
+        unknown_paths = list(unknown)
+        found = [(self._places.get(path, -1), f"unknown field {quote(path)}") for path in unknown_paths]
         found += [
             (place, f"duplicate field {quote(path)}")
             for path, place in self._repeated.items()
-            if not any(path == each or path.startswith((f"{each}.", f"{each}[")) for each in odd)
+            if not any(path == each or path.startswith((f"{each}.", f"{each}[")) for each in unknown_paths)
         ]
         return [text for _, text in sorted(found, key=itemgetter(0))]
 

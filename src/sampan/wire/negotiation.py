@@ -72,6 +72,7 @@ def parse_accept(header: str) -> list[Clause]:
     """
     parts = header[:ACCEPT_CHARS_MAX].split(",")
     clauses = [clause for part in parts if (clause := _parse_clause(part.strip(" "))) is not None]
+    # Go sorts up to 12 elements by insertion, whose result differs because `_better` is not a total order.
     if len(clauses) > 12:
         return sorted(clauses, key=lambda c: (-c.quality, c.type == "*", c.subtype == "*"))
     for end in range(1, len(clauses)):

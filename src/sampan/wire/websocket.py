@@ -60,6 +60,8 @@ class WebSocket:
                     return message
             if self._frames.state is not ConnectionState.OPEN:
                 return None
+            # Answers to pings are written without waiting. Waiting here keeps a client that never reads from filling
+            # the buffer with them.
             await self._tunnel.drain()
             data = await self._tunnel.read()
             if not data:
