@@ -186,7 +186,10 @@ def test_surge_allows_two_pods_on_a_node(pods: list[Pod], deleted: list[str]) ->
         ),
         pytest.param({"maxUnavailable": 3}, [pod("a"), pod("b"), pod("c")], [], id="all are new"),
         pytest.param(
-            {"maxUnavailable": 1}, [pod("a", OLD), pod("b", OLD), pod("c", OLD, going=True)], [], id="one is going"
+            {"maxUnavailable": 1},
+            [pod("a", OLD), pod("b", OLD), pod("c", OLD, going=True)],
+            [],
+            id="one is terminating",
         ),
     ],
 )
@@ -201,13 +204,17 @@ def test_an_update_replaces_unavailable_pods_and_a_few_others(
     ("nodes", "pods", "created", "deleted"),
     [
         pytest.param("ab", [pod("a", OLD), pod("b", OLD)], ["a"], [], id="one more"),
-        pytest.param("ab", [pod("a", OLD), pod("a", ready=False), pod("b", OLD)], [], [], id="one is coming"),
-        pytest.param("ab", [pod("a", OLD), pod("a"), pod("b", OLD)], ["b"], ["a-old"], id="one has come"),
+        pytest.param("ab", [pod("a", OLD), pod("a", ready=False), pod("b", OLD)], [], [], id="one is being created"),
+        pytest.param("ab", [pod("a", OLD), pod("a"), pod("b", OLD)], ["b"], ["a-old"], id="one was created"),
         pytest.param(
-            "ab", [pod("a", OLD, ready=False), pod("b", OLD)], ["a", "b"], [], id="beside unavailable ones it is free"
+            "ab",
+            [pod("a", OLD, ready=False), pod("b", OLD)],
+            ["a", "b"],
+            [],
+            id="unavailable pods do not use the limit",
         ),
         pytest.param("a", [pod("a"), pod("z", OLD)], [], ["z-old"], id="one is misplaced"),
-        pytest.param("a", [pod("z", OLD)], [], [], id="a misplaced one that is needed"),
+        pytest.param("a", [pod("z", OLD)], [], [], id="a misplaced pod that is needed"),
         pytest.param("a", [pod("z", OLD, ready=False)], [], ["z-old"], id="a misplaced one of no use"),
     ],
 )

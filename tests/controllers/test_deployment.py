@@ -48,7 +48,7 @@ async def _until(c: Working, **status: Any) -> Object:
                     return found
                 await asyncio.sleep(0.01)
     except TimeoutError:
-        raise AssertionError(f"it did not come to {status}: {current}") from None
+        raise AssertionError(f"status is {current}, expected {status}") from None
 
 
 def _condition(obj: Object, type: str) -> tuple[str, str]:

@@ -72,7 +72,7 @@ def many(ready: int, not_ready: int) -> Object:
         ([(800, 100), (600, 100)], [(572, 0), (428, 0)]),
         ([(100, 600), (100, 600)], [(100, 400), (100, 400)]),
     ],
-    ids=["fits", "unready go first", "ready in proportion", "unready in proportion"],
+    ids=["fits", "unready ones are dropped first", "ready in proportion", "unready in proportion"],
 )
 def test_surplus_addresses_are_truncated(subsets: list[tuple[int, int]], left: list[tuple[int, int]] | None) -> None:
     found = truncated([many(*counts) for counts in subsets])

@@ -169,7 +169,7 @@ async def test_foreground_deletion_does_not_wait_for_non_blocking_dependents() -
         await c.until(SECRETS, "child", lambda obj: "deletionTimestamp" in obj["metadata"])
 
 
-@pytest.mark.parametrize("change", [{"blockOwnerDeletion": False}, None], ids=["unblocked", "let go"])
+@pytest.mark.parametrize("change", [{"blockOwnerDeletion": False}, None], ids=["unblocked", "reference removed"])
 async def test_a_dependent_that_stops_blocking_releases_the_owner(change: Object | None) -> None:
     async with cluster(set_up) as c:
         owner, other = [await c.create(CONFIG_MAPS, named(name)) for name in ("owner", "other")]

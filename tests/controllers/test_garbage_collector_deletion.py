@@ -136,7 +136,7 @@ async def test_an_owner_missing_in_the_graph_is_read_from_the_server() -> None:
         assert not await judge.is_gone()
         virtual = judge.graph.node(owner["metadata"]["uid"])
         assert virtual is not None
-        assert not await judge.attempt(virtual), "it is asked for until it is seen or absent"
+        assert not await judge.attempt(virtual), "it is retried until it is observed or absent"
         await judge.delete(CONFIG_MAPS, "owner")
         assert await judge.attempt(virtual)
         assert await judge.attempt(node)

@@ -94,7 +94,7 @@ async def test_a_token_that_was_marked_long_ago_is_deleted() -> None:
 @pytest.mark.parametrize(
     "labels",
     [
-        pytest.param({LAST_USED_LABEL: 10}, id="used on the last day that counts"),
+        pytest.param({LAST_USED_LABEL: 10}, id="used on the last day of the period"),
         pytest.param({LAST_USED_LABEL: 3, INVALID_SINCE_LABEL: 20}, id="used although it was invalid"),
         pytest.param({INVALID_SINCE_LABEL: 10}, id="not marked for long"),
     ],

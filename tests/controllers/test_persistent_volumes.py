@@ -292,7 +292,7 @@ async def test_an_attributes_class_of_a_claim_is_protected() -> None:
         {"currentVolumeAttributesClassName": "gold"},
         {"modifyVolumeStatus": {"targetVolumeAttributesClassName": "gold", "status": "Pending"}},
     ],
-    ids=["the one it has", "the one it is to get"],
+    ids=["current class", "target class"],
 )
 async def test_an_attributes_class_in_the_status_of_a_claim_is_protected(status: Object) -> None:
     async with cluster(attributes_class_protection.set_up) as c:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sampan.controllers.pod_changes import CountsOtherwise
+from sampan.controllers.pod_changes import CountChanged
 from sampan.informer.ref import RefReader
 from sampan.loops.views import POD_VIEW
 from sampan.wire import json
@@ -34,15 +34,15 @@ def _ref(metadata: dict[str, Any], spec: dict[str, Any], status: dict[str, Any])
         ({"ownerReferences": [OWNER]}, {}, {}, True),
         ({"uid": "other"}, {}, {}, True),
     ],
-    ids=["bound", "started", "annotated", "ready", "failed", "deleted", "labelled", "adopted", "made anew"],
+    ids=["bound", "started", "annotated", "ready", "failed", "deleted", "labelled", "adopted", "recreated"],
 )
 def test_updates_that_change_a_count_pass(
     metadata: dict[str, Any], spec: dict[str, Any], status: dict[str, Any], counts: bool
 ) -> None:
-    assert CountsOtherwise("ReplicaSet").update(_ref({}, {}, {}), _ref(metadata, spec, status)) is counts
+    assert CountChanged("ReplicaSet").update(_ref({}, {}, {}), _ref(metadata, spec, status)) is counts
 
 
 @pytest.mark.parametrize(("owner", "counts"), [("ReplicaSet", True), ("ReplicationController", False)])
 def test_pods_with_another_kind_of_owner_do_not_count(owner: str, counts: bool) -> None:
     owned = {"ownerReferences": [OWNER]}
-    assert CountsOtherwise(owner).update(_ref(owned, {}, {}), _ref(owned, {}, {"conditions": [READY]})) is counts
+    assert CountChanged(owner).update(_ref(owned, {}, {}), _ref(owned, {}, {"conditions": [READY]})) is counts

@@ -112,7 +112,7 @@ def test_ordered_management_waits_for_min_ready_seconds() -> None:
     ("others", "found", "ordered", "parallel"),
     [
         pytest.param([pod(0)], pod(1), Step.DELETE, Step.DELETE, id="well"),
-        pytest.param([pod(0)], pod(1, ready=False), Step.DELETE, Step.DELETE, id="the first that is unwell"),
+        pytest.param([pod(0)], pod(1, ready=False), Step.DELETE, Step.DELETE, id="the first unhealthy pod"),
         pytest.param([pod(0, ready=False)], pod(1, ready=False), Step.WAIT, Step.DELETE, id="a later one"),
         pytest.param([], pod(1, ready=False), Step.WAIT, Step.DELETE, id="one is missing"),
         pytest.param([pod(0)], pod(1, going=True), Step.WAIT, Step.KEEP, id="terminating"),
@@ -137,8 +137,8 @@ def test_surplus_pods_are_sorted_from_the_highest_ordinal_down() -> None:
         pytest.param(web(3), [pod(0, OLD), pod(1, OLD), pod(2, ready=False)], None, id="one done, not ready"),
         pytest.param(web(3), [pod(0, OLD), pod(1, OLD), pod(2, OLD, going=True)], None, id="one going"),
         pytest.param(web(3), [pod(0, OLD), pod(1, OLD)], None, id="one missing"),
-        pytest.param(web(2), [pod(0, OLD, ready=False), pod(1)], "web-0", id="an old one that is unwell"),
-        pytest.param(web(2), [pod(0, OLD), pod(1, OLD, phase="Failed")], None, id="one that has ended"),
+        pytest.param(web(2), [pod(0, OLD, ready=False), pod(1)], "web-0", id="an unhealthy old pod"),
+        pytest.param(web(2), [pod(0, OLD), pod(1, OLD, phase="Failed")], None, id="an ended pod"),
         pytest.param(web(1), [pod(0)], None, id="all done"),
         pytest.param(
             web(2, updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}),
@@ -215,7 +215,7 @@ STALE = OwnerReference("v1", "Pod", "web-0", "gone", True)
 @pytest.mark.parametrize(
     ("policy", "replicas", "before", "after"),
     [
-        pytest.param("Retain Retain", 1, [], None, id="nobody's"),
+        pytest.param("Retain Retain", 1, [], None, id="no owner"),
         pytest.param("Retain Retain", 1, [SET], [], id="no longer the set's"),
         pytest.param("Retain Retain", 1, [OTHER], None, id="another's"),
         pytest.param("Delete Retain", 1, [], [SET], id="the set's"),
@@ -226,10 +226,10 @@ STALE = OwnerReference("v1", "Pod", "web-0", "gone", True)
         pytest.param("Delete Retain", 1, [OTHER, SET], [OTHER], id="another controls it already"),
         pytest.param("Delete Retain", 1, [STALE], None, id="an earlier pod's"),
         pytest.param("Retain Delete", 1, [], None, id="the pod stays"),
-        pytest.param("Retain Delete", 0, [], [POD], id="the pod goes"),
+        pytest.param("Retain Delete", 0, [], [POD], id="the pod is surplus"),
         pytest.param("Retain Delete", 1, [POD], [], id="the pod stays after all"),
         pytest.param("Delete Delete", 1, [], [SET], id="both, the pod stays"),
-        pytest.param("Delete Delete", 0, [SET], [POD], id="both, the pod goes"),
+        pytest.param("Delete Delete", 0, [SET], [POD], id="both, the pod is surplus"),
     ],
 )
 def test_owners_of_a_claim_follow_the_policy(

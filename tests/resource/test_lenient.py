@@ -82,7 +82,7 @@ def test_an_object_without_its_required_part_is_read() -> None:
     [
         pytest.param("number", 2.0, 2, id="integer with a fraction of nothing"),
         pytest.param("part", 2, 2, id="number without a fraction"),
-        pytest.param("mode", "sideways", "sideways", id="value that no enumeration names"),
+        pytest.param("mode", "sideways", "sideways", id="value outside of an enumeration"),
         pytest.param("port", "80%", "80%", id="text of int-or-string"),
         pytest.param("port", 80, 80, id="number of int-or-string"),
         pytest.param("names", [None, "a"], ["", "a"], id="null in a list of texts"),

@@ -197,7 +197,7 @@ SPREADS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "the emptier zone": (spread(), {"c"}),
     "a greater skew": (spread(2), {"a", "b", "c"}),
     "fewer domains than wanted": (spread(minDomains=3), {"c"}),
-    "others do not count": (spread(labelSelector={"matchLabels": {"app": "db"}}), {"a", "b", "c"}),
+    "other pods do not count": (spread(labelSelector={"matchLabels": {"app": "db"}}), {"a", "b", "c"}),
 }
 
 

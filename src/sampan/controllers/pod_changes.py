@@ -11,7 +11,7 @@ from sampan.loops.views import Pod
 from sampan.operator.predicates import Predicate
 
 
-class CountsOtherwise(Predicate[Pod]):
+class CountChanged(Predicate[Pod]):
     """Drops updates that change no count: activity, the time of readiness and the owner stay the same.
 
     It also drops updates of Pods whose controller was and is of another kind than `owner`.

@@ -15,7 +15,7 @@ from typing import Final
 from sampan.client import ClientError, NotFound
 from sampan.controllers.availability import is_available, next_available_s
 from sampan.controllers.ownership import Owned, OwnerGone, controller_of, index_by_controller, owners_of_pods
-from sampan.controllers.pod_changes import CountsOtherwise
+from sampan.controllers.pod_changes import CountChanged
 from sampan.controllers.pod_control import PodControl, pod_from_template
 from sampan.controllers.pod_deletion_order import first_to_delete
 from sampan.controllers.slow_start import slow_start
@@ -80,7 +80,7 @@ class ReplicaController:
             .watches(
                 POD_VIEW,
                 owners_of_pods(self._kind, self._informer, self._selector),
-                predicates=[CountsOtherwise(self._kind.kind)],
+                predicates=[CountChanged(self._kind.kind)],
             )
             .with_options(max_concurrent_reconciles=WORKERS)
             .complete(self)

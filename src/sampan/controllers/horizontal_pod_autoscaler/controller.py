@@ -11,7 +11,7 @@ import msgspec
 
 from sampan.client import ApiError, ClientError, Conflict, Scale
 from sampan.controllers.horizontal_pod_autoscaler.limits import ScalingHistory, Wanted, limit
-from sampan.controllers.horizontal_pod_autoscaler.measure import Measured, Target, measure_all
+from sampan.controllers.horizontal_pod_autoscaler.measure import Measured, ScaleTarget, measure_all
 from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics
 from sampan.controllers.horizontal_pod_autoscaler.pods import ScaledPod, decode_pod
 from sampan.controllers.horizontal_pod_autoscaler.replicas import Calculation, Tolerances
@@ -172,7 +172,7 @@ class HorizontalController:
     async def _measure(self, run: _Reconciliation, scale: Scale, request: Request) -> Measured:
         pods = self._pods_of(run, scale, request)
         calculation = Calculation(run.current, _tolerances(run.spec), pods, self._clock.now())
-        target = Target(request.namespace, scale.status.selector, scale.status.replicas, calculation)
+        target = ScaleTarget(request.namespace, scale.status.selector, scale.status.replicas, calculation)
         measured = await measure_all(self._metrics, target, run.spec.get("metrics") or [])
         for reason, text in measured.failures:
             self._recorder.warning(run.hpa, reason, text)

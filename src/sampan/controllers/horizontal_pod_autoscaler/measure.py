@@ -24,7 +24,7 @@ _FIELDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ScaleTarget:
     """The workload to scale."""
 
     namespace: str
@@ -60,7 +60,7 @@ class Measured:
         return f"invalid metrics ({failed}), first error is: {self.failures[0][1]}"
 
 
-async def measure_all(metrics: Metrics, target: Target, specs: Sequence[Object]) -> Measured:
+async def measure_all(metrics: Metrics, target: ScaleTarget, specs: Sequence[Object]) -> Measured:
     """Measure all metrics in order."""
     measured = Measured(count=len(specs))
     for spec in specs:
@@ -76,7 +76,7 @@ async def measure_all(metrics: Metrics, target: Target, specs: Sequence[Object])
     return measured
 
 
-async def _measure(metrics: Metrics, target: Target, spec: Object) -> tuple[str, Proposal, Object]:
+async def _measure(metrics: Metrics, target: ScaleTarget, spec: Object) -> tuple[str, Proposal, Object]:
     """Return the metric's name, its proposal and its status. Raises `MetricsError`."""
     kind = spec["type"]
     source: Object = spec[_FIELDS[kind]]
@@ -94,7 +94,7 @@ async def _measure(metrics: Metrics, target: Target, spec: Object) -> tuple[str,
 _Found = tuple[str, Proposal, Object]
 
 
-async def _of_resource(metrics: Metrics, target: Target, source: Object) -> _Found:
+async def _of_resource(metrics: Metrics, target: ScaleTarget, source: Object) -> _Found:
     resource, container = source["name"], source.get("container", "")
     wanted = source["target"]
     by_average = wanted.get("averageValue") is not None
@@ -120,7 +120,7 @@ async def _of_resource(metrics: Metrics, target: Target, source: Object) -> _Fou
     return name, proposal, {**named, "current": current}
 
 
-async def _of_pods(metrics: Metrics, target: Target, source: Object) -> _Found:
+async def _of_pods(metrics: Metrics, target: ScaleTarget, source: Object) -> _Found:
     metric, selector = _identity(source)
     try:
         found = await metrics.custom_of_pods(target.namespace, target.selector, metric, selector)
@@ -130,7 +130,7 @@ async def _of_pods(metrics: Metrics, target: Target, source: Object) -> _Found:
     return f"pods metric {metric}", proposal, _status(source, "averageValue", proposal)
 
 
-async def _of_object(metrics: Metrics, target: Target, source: Object) -> _Found:
+async def _of_object(metrics: Metrics, target: ScaleTarget, source: Object) -> _Found:
     metric, selector = _identity(source)
     described: Object = source["describedObject"]
     try:
@@ -143,7 +143,7 @@ async def _of_object(metrics: Metrics, target: Target, source: Object) -> _Found
     return f"{described['kind']} metric {metric}", proposal, status
 
 
-async def _of_external(metrics: Metrics, target: Target, source: Object) -> _Found:
+async def _of_external(metrics: Metrics, target: ScaleTarget, source: Object) -> _Found:
     metric, selector = _identity(source)
     try:
         usage = sum(await metrics.external(target.namespace, metric, selector))
@@ -153,7 +153,7 @@ async def _of_external(metrics: Metrics, target: Target, source: Object) -> _Fou
     return f"external metric {metric}", proposal, _status(source, field_name, proposal)
 
 
-def _shared(target: Target, wanted: Object, usage: int) -> tuple[Proposal, str]:
+def _shared(target: ScaleTarget, wanted: Object, usage: int) -> tuple[Proposal, str]:
     """Evaluate one number for all Pods, per Pod or as a whole. Return also its field in the status."""
     if wanted.get("averageValue") is not None:
         each = _milli(wanted["averageValue"])
