@@ -124,3 +124,8 @@ def test_next_time_agrees_with_a_model_that_tries_every_minute(
             return
         minute += dt.timedelta(minutes=1)
     assert due is None or (due >= minute and fits(fields, due.astimezone(ZoneInfo(zone))))
+
+
+def test_a_very_long_schedule_is_refused() -> None:
+    with pytest.raises(ValueError, match="schedule of 20008 characters, at most 4096 are allowed"):
+        parse_schedule(f"{','.join(['*'] * 10_000)} * * * **")

@@ -22,6 +22,10 @@ class _Bounds(NamedTuple):
     names: dict[str, int]
 
 
+SCHEDULE_CHARACTERS_MAX = 4096
+"""All values of all fields, written one by one, take some 500 characters. Kubernetes has no limit."""
+
+
 def _names(*words: str, start: int) -> dict[str, int]:
     return {word: number for number, word in enumerate(words, start)}
 
@@ -200,6 +204,8 @@ def parse_schedule(text: str) -> Schedule:
     """Parse a schedule. Raises `ValueError` with the message shown to clients."""
     if not text:
         raise ValueError("empty spec string")
+    if len(text) > SCHEDULE_CHARACTERS_MAX:
+        raise ValueError(f"schedule of {len(text)} characters, at most {SCHEDULE_CHARACTERS_MAX} are allowed")
     time_zone, text = _take_time_zone(text)
     if text.startswith(_EVERY):
         try:

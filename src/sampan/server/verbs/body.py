@@ -17,6 +17,7 @@ from sampan.registry.rest.metadata import match_namespace, metadata_of
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.schema.go_nulls import with_nulls
 from sampan.server.request import Request
+from sampan.server.verbs.body_bounds import check_json, check_value
 from sampan.server.verbs.options import WriteOptions
 from sampan.server.verbs.recognition import NO_TYPE, check_kind, check_other_kind, type_fault, unreadable, unrecognized
 from sampan.server.verbs.scope import Scope
@@ -182,14 +183,20 @@ def _typed(body: bytes, content_type: str, kind: str, duplicates: bool, builtin:
 
 
 def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
-    """Decode by media type (parameters such as charset are ignored). Raises `Undecodable` (400), 415."""
+    """Decode by media type (parameters such as charset are ignored). Raises `Undecodable` (400), 413, 415."""
     format_ = body_format(content_type, OFFERED if builtin else CUSTOM_OFFERED)
     codec = _CODECS[format_]
+    if format_ == "json":
+        check_json(body)
     try:
+        faults: list[str] = []
         if duplicates and format_ != "protobuf":
             value, faults = codec.decode_strict(body)
-            return value, faults
-        return codec.decode(body), []
+        else:
+            value = codec.decode(body)
+        if format_ != "json":
+            check_value(value, body)
+        return value, faults
     except wire_json.DecodeError as error:
         raise Undecodable(f"{NO_TYPE}{error}" if format_ == "json" else str(error), str(error)) from None
 

@@ -24,7 +24,8 @@ from sampan.registry.rest.update import update as rest_update
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.server.request import Request, Response
 from sampan.server.verbs.admit import admit
-from sampan.server.verbs.body import decode_value, normalise, read_limited
+from sampan.server.verbs.body import Undecodable, decode_value, normalise, read_limited
+from sampan.server.verbs.body_bounds import check_json
 from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patched_type import settle_type
@@ -133,6 +134,7 @@ def patch_type_of(request: Request, endpoint: Endpoint) -> str:
 
 
 def _decode_patch(body: bytes, content_type: str, options: WriteOptions) -> tuple[Any, list[str]]:
+    check_json(body)
     try:
         if options.field_validation == "Ignore":
             return wire_json.decode(body), []
@@ -151,11 +153,11 @@ def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:
     try:
         try:
             return decode_value(body, media, duplicates=options.field_validation != "Ignore")
-        except errors.StatusError:
+        except Undecodable:
             if media == "application/yaml":
                 raise
             return decode_value(body, "application/yaml", duplicates=options.field_validation != "Ignore")
-    except errors.StatusError as error:
+    except Undecodable as error:
         raise errors.bad_request(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
 
 
