@@ -9,7 +9,7 @@ from sampan.scheduler.constraints import AffinityTerm, Constraints, WeightedTerm
 from sampan.scheduler.views import Condition, Labels, PodHead, decode_pod_head
 
 ENDED = ("Succeeded", "Failed")
-"""Phases of Pods that use no resources any more."""
+"""Phases of Pods that no longer use resources."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class PodInfo:
 
     @property
     def has_ended(self) -> bool:
-        """True if the Pod uses no resources any more."""
+        """True if the Pod no longer uses resources."""
         return self.phase in ENDED
 
     def on(self, node_name: str) -> "PodInfo":

@@ -75,7 +75,7 @@ def issue(
 
 
 def _key_usage(usages: Collection[str]) -> x509.KeyUsage | None:
-    """Return the KeyUsage extension; None if no usage belongs into it.
+    """Return the KeyUsage extension; None if none of the usages belongs to it.
 
     OpenSSL refuses a certificate whose KeyUsage has no bits, and Go leaves the extension out. A leaf signs no
     certificates, whatever the request contains.

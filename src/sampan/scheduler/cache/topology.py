@@ -38,7 +38,7 @@ class Domains:
     def __init__(self, size: int) -> None:
         self.ids: Ints = np.full(size, -1, dtype=np.int64)
         self.numbers: dict[str, int] = {}
-        """Number of each value. Values that no Node has any more keep their number."""
+        """Number of each value. Values that no Node has now keep their number."""
 
     def set(self, row: int, value: str | None) -> None:
         """Set the label value of a row."""
