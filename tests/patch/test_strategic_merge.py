@@ -288,3 +288,14 @@ def test_every_value_of_the_patch_is_in_the_result(app: Spec, patch: Spec) -> No
     for name in ("replicas", "paused", "tolerations"):
         if name in patch["spec"]:
             assert merged[name] == patch["spec"][name]
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [{"containers": [{"name": {}}]}, {"containers": [{"name": [], "$patch": "delete"}]}],
+    ids=["a map", "a list of a deletion"],
+)
+def test_a_merge_key_that_is_no_scalar_is_refused(patch: Spec) -> None:
+    with pytest.raises(StatusError) as refused:
+        spec_after({"containers": named("a")}, patch)
+    assert refused.value.code == 422

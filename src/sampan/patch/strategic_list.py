@@ -59,7 +59,9 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
 
 
 def delete_scalars(current: list[Any], unwanted: list[Any]) -> list[Any]:
-    """Return a list of scalars without the unwanted ones."""
+    """Return a list of scalars without the unwanted ones. Raises 422 if one of those is no scalar."""
+    if any(isinstance(item, dict | list) for item in unwanted):
+        raise not_applicable()
     removed = set(unwanted)
     return [item for item in current if item not in removed]
 
@@ -93,7 +95,10 @@ def _key(item: Any, merge_key: str) -> Any:
     found = _is_map(item)
     if merge_key not in found:
         raise unexpected(f"map: {plain(found)} does not contain declared merge key: {merge_key}")
-    return found[merge_key]
+    key = found[merge_key]
+    if isinstance(key, dict | list):
+        raise not_applicable()
+    return key
 
 
 def _follow_directives(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
