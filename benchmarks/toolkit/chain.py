@@ -75,12 +75,12 @@ async def _run(data: Path, replicas: int, nodes: int, holds: Callable[[Object], 
 
 
 async def _nodes_take_pods(client: Client, nodes: int) -> None:
-    """Wait until so many Nodes have no taints any more, and ranges of addresses for their Pods."""
+    """Wait until so many Nodes have no taints any more."""
     ready: set[str] = set()
     async with asyncio.timeout(_TIMEOUT_S), aclosing(client.resource(NODES).follow()) as events:
         async for event in events:
             spec = event.object.get("spec") or {}
-            if spec.get("podCIDR") and not spec.get("taints"):
+            if not spec.get("taints"):
                 ready.add(event.object["metadata"]["name"])
             if len(ready) == nodes:
                 return

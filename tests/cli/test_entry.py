@@ -27,11 +27,15 @@ def main():
 """
 
 
-def run(folder: Path, module: str) -> "subprocess.CompletedProcess[str]":
-    """Run a module as a program is run."""
+def run(folder: Path, module: str, interrupts: signal.Handlers = signal.SIG_DFL) -> "subprocess.CompletedProcess[str]":
+    """Run a module as a program is run. `interrupts`: how SIGINT is handled at its start, whatever it is here."""
     (folder / "program.py").write_text(module)
     code = f"import sys; sys.path.insert(0, {str(folder)!r}); from sampan.cli import entry; entry._run('program')"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    before = signal.signal(signal.SIGINT, interrupts)
+    try:
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_while_modules_are_imported_shows_no_traceback(tmp_path: Path) -> None:

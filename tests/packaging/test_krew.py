@@ -81,9 +81,9 @@ def test_the_archive_holds_the_files_and_a_licence(archive: bytes) -> None:
 def test_the_package_installs_the_programs() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts == {
-        "sampan": "sampan.cli.main:main",
-        "kubectl-sampan": "sampan.cli.kubectl.main:main",
-        "kubectl_complete-sampan": "sampan.cli.kubectl.completion:main",
+        "sampan": "sampan.cli.entry:sampan",
+        "kubectl-sampan": "sampan.cli.entry:kubectl_sampan",
+        "kubectl_complete-sampan": "sampan.cli.entry:kubectl_complete_sampan",
     }
 
 
