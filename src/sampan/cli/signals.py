@@ -11,7 +11,7 @@ from types import FrameType
 def orderly_end() -> Iterator[None]:
     """Let SIGTERM and SIGHUP interrupt the block, so that its `finally` clauses run.
 
-    Servers set handlers of their own in it. A signal that the parent process had ignored stays ignored: SIGHUP under
+    Servers set other handlers in it. A signal that the parent process had ignored stays ignored: SIGHUP under
     nohup.
     """
     if threading.current_thread() is not threading.main_thread():  # handlers can only be set in the main thread

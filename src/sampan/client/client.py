@@ -41,7 +41,7 @@ class Client:
         request_timeout_s: float = REQUEST_TIMEOUT_S,
     ) -> None:
         """`counts`: what the transport counts, if it does. `request_timeout_s`: longest wait for an answer, in all its
-        retries; `math.inf` for no limit. Watches have limits of their own.
+        retries; `math.inf` for no limit. Watches have separate limits.
         """
         self.rest = RESTClient(transport, request_timeout_s=request_timeout_s)
         self.counts = counts

@@ -14,16 +14,14 @@ from sampan.core.time import NANOSECONDS_PER_SECOND, add_seconds, parse_duration
 YEARS_AHEAD: Final = 5
 """Number of years that the search for the next time covers."""
 _MINUTE: Final = dt.timedelta(minutes=1)
+SCHEDULE_CHARACTERS_MAX: Final = 4096
+"""All values of all fields, written one by one, take some 500 characters. Kubernetes has no limit."""
 
 
 class _Bounds(NamedTuple):
     low: int
     high: int
     names: dict[str, int]
-
-
-SCHEDULE_CHARACTERS_MAX = 4096
-"""All values of all fields, written one by one, take some 500 characters. Kubernetes has no limit."""
 
 
 def _names(*words: str, start: int) -> dict[str, int]:

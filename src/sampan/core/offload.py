@@ -22,7 +22,7 @@ T = TypeVar("T")
 LARGE_BYTES = 32 * 1024
 """Size limit for computing on the loop. Most requests are smaller; computing 32 KiB takes up to 30 ms."""
 HUGE_BYTES = 512 * 1024
-"""Requests from this size on have threads of their own: a few of them, of 10 s each, must not hold up the others."""
+"""Requests from this size on have separate threads: a few of them, of 10 s each, must not hold up the others."""
 THREADS_MAX = 2
 """Threads for large requests, and as many for huge ones."""
 INLINE_STEPS_MAX = 10_000

@@ -1,4 +1,4 @@
-"""How errors look in logs: one line for what happens in normal operation, a traceback for what nobody expected.
+"""How errors look in logs: one line for what happens in normal operation, a traceback for programming errors.
 
 A refusal of the server, a broken connection or a timeout is explained by its text. Any other exception points to a
 fault in the program, and only its traceback shows where.

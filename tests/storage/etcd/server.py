@@ -124,13 +124,6 @@ class Member:
         with direct.open(request, timeout=timeout_s) as answer:
             return json.load(answer)
 
-    def watches(self) -> int:
-        """How many watches it has."""
-        with urllib.request.urlopen(f"{self.url}/metrics", timeout=START_TIMEOUT_S) as answer:
-            text = answer.read().decode()
-        line = next(line for line in text.splitlines() if line.startswith("etcd_debugging_mvcc_watcher_total "))
-        return int(float(line.split()[1]))
-
     def freeze(self) -> None:
         """It stands still, with its connections open. Returns when it does: a busy machine takes its time."""
         assert self.process is not None

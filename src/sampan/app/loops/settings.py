@@ -22,7 +22,7 @@ class NodeSettings:
     image_directory: Path | None = None
     range_wait_s: float = 5.0
     """How long simulated nodes wait for ranges of addresses if no node-ipam-controller runs in the same process;
-    0: they register with ranges of their own.
+    0: they register with ranges that they choose themselves.
     """
     address: str = "127.0.0.1"
     """Where the API server finds the nodes' server."""

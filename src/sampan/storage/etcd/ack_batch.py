@@ -1,7 +1,7 @@
 """`AckBatch`: acknowledges writes that run at the same time together.
 
 etcd answers one write after another. Acknowledged one by one, each answer, its event, and the client's next request
-would cost turns of the event loop of their own, which together cost more than the call.
+would each cost a turn of the event loop, which together cost more than the call.
 
 Concurrency: no tasks; each writer waits in its own task.
 """

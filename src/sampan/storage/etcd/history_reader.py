@@ -1,4 +1,4 @@
-"""`HistoryReader`: reads older events of a range from etcd, by a watch on a stream of its own."""
+"""`HistoryReader`: reads older events of a range from etcd, by a watch on a separate stream."""
 
 import asyncio
 from contextlib import AsyncExitStack

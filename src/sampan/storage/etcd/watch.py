@@ -1,4 +1,4 @@
-"""`EtcdWatch`: a watch of the store, fed by the hub; older events come from etcd, on a stream of its own."""
+"""`EtcdWatch`: a watch of the store, fed by the hub; older events come from etcd, on a separate stream."""
 
 import asyncio
 from types import TracebackType
@@ -33,7 +33,7 @@ class HistorySource:
 
 
 class EtcdWatch(HubWatch):
-    """See the module. Has a stream of its own only while it catches up with the hub."""
+    """See the module. Has a separate stream only while it catches up with the hub."""
 
     def __init__(self, hub: WatchHub, source: HistorySource, start: str, end: str, after: int) -> None:
         super().__init__(hub, start, end, after)

@@ -86,7 +86,7 @@ def lines_of(table: Sequence[Row], obj: Any, indent: str = "") -> Iterator[str]:
 
 
 def labelled(label: str, value: Any, indent: str = "") -> Iterator[str]:
-    """Yield `label: value`; the further items of a list on lines of their own, `<none>` for an empty list."""
+    """Yield `label: value`; the further items of a list on separate lines, `<none>` for an empty list."""
     if not isinstance(value, list):
         yield f"{indent}{label}:\t{plain(value)}"
         return
