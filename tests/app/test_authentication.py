@@ -17,7 +17,7 @@ from sampan.cli.authentication_options import authentication_options, take_authe
 from sampan.core.certificates import make_authority
 from sampan.core.token_keys import make_signing_key
 from sampan.registry.cluster import Cluster
-from sampan.registry.extension_authentication import combined, publish_authentication
+from sampan.server.loops.extension_authentication import combined, publish_authentication
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.pki.directory import prepare_credentials
 from sampan.storage.memory import MemoryStore

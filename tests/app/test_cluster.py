@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from sampan.app.cluster import run_cluster
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
-from sampan.registry.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
 from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.strategy import Context
+from sampan.server.loops.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
 from sampan.storage.encoding import encode
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store

@@ -9,11 +9,11 @@ import pytest
 from sampan.app.cluster import run_cluster
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
-from sampan.registry.kubernetes_service import KubernetesService
 from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.rest.delete import DeleteOptions, delete
-from sampan.registry.servers.addresses import Address, ServerAddresses
 from sampan.registry.strategy import Context
+from sampan.server.loops.api_servers.addresses import Address, ServerAddresses
+from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import KeyValue, OutcomeUnknown, RangeResult, Revision, StoreFull, StoreUnreachable
 from sampan.testing.virtual_time import virtual_time

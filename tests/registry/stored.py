@@ -3,8 +3,8 @@
 from typing import Any
 
 from sampan.core.object import Object
-from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.cluster import Cluster
+from sampan.registry.old_versions.upgrade import BuiltinUpgrade
 from sampan.storage.memory import MemoryStore
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sampan.registry.builtin_upgrade import BuiltinUpgrade
+from sampan.registry.old_versions.upgrade import BuiltinUpgrade
 from sampan.storage.encoding import decode
 from sampan.storage.translation import canonical
 from sampan.wire import json, protobuf
@@ -121,4 +121,4 @@ def test_a_built_in_kind_that_is_not_served_is_left_alone(upgrade: BuiltinUpgrad
 def test_what_cannot_be_read_whole_is_given_as_it_is(upgrade: BuiltinUpgrade, caplog: pytest.LogCaptureFixture) -> None:
     found = upgrade(stored("apiregistration.k8s.io/v1", "APIService", spec={"groupPriorityMinimum": "many"}))
     assert found["spec"]["groupPriorityMinimum"] == "many"
-    assert "cannot be read whole" in caplog.text
+    assert "cannot upgrade a stored" in caplog.text

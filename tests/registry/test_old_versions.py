@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from sampan.core.object import Object
-from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.catalogue import builtin_definitions
 from sampan.registry.conversions import builtin_conversions
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.old_versions import group_now
 from sampan.registry.old_versions.table import CHANGES
+from sampan.registry.old_versions.upgrade import BuiltinUpgrade
 from sampan.schema.builtin import Definitions
 from sampan.storage.encoding import decode
 from sampan.storage.translation import canonical
@@ -275,7 +275,7 @@ def test_what_has_another_form_than_its_version_says_is_given_as_it_is(
 ) -> None:
     found = upgrade(stored("networking.k8s.io/v1beta1", "Ingress", spec="none"))
     assert found["spec"] == "none"
-    assert "cannot be read whole" in caplog.text
+    assert "cannot upgrade a stored" in caplog.text
 
 
 def form_of(message: str, seen: dict[str, object]) -> dict[str, object]:

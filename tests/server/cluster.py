@@ -13,7 +13,6 @@ from sampan.app.at_rest import AtRest, Unencrypted
 from sampan.app.cluster import run_cluster
 from sampan.app.keep_running import keep_running
 from sampan.registry.cluster import Cluster
-from sampan.registry.kubernetes_service import KubernetesService
 from sampan.schema.builtin import Definitions
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.aggregation.settings import AggregationSettings
@@ -23,6 +22,7 @@ from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.identity import NO_IDENTITY, Identity
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.filters.tracing import Tracer
+from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.server.proxy.upstreams import ProxySettings
 from sampan.server.request import Response
 from sampan.server.verbs.components import ELSEWHERE, Components

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sampan.registry.allocation.repair import AllocationRepair
+from sampan.server.loops.allocation_repair import AllocationRepair
 from sampan.storage.store import StoreUnavailable
 from tests.registry.webhook.tls import bundle, listening, ok, requests
 from tests.server.cluster import Api, served

@@ -25,9 +25,6 @@ from sampan.core.token_keys import (
     read_verifying_keys,
 )
 from sampan.registry.cluster import Cluster
-from sampan.registry.extension_authentication import publish_authentication
-from sampan.registry.legacy_token_tracking import LastUse, TrackingSince
-from sampan.registry.servers.keys import KeyUse, ServerKeys, digest
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
 from sampan.registry.webhook.services import ServiceResolver
@@ -53,6 +50,9 @@ from sampan.server.authentication.service_account.tokens import ServiceAccountTo
 from sampan.server.authentication.static_token import StaticTokenAuthenticator, read_token_file
 from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings
 from sampan.server.authentication.websocket_token import WebSocketTokenAuthenticator
+from sampan.server.loops.api_servers.keys import KeyUse, ServerKeys, digest
+from sampan.server.loops.extension_authentication import publish_authentication
+from sampan.server.loops.legacy_token_tracking import LastUse, TrackingSince
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.pki.directory import (
     ADMIN_GROUPS,

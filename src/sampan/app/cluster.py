@@ -11,15 +11,15 @@ from functools import partial
 
 from sampan.app.engine import holds_nothing
 from sampan.app.keep_running import keep_running, until_done
-from sampan.registry.allocation.bootstrap import prepare_allocation
-from sampan.registry.bootstrap import bootstrap_default_account, bootstrap_priority_classes
-from sampan.registry.bootstrap_flow_control import ensure_flow_control, keep_flow_control
-from sampan.registry.bootstrap_policy.reconcile import ensure_policy
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.controller import CrdController
-from sampan.registry.kubernetes_service import KubernetesService
 from sampan.server.admission.policy.status import PolicyStatus
 from sampan.server.aggregation.aggregator import Aggregator
+from sampan.server.authorization.bootstrap_policy.reconcile import ensure_policy
+from sampan.server.loops.bootstrap import bootstrap_default_account, bootstrap_priority_classes
+from sampan.server.loops.default_service_cidr import prepare_allocation
+from sampan.server.loops.flow_control import ensure_flow_control, keep_flow_control
+from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.storage.compactor import Compactor
 
 _log = logging.getLogger("sampan.app")

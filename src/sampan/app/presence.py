@@ -10,10 +10,10 @@ from typing import Final
 
 from sampan.app.settings import UpSettings
 from sampan.registry.cluster import Cluster
-from sampan.registry.kubernetes_service import KubernetesService
-from sampan.registry.servers.addresses import Address, ServerAddresses
-from sampan.registry.servers.identity import IdentityLease, ServerName
-from sampan.registry.servers.keys import ServerKeys
+from sampan.server.loops.api_servers.addresses import Address, ServerAddresses
+from sampan.server.loops.api_servers.identity_lease import IdentityLease, ServerName
+from sampan.server.loops.api_servers.keys import ServerKeys
+from sampan.server.loops.kubernetes_service import KubernetesService
 
 LEAVE_TIMEOUT_S: Final = 3.0
 _log = logging.getLogger("sampan.app")

@@ -42,16 +42,16 @@ from sampan.app.read_only import run_read_only
 from sampan.app.service_ranges import allocators_of, compare_ranges
 from sampan.app.settings import UpSettings
 from sampan.app.storage import store_of, translation_of
-from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.cluster import Cluster
-from sampan.registry.kubernetes_service import KubernetesService
-from sampan.registry.servers.addresses import Address
-from sampan.registry.servers.identity import ServerName
+from sampan.registry.old_versions.upgrade import BuiltinUpgrade
 from sampan.server.admission.settings import SERVICE_ACCOUNT
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.filters.cors import compile_origins
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.listener import HttpServer
+from sampan.server.loops.api_servers.addresses import Address
+from sampan.server.loops.api_servers.identity_lease import ServerName
+from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.server.pki.directory import (
     Credentials,
     prepare_credentials,

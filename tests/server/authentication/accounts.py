@@ -10,13 +10,13 @@ import jwt
 
 from sampan.core.token_keys import SigningKey, make_signing_key
 from sampan.registry.cluster import Cluster
-from sampan.registry.legacy_token_tracking import LastUse
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery
 from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
+from sampan.server.loops.legacy_token_tracking import LastUse
 from sampan.storage.store import Store
 from tests.server.cluster import Answer, Api, served
 

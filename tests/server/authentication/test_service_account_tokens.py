@@ -260,7 +260,7 @@ async def test_a_token_is_good_also_where_its_use_cannot_be_noted(caplog: pytest
         token = await legacy(a)
         a.api.cluster.store.update = _unwritable  # type: ignore[method-assign]
         assert await a.tokens.authenticate_token(token)
-        assert "is not noted" in caplog.text
+        assert "cannot record the last use" in caplog.text
 
 
 async def _unwritable(*_: Any, **__: Any) -> Any:

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from sampan.registry.bootstrap_policy.objects import (
+from sampan.server.authorization.bootstrap_policy.objects import (
     AUTO_UPDATE,
     cluster_role_bindings,
     cluster_roles,
     role_bindings,
     roles,
 )
-from sampan.registry.bootstrap_policy.reconcile import ensure_policy, merged
+from sampan.server.authorization.bootstrap_policy.reconcile import ensure_policy, merged
 from tests.server.authorization.caches import RBAC, rule, user
 from tests.server.cluster import Api, served
 from tests.server.frame import JANE

@@ -9,8 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from sampan.controllers.cluster_role_aggregation import aggregated_rules
-from sampan.registry.bootstrap_policy.objects import cluster_role_bindings, cluster_roles, role_bindings, roles
 from sampan.server.authorization.authorizer import Authorizer, Decision
+from sampan.server.authorization.bootstrap_policy.objects import (
+    cluster_role_bindings,
+    cluster_roles,
+    role_bindings,
+    roles,
+)
 from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.server.authorization.node.authorizer import NodeAuthorizer
 from sampan.server.authorization.node.graph import NodeGraph

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from sampan.registry.bootstrap_flow_control import ensure_flow_control
 from sampan.registry.strategies.flowcontrol.bootstrap import AUTO_UPDATE
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.filter import with_priority_and_fairness
 from sampan.server.flow_control.flow_control import FlowControl
 from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.flow_control.ticket import Work
+from sampan.server.loops.flow_control import ensure_flow_control
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
 from tests.server.client import header

@@ -8,8 +8,8 @@ import pytest
 from sampan.app.authentication import Authentication
 from sampan.app.settings import UpSettings
 from sampan.registry.cluster import Cluster
-from sampan.registry.servers.identity import LATELY, IdentityLease, ServerName
-from sampan.registry.servers.keys import KeyUse, ServerKeys, differences, heard, told
+from sampan.server.loops.api_servers.identity_lease import LATELY, IdentityLease, ServerName
+from sampan.server.loops.api_servers.keys import KeyUse, ServerKeys, annotation_of, differences, keys_of
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.pki.directory import prepare_credentials
 from sampan.storage.memory import MemoryStore
@@ -36,14 +36,14 @@ ROTATED = {**ONE, "service-accounts": KeyUse("s1", frozenset({"s1", "s2"}))}
 def test_differences_are_what_one_uses_and_the_other_does_not_know(
     own: ServerKeys, other: ServerKeys, about: list[str]
 ) -> None:
-    found = differences(own, heard(told(other)))
+    found = differences(own, keys_of(annotation_of(other)))
     assert len(found) == len(about)
     assert all(word in text for word, text in zip(about, found, strict=True))
 
 
 @pytest.mark.parametrize("annotation", ["", "x", "[]", '{"ca": []}', '{"ca": 1}', "null"])
 def test_what_makes_no_sense_says_nothing(annotation: str) -> None:
-    assert heard(annotation) == {}
+    assert keys_of(annotation) == {}
 
 
 async def test_a_server_warns_once_of_a_living_one_with_other_keys(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sampan.registry.allocation.ports import KEY
-from sampan.registry.allocation.repair import LEAKS_MIN, AllocationRepair
 from sampan.registry.strategies.core.allocators import Holder
+from sampan.server.loops.allocation_repair import LEAKS_MIN, AllocationRepair
 from sampan.storage.encoding import decode, encode
 from sampan.storage.memory import MemoryStore
 from tests.server.cluster import Api, served

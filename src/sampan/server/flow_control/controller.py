@@ -14,7 +14,6 @@ from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.recent import Recent
 from sampan.core.time import timestamp
-from sampan.registry.bootstrap_flow_control import dangling_condition
 from sampan.registry.cluster import Cluster
 from sampan.registry.follower import Apply
 from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
@@ -30,6 +29,7 @@ from sampan.server.flow_control.priority_level import PriorityLevel
 from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.flow_control.ticket import Flow, FlowStats
 from sampan.server.flow_control.watch_counts import WatchCounts
+from sampan.server.loops.flow_control import dangling_condition
 from sampan.server.request import RequestInfo, UserInfo
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record

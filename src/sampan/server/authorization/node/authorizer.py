@@ -7,9 +7,9 @@ Source: kubernetes plugin/pkg/auth/authorizer/node/node_authorizer.go (1.36).
 from typing import Final
 
 from sampan.core.field_selectors import parse_fields
-from sampan.registry.bootstrap_policy.component_roles import COMPONENT_ROLES
-from sampan.registry.bootstrap_policy.grammar import rules
 from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Decision, RulesFound, Verdict
+from sampan.server.authorization.bootstrap_policy.component_roles import COMPONENT_ROLES
+from sampan.server.authorization.bootstrap_policy.grammar import rules
 from sampan.server.authorization.node.graph import NodeGraph
 from sampan.server.authorization.node.references import Referent
 from sampan.server.authorization.rbac.rule_table import RuleTable, resource_keys

@@ -1,4 +1,4 @@
-"""Metadata of custom resources that an old kube-apiserver stored, which looked at none of it.
+"""Repair the metadata of custom resources that an old kube-apiserver stored without checks.
 
 Source: apiextensions pkg/apiserver/customresource_handler.go (unstructuredSchemaCoercer),
 pkg/apiserver/schema/objectmeta/coerce.go GetObjectMetaWithOptions (1.36).
@@ -12,11 +12,11 @@ from sampan.core.object import Object
 from sampan.schema.decode import DecodeError
 
 Decode = Callable[[Object], Any]
-"""Reads metadata in place. Raises `DecodeError`."""
+"""Decode metadata in place. Raises `DecodeError`."""
 
 
 def repaired(metadata: Object, decode: Decode) -> Object:
-    """The metadata with a generation, and without the fields that are not of their type or not known."""
+    """Return the metadata with a generation, without unknown fields and fields of a wrong type."""
     given = deepcopy(metadata)
     try:
         decode(metadata)
@@ -29,7 +29,7 @@ def repaired(metadata: Object, decode: Decode) -> Object:
 
 
 def _field(name: str, value: Any, decode: Decode) -> Object:
-    """A field alone; nothing if it cannot be read."""
+    """Return one field; nothing if it cannot be decoded."""
     field = {name: value}
     try:
         decode(field)

@@ -1,9 +1,9 @@
-"""`BuiltinUpgrade`: objects of built-in kinds that another API server stored, as this one would have stored them.
+"""`BuiltinUpgrade`: convert objects that another API server stored to the form that this one stores.
 
 kube-apiserver stores some kinds in older versions than the newest one, and sets defaults when it reads, not only when
-it writes: what is stored may lack fields that came with a later release, or that are cleared after that. Versions that
-are served no more are read too (`old_versions/`), as far as kube-apiserver 1.36 reads them. Of custom resources the
-metadata is looked at, and nothing else.
+it writes. A stored object may lack fields of a later release, or have fields that a later release clears. Versions that
+are no longer served are converted too, as far as kube-apiserver 1.36 reads them. Of custom resources, only the metadata
+is repaired.
 Source: apiserver pkg/server/storage/resource_encoding_config.go, apimachinery pkg/runtime/serializer/versioning (1.36).
 """
 
@@ -14,26 +14,27 @@ from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.old_versions import group_now, in_served_version
 from sampan.registry.old_versions.core import service
+from sampan.registry.old_versions.stored_metadata import repaired
 from sampan.registry.registry import ResourceRegistry
-from sampan.registry.stored_metadata import repaired
 from sampan.schema.compile import DecodeError, SchemaCompiler
 from sampan.wire.json import DecodeError as Unknown
 from sampan.wire.protobuf import supports
 
 _NOT_ITS_FORM = (AttributeError, TypeError, ValueError)
-"""What old versions are read by expects the types that Kubernetes writes."""
+"""Errors of the converters of old versions, which expect the types that Kubernetes writes."""
 
 _log = logging.getLogger(__name__)
 
 
 class BuiltinUpgrade:
-    """An `Upgrade` of stored objects. Those of kinds that are not known are taken for custom resources."""
+    """An `Upgrade` of stored objects. Unknown kinds are treated as custom resources."""
 
     def __init__(
         self, registry: ResourceRegistry, compiler: SchemaCompiler, primary_family: Callable[[], str] = lambda: "IPv4"
     ) -> None:
-        """`primary_family` is that of the cluster's first network. Assumption: the built-in resources are registered
-        already.
+        """`primary_family` returns the IP family of the cluster's first network.
+
+        Assumption: the built-in resources are registered already.
         """
         self._primary_family = primary_family
         self._compiler = compiler
@@ -60,7 +61,7 @@ class BuiltinUpgrade:
             self._decode(obj, stored, stored.storage_version)
             stored.strategy.default(obj)
         except (DecodeError, *_NOT_ITS_FORM) as error:
-            _log.warning("a stored %s of %s cannot be read whole: %s", definition.kind, obj["apiVersion"], error)
+            _log.warning("cannot upgrade a stored %s of %s completely: %s", definition.kind, obj["apiVersion"], error)
         return obj
 
     def _custom(self, obj: Object) -> Object:
@@ -75,7 +76,7 @@ class BuiltinUpgrade:
         return self._definitions.get((group_now(api_version, kind), kind))
 
     def _converted(self, obj: Object, definition: ResourceDefinition) -> Object:
-        """In the version that is stored. Versions that are not served here differ from it in their name only."""
+        """Convert to the stored version. Versions that are not served here differ from it in their name only."""
         if obj["apiVersion"] == definition.storage_api_version:
             return obj
         version = obj["apiVersion"].rpartition("/")[2]

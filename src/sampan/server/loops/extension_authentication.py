@@ -1,6 +1,7 @@
-"""ConfigMap kube-system/extension-apiserver-authentication: how this server knows its clients, for extension servers.
+"""ConfigMap kube-system/extension-apiserver-authentication: tells extension servers how to authenticate clients.
 
-Other servers of the cluster, kube-apiservers among them, tell theirs there too: extension servers believe them all.
+All API servers of a cluster, kube-apiservers among them, add their own CAs and names. Extension servers accept all of
+them.
 Source: kubernetes pkg/controlplane/controller/clusterauthenticationtrust (1.36).
 """
 
@@ -21,11 +22,11 @@ from sampan.registry.strategy import Context
 NAMESPACE = "kube-system"
 NAME = "extension-apiserver-authentication"
 _GRACE = timedelta(minutes=5)
-"""How long a certificate stays that has expired, for clocks that are behind."""
+"""How long an expired certificate is kept, for servers with slow clocks."""
 
 
 async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> None:
-    """Write the ConfigMap where it is not there or does not say this too. Raises `StatusError`."""
+    """Create the ConfigMap, or add `data` to it. Raises `StatusError`."""
     endpoint = cluster.endpoint("", "v1", "configmaps")
     assert endpoint is not None
     present = cluster.reader.get("", "configmaps", NAMESPACE, NAME)
@@ -42,7 +43,7 @@ async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> N
             return
         except StatusError as error:
             if error.reason is not Reason.ALREADY_EXISTS:
-                raise  # else another server was faster
+                raise  # else another server created it first
     elif combined(present.get("data") or {}, data, cluster.clock.now()) == present.get("data"):
         return
 
@@ -56,12 +57,12 @@ async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> N
 
 
 def combined(present: Mapping[str, str], own: Mapping[str, str], now: datetime) -> dict[str, str]:
-    """What others have told, and what this server tells: each certificate and name once, none that has expired."""
+    """Return the union of both: each certificate and name once, without expired certificates."""
     return {**present, **{name: _both(present.get(name, ""), told, now) for name, told in own.items()}}
 
 
 def _both(present: str, own: str, now: datetime) -> str:
-    """What is there and cannot be read gives way. In the form in which kube-apiserver writes it."""
+    """Return the union of one key, as kube-apiserver writes it. An unreadable present value is replaced."""
     try:
         if own.startswith("["):
             names = _once([*json.loads(present or "[]"), *json.loads(own)])
@@ -72,7 +73,7 @@ def _both(present: str, own: str, now: datetime) -> str:
 
 
 def _certificates(pem: str, now: datetime) -> list[str]:
-    """Raises `ValueError` for what holds none."""
+    """Return the certificates that have not expired. Raises `ValueError` if the text has none."""
     found = x509.load_pem_x509_certificates(pem.encode()) if pem else []
     return [each.public_bytes(Encoding.PEM).decode() for each in found if each.not_valid_after_utc + _GRACE > now]
 

@@ -1,11 +1,11 @@
-"""The ClusterRoles of a cluster's components.
+"""ClusterRoles of a cluster's components.
 
 Source: kubernetes plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go (1.36).
 """
 
 from typing import Final
 
-from sampan.registry.bootstrap_policy.grammar import Rows
+from sampan.server.authorization.bootstrap_policy.grammar import Rows
 
 COMPONENT_ROLES: Final[dict[str, Rows]] = {
     "system:heapster": (

@@ -1,7 +1,7 @@
-"""How the tables of roles are written, and what they mean.
+"""Notation of the tables of roles.
 
-A rule is a row of words with blanks between them: (verbs, API groups, resources), the same with resource names behind,
-or (verbs, paths). `core` stands for the group without a name.
+A rule is a row of space-separated words: (verbs, API groups, resources), (verbs, API groups, resources, names) or
+(verbs, paths). `core` is the group without a name.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _PATH_FIELDS = ("verbs", "nonResourceURLs")
 
 
 def rules(rows: Rows) -> list[dict[str, Any]]:
-    """The PolicyRules of a role's rows."""
+    """Return the PolicyRules of a role's rows."""
     return [_rule(row) for row in rows]
 
 

@@ -1,10 +1,10 @@
-"""The bootstrap policy as objects."""
+"""Bootstrap policy as objects."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.object import Object
-from sampan.registry.bootstrap_policy.bindings import (
+from sampan.server.authorization.bootstrap_policy.bindings import (
     AGGREGATED,
     AGGREGATED_TO,
     CLUSTER_ROLE_BINDINGS,
@@ -14,21 +14,21 @@ from sampan.registry.bootstrap_policy.bindings import (
     role_ref,
     subjects,
 )
-from sampan.registry.bootstrap_policy.cluster_roles import CLUSTER_ROLES
-from sampan.registry.bootstrap_policy.component_roles import COMPONENT_ROLES
-from sampan.registry.bootstrap_policy.controller_roles import CONTROLLER_ROLES
-from sampan.registry.bootstrap_policy.grammar import Rows, rules
-from sampan.registry.bootstrap_policy.namespace_roles import NAMESPACE_ROLES
+from sampan.server.authorization.bootstrap_policy.cluster_roles import CLUSTER_ROLES
+from sampan.server.authorization.bootstrap_policy.component_roles import COMPONENT_ROLES
+from sampan.server.authorization.bootstrap_policy.controller_roles import CONTROLLER_ROLES
+from sampan.server.authorization.bootstrap_policy.grammar import Rows, rules
+from sampan.server.authorization.bootstrap_policy.namespace_roles import NAMESPACE_ROLES
 
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
-"""The annotation that, set to "false", keeps an object as its owner made it."""
+"""Annotation that, if "false", protects an object from changes at start."""
 
 _API_VERSION = "rbac.authorization.k8s.io/v1"
 _CONTROLLER = "system:controller:"
 
 
 def cluster_roles() -> Iterator[Object]:
-    """All ClusterRoles."""
+    """Yield all ClusterRoles."""
     for name in AGGREGATED:
         selector = {"matchLabels": {aggregation_label(name): "true"}}
         yield {**_head("ClusterRole", name), "rules": None, "aggregationRule": {"clusterRoleSelectors": [selector]}}
@@ -40,7 +40,7 @@ def cluster_roles() -> Iterator[Object]:
 
 
 def cluster_role_bindings() -> Iterator[Object]:
-    """All ClusterRoleBindings."""
+    """Yield all ClusterRoleBindings."""
     for name, bound in CLUSTER_ROLE_BINDINGS.items():
         yield _binding("ClusterRoleBinding", name, role_ref("ClusterRole", name), bound)
     for name in CONTROLLER_ROLES:
@@ -49,13 +49,13 @@ def cluster_role_bindings() -> Iterator[Object]:
 
 
 def roles() -> Iterator[Object]:
-    """The Roles of the system namespaces."""
+    """Yield the Roles of the system namespaces."""
     for (namespace, name), rows in NAMESPACE_ROLES.items():
         yield _role("Role", name, rows, namespace)
 
 
 def role_bindings() -> Iterator[Object]:
-    """The RoleBindings of the system namespaces."""
+    """Yield the RoleBindings of the system namespaces."""
     for (namespace, name), (role, bound) in NAMESPACE_ROLE_BINDINGS.items():
         yield _binding("RoleBinding", name, role_ref("Role", role), bound, namespace)
 

@@ -1,11 +1,11 @@
-"""The ClusterRoles of control loops: `system:controller:NAME` for the service account kube-system/NAME.
+"""ClusterRoles of control loops: `system:controller:NAME` for the service account kube-system/NAME.
 
 Source: kubernetes plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go (1.36).
 """
 
 from typing import Final
 
-from sampan.registry.bootstrap_policy.grammar import Rows
+from sampan.server.authorization.bootstrap_policy.grammar import Rows
 
 CONTROLLER_ROLES: Final[dict[str, Rows]] = {
     "attachdetach-controller": (

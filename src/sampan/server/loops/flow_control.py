@@ -1,6 +1,6 @@
-"""Keep the bootstrap objects of API priority and fairness: what is missing is made, what has changed is mended.
+"""Keep the bootstrap objects of API priority and fairness: create missing ones, restore changed ones.
 
-The mandatory ones are as they must be; a suggested one is left alone once its annotation autoupdate-spec is false.
+Mandatory objects are always restored. A suggested object is not changed if its annotation autoupdate-spec is false.
 Source: kubernetes pkg/registry/flowcontrol/{ensurer/strategy,rest/storage_flowcontrol}.go (1.36).
 """
 
@@ -36,11 +36,11 @@ _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 EndpointOf = Callable[[str, str, str], Endpoint | None]
-"""Finds an endpoint by group, version and resource."""
+"""Find an endpoint by group, version and resource."""
 
 
 async def ensure_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
-    """Make or mend all of it once. Raises `StatusError`."""
+    """Create or restore all objects once. Raises `StatusError`."""
     for resource, specs in (("prioritylevelconfigurations", priority_levels()), ("flowschemas", flow_schemas())):
         endpoint = endpoint_of(FLOW_CONTROL_GROUP, "v1", resource)
         assert endpoint is not None
@@ -53,13 +53,15 @@ async def ensure_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
 
 
 async def keep_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
-    """Do so once a minute, until cancelled."""
+    """Run `ensure_flow_control` once a minute, until cancelled."""
     while True:
         await asyncio.sleep(KEEP_INTERVAL_S)
         try:
             await ensure_flow_control(endpoint_of, clock)
         except* Exception as errors:
-            _log.warning("bootstrap objects of flow control are not kept", extra={"error": str(errors.exceptions[0])})
+            _log.warning(
+                "cannot keep the bootstrap objects of flow control", extra={"error": str(errors.exceptions[0])}
+            )
 
 
 async def _ensure(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> None:
@@ -67,7 +69,7 @@ async def _ensure(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> 
     try:
         record = store.cache.get(store.key("", name))
     except Untransformable:
-        return  # said in the log; what cannot be read cannot be mended either
+        return  # already logged; an unreadable object cannot be restored
     if record is None:
         await _create(endpoint, name, spec, clock)
         return
@@ -86,7 +88,7 @@ async def _ensure(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> 
 
 
 async def _create(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> None:
-    """Straight into the store: these objects are known to be good."""
+    """Write straight into the store: these objects are known to be valid."""
     store = endpoint.store
     obj: Object = {
         "kind": endpoint.definition.kind,
@@ -102,11 +104,11 @@ async def _create(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> 
     try:
         await store.store.create(store.key("", name), encode(obj))
     except KeyExists:
-        pass  # Somebody was faster; the next look compares it.
+        pass  # Another server created it first; the next pass compares it.
 
 
 def dangling_condition(level: str, exists: bool, now: str) -> Object:
-    """What a flow schema says about the priority level that it names."""
+    """Return the condition of a flow schema for the priority level that it names."""
     text = f'This FlowSchema references the PriorityLevelConfiguration object named "{level}"'
     return {
         "type": "Dangling",
@@ -118,7 +120,7 @@ def dangling_condition(level: str, exists: bool, now: str) -> Object:
 
 
 def revised(existing: Object, name: str, spec: Object) -> Object | None:
-    """The object as it should be; None: it is so. `existing` is not changed."""
+    """Return the object as it must be; None if it is already. `existing` is not changed."""
     metadata = existing["metadata"]
     annotations = metadata.get("annotations") or {}
     said = annotations.get(AUTO_UPDATE, "")
@@ -138,20 +140,20 @@ def revised(existing: Object, name: str, spec: Object) -> Object | None:
 
 def _equal(present: Object, name: str, spec: Object) -> bool:
     if name == "exempt" and "exempt" in spec:
-        # How many seats `exempt` counts for is the administrator's.
+        # The seats of `exempt` belong to the administrator.
         return same_spec({**present, "exempt": None}, {**spec, "exempt": None})
     return same_spec(present, spec)
 
 
 def _automatic(said: str, generation: int) -> bool:
-    """Whether the spec follows the table: as the annotation says, else if nobody has ever changed it."""
+    """Return whether the spec follows the table: the annotation decides; without it, a spec that was never changed."""
     if said in _TRUE or said in _FALSE:
         return said in _TRUE
     return generation == 1
 
 
 def _unwanted(endpoint: Endpoint, specs: dict[str, Object]) -> Iterator[str]:
-    """Names of objects that an older server has made, and this one does not know."""
+    """Yield the names of objects that an older server created and this one does not have."""
     cache = endpoint.store.cache
     for record in cache.readable():
         if record.name not in specs:

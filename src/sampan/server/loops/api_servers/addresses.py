@@ -1,9 +1,10 @@
-"""`ServerAddresses`: where the living servers on one store are, each under a key that expires unless it is renewed.
+"""`ServerAddresses`: addresses of the running servers on one store, each under a key that expires unless renewed.
 
-Servers that only their own machine reaches have keys of their own: kube-apiserver takes all of `PREFIX` for endpoints
-of the Service `kubernetes`, and publishes none while one is an address of loopback, which Endpoints may not have.
-kube-apiservers leave their ports out there; they are in their identity Leases, and in what they publish. Each publishes
-its own port as that of all servers, so a server with another one is hidden from them in the same way.
+Servers on loopback have keys under a second prefix. kube-apiserver publishes everything under `PREFIX` as endpoints of
+the Service `kubernetes`, and publishes nothing if one is a loopback address, which Endpoints may not have.
+
+kube-apiservers write no port there. It is in their identity Leases and in the Endpoints that they publish. Each
+publishes its own port as that of all servers, so a server with another port also uses the second prefix.
 Source: kubernetes pkg/controlplane/reconcilers/lease.go, pkg/controlplane/apiserver/server.go (1.36).
 """
 
@@ -21,23 +22,23 @@ _IDENTITIES: Final = "/registry/leases/kube-system/apiserver-"
 _PUBLISHED: Final = "/registry/services/endpoints/default/kubernetes"
 _PEER: Final = "kubernetes.io/peer-advertise-address"
 _PORT: Final = 6443
-"""Of a kube-apiserver that has not said yet."""
+"""Port of a kube-apiserver that has not published one yet."""
 
 
 class Address(NamedTuple):
-    """Where a server is."""
+    """Address of a server."""
 
     ip: str
     port: int
 
     @property
     def loopback(self) -> bool:
-        """Whether only its own machine reaches it."""
+        """Return whether only the server's own machine reaches it."""
         return ipaddress.ip_address(self.ip).is_loopback
 
 
 class ServerAddresses:
-    """The records of all servers; `own` is this one's."""
+    """Records of all servers; `own` is the address of this one."""
 
     def __init__(self, store: Store, own: Address) -> None:
         self.own = own
@@ -47,7 +48,7 @@ class ServerAddresses:
         self._kube_apiservers: set[Address] = set()
 
     async def renew(self) -> None:
-        """Say for another while that this server is there."""
+        """Write or renew the record of this server."""
         self._times += 1
         key = self._key
         if self.moves:
@@ -61,27 +62,30 @@ class ServerAddresses:
             else:
                 await self._store.update(key, value, row.mod_revision, ttl_s=TTL_S)
         except (Conflict, KeyExists):
-            return  # it expired just now, or a server that was here before renewed it; the next time it is ours
+            return  # it expired just now, or a server at this address before renewed it; the next call succeeds
 
     async def present(self) -> list[Address]:
-        """All that are there, in order; those on loopback only where there is no other."""
+        """Return all addresses in order; those on loopback only if there is no other."""
         everywhere = [address for address in await self._under(PREFIX) if not address.loopback]
         return everywhere or await self._under(LOOPBACK_PREFIX)
 
     @property
     def other_ports(self) -> list[int]:
-        """Ports of the kube-apiservers that `present` has found last, other than this server's."""
+        """Return the ports of the kube-apiservers in the last result of `present`, without this server's."""
         return sorted({address.port for address in self._kube_apiservers} - {self.own.port})
 
     @property
     def hidden(self) -> bool:
-        """Whether this server is published only where there is no other. Who has its IP too has another port."""
+        """Return whether this server is published only if there is no other.
+
+        That is so on loopback, and if a kube-apiserver has the same IP or another port.
+        """
         same = any(address.ip == self.own.ip for address in self._kube_apiservers)
         return self.own.loopback or same or bool(self.other_ports)
 
     @property
     def moves(self) -> bool:
-        """Whether its record is to be where it is not yet: `renew` does that."""
+        """Return whether the record belongs under another key than the one it has; `renew` moves it."""
         return self._written not in ("", self._key)
 
     @property
@@ -98,7 +102,7 @@ class ServerAddresses:
         return sorted({Address(ip, port or ports.get(ip, _PORT)) for ip, port in said})
 
     async def _ports(self) -> dict[str, int]:
-        """The ports of kube-apiservers by their IPs: from the newest Lease of each, else from what is published."""
+        """Return the ports of kube-apiservers by IP: from the newest Lease of each, else from the Endpoints."""
         row = await self._store.get(_PUBLISHED)
         ports = _published(decode(row.value)) if row is not None else {}
         found = await self._store.range(_IDENTITIES, prefix_end(_IDENTITIES))
@@ -110,7 +114,7 @@ class ServerAddresses:
         return ports
 
     async def remove(self) -> None:
-        """Say that this server is gone."""
+        """Remove the record of this server."""
         row = await self._store.get(self._written) if self._written else None
         if row is not None:
             try:
@@ -130,7 +134,7 @@ def _record(address: Address, times: int) -> dict[str, Any]:
 
 
 def _said(record: dict[str, Any]) -> tuple[str, int | None] | None:
-    """Where a server is; kube-apiservers leave the port out."""
+    """Return IP and port of a record; kube-apiservers leave the port out."""
     for subset in record.get("subsets") or ():
         for each in subset.get("addresses") or ():
             ports = subset.get("ports")

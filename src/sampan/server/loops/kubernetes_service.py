@@ -1,7 +1,7 @@
-"""The way to the API server inside the cluster: the Service `kubernetes` with its Endpoints and EndpointSlice.
+"""The Service `kubernetes` with its Endpoints and EndpointSlice: the address of the API server inside the cluster.
 
-Who deletes one of them, or a system namespace, finds it again within seconds. What somebody has changed in them stays
-until the next start, which writes the server's present address, or until a server on the same store comes or goes.
+If a client deletes one of them, or a system namespace, it is created again within seconds. Other changes are kept until
+the next start, which writes the server's address, or until a server on the same store starts or stops.
 Source: kubernetes pkg/controlplane/controller/{kubernetesservice,systemnamespaces},
 pkg/controlplane/reconcilers/endpointsadapter.go (1.36).
 """
@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from sampan.core.object import Object
 from sampan.core.time import Clock
-from sampan.registry.bootstrap import bootstrap
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import fill_system_fields
-from sampan.registry.servers.addresses import RENEW_INTERVAL_S, Address, ServerAddresses
+from sampan.server.loops.api_servers.addresses import RENEW_INTERVAL_S, Address, ServerAddresses
+from sampan.server.loops.bootstrap import bootstrap
 from sampan.storage.encoding import decode, encode
 from sampan.storage.store import Conflict, KeyExists, StoreFull
 
@@ -32,13 +32,13 @@ _SKIP_MIRROR: Final = "endpointslice.kubernetes.io/skip-mirror"
 _SERVICE_NAME: Final = "kubernetes.io/service-name"
 
 EndpointOf = Callable[[str, str, str], Endpoint | None]
-"""Finds an endpoint by group, version and resource."""
+"""Find an endpoint by group, version and resource."""
 
 
 class KubernetesService:
-    """Makes these objects, and keeps them. `address` and `port` are the server's; no address: nobody learns it here.
+    """Create these objects and keep them. `address` and `port` are the server's; no address: it is not published.
 
-    `servers`: where all servers are that share the store; None: there is no other.
+    `servers` has the addresses of all servers on the store; None if there is only this one.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class KubernetesService:
         self._ended = False
 
     async def begin(self) -> None:
-        """Make what is missing, and say where the server is now. Raises `StatusError`, `StoreUnavailable`.
+        """Create what is missing and publish the server's address. Raises `StatusError`, `StoreUnavailable`.
 
-        A store without room is no reason not to start: what is there can be read, and `keep` says it later.
+        A full store does not prevent the start: reads still work, and `keep` publishes the address later.
         """
         try:
             await self._look()
@@ -72,10 +72,10 @@ class KubernetesService:
             await self._remake()
             await self._say()
         except StoreFull as error:
-            _log.warning("the Service kubernetes is not kept", extra={"error": str(error)})
+            _log.warning("cannot publish the Service kubernetes; retrying later", extra={"error": str(error)})
 
     async def end(self) -> None:
-        """Say that this server is not there any more; if it is the only one there is, nothing changes."""
+        """Remove this server's address. If it is the only server, nothing changes."""
         self._ended = True
         if self._servers is not None:
             await self._servers.remove()
@@ -83,7 +83,7 @@ class KubernetesService:
             await self._say()
 
     async def keep(self) -> None:
-        """Make again what is missing, until cancelled or `end`."""
+        """Create again what is missing, until cancelled or `end`."""
         while not self._ended:
             await asyncio.sleep(KEEP_INTERVAL_S)
             try:
@@ -95,10 +95,10 @@ class KubernetesService:
                 if changed or not self._said:
                     await self._say()
             except Exception as error:
-                _log.warning("the Service kubernetes is not kept", extra={"error": str(error)})
+                _log.warning("cannot keep the Service kubernetes; retrying", extra={"error": str(error)})
 
     async def _look(self) -> bool:
-        """Renew what says where this server is, and see where the others are; whether that has changed."""
+        """Renew this server's record and read those of the others. Return whether the addresses changed."""
         if self._servers is None or self._ended:
             return False
         now = asyncio.get_running_loop().time()
@@ -137,7 +137,7 @@ class KubernetesService:
                 await self._create(endpoint, said)
 
     async def _create(self, endpoint: Endpoint, said: Mapping[str, Any]) -> None:
-        """Straight into the store: clients may not write loopback addresses, at which a server of one machine is."""
+        """Write straight into the store: validation refuses loopback addresses, which a server of one machine has."""
         metadata: Object = {"name": _NAME, "namespace": _NAMESPACE, "labels": dict(said["labels"])}
         fill_system_fields(metadata, self._clock)
         head = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version, "metadata": metadata}
@@ -145,7 +145,7 @@ class KubernetesService:
             key = endpoint.store.key(_NAMESPACE, _NAME)
             await endpoint.store.store.create(key, encode({**head, **said["content"]}))
         except KeyExists:
-            pass  # Somebody was faster.
+            pass  # Another server created it first.
 
     async def _correct(self, endpoint: Endpoint, said: Mapping[str, Any]) -> None:
         store = endpoint.store
@@ -161,11 +161,13 @@ class KubernetesService:
         try:
             await store.store.update(row.key, encode(wanted), row.mod_revision)
         except Conflict:
-            pass  # Somebody writes it as we start; the next start corrects it.
+            pass  # Another server writes it at the same time; the next start corrects it.
 
     async def _withdraw(self, ports: set[int]) -> None:
-        """Others can be reached now: they are to say with which ports. kube-apiserver keeps those that it finds, also
-        those of a server that has gone. `ports` are not theirs, nor is this server's if it is hidden for its port.
+        """Delete the Endpoints, so that the servers that others can reach publish their ports.
+
+        kube-apiserver keeps the ports that it finds, also those of a server that is gone. `ports` are not theirs, nor
+        is this server's if it is hidden because of its port.
         """
         endpoint = self._endpoint("", "endpoints")
         row = await endpoint.store.store.get(endpoint.store.key(_NAMESPACE, _NAME))
@@ -175,13 +177,14 @@ class KubernetesService:
         own = set() if self._servers is None or self._servers.own.loopback else {self._port}
         theirs = {address.port for address in self._known} - ports - own
         if any(port["port"] not in theirs for subset in subsets for port in subset.get("ports") or ()):
-            with suppress(Conflict):  # then somebody has just said it
+            with suppress(Conflict):  # then another server has just written it
                 await endpoint.store.store.delete(row.key, row.mod_revision)
 
     def _addresses(self) -> tuple[tuple[Endpoint, Mapping[str, Any]], ...]:
-        """Where the servers are, in both forms. A slice has one family and one port: those of the first server.
+        """Return the addresses of all servers in both forms. A slice has the family and the port of the first server.
 
-        A server on loopback leaves it to those that others reach; so does one whose port is not a kube-apiserver's.
+        A server on loopback publishes nothing if others can be reached, nor does one whose port differs from that of
+        the kube-apiservers.
         """
         if not self._known or self._leaves_it_to_others():
             return ()

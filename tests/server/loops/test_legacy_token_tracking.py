@@ -5,7 +5,7 @@ from typing import Any
 
 from sampan.core.legacy_token import TRACKING_NAME
 from sampan.core.object import Object
-from sampan.registry.legacy_token_tracking import CREATE_INTERVAL_S, TrackingSince
+from sampan.server.loops.legacy_token_tracking import CREATE_INTERVAL_S, TrackingSince
 from sampan.testing.virtual_time import virtual_time
 from tests.server.authentication.accounts import Clock
 from tests.server.cluster import Api, served

@@ -1,11 +1,11 @@
-"""The ClusterRoles of people, of clients and of all others that ask.
+"""ClusterRoles of users, clients and all other callers.
 
 Source: kubernetes plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go (1.36).
 """
 
 from typing import Final
 
-from sampan.registry.bootstrap_policy.grammar import Rows
+from sampan.server.authorization.bootstrap_policy.grammar import Rows
 
 CLUSTER_ROLES: Final[dict[str, Rows]] = {
     "cluster-admin": (

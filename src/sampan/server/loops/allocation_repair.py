@@ -1,7 +1,7 @@
-"""`AllocationRepair`: what Services hold and what is claimed are made to agree.
+"""`AllocationRepair`: compare the addresses and ports of Services with the stored claims, and correct the claims.
 
-Concurrency: `run` is one task; its passes may run on several servers at once, since every write is a compare. The loop
-is given back every few hundred Services.
+Concurrency: `run` is one task. Its passes may run on several servers at once, because every write is a compare and
+swap. A pass yields to the event loop every few hundred Services.
 Source: pkg/registry/core/service/{ipallocator,portallocator}/controller (1.36).
 """
 
@@ -24,9 +24,9 @@ from sampan.storage.store import STORE_ERRORS, StoreError
 
 INTERVAL_S = 60.0
 GRACE = datetime.timedelta(seconds=60)
-"""How long a Service may take to be written after its address was claimed."""
+"""Time between claiming an address and writing the Service that has it."""
 LEAKS_MIN = 3
-"""In how many passes in a row a port must have no Service before it is given back."""
+"""Number of consecutive passes in which a port must have no Service before it is released."""
 _CHUNK = 200
 _log = logging.getLogger(__name__)
 
@@ -37,9 +37,9 @@ class _Held(NamedTuple):
 
 
 class AllocationRepair:
-    """Claims what Services hold without a claim; gives back, after a grace, what no Service holds.
+    """Claim what Services use without a claim. Release, after a grace period, what no Service uses.
 
-    `failed` is told of each pass that came to nothing.
+    `failed` is called after each pass that fails.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class AllocationRepair:
         self._leaks: Counter[int] = Counter()
 
     async def run(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
-        """Until cancelled."""
+        """Repair at an interval, until cancelled."""
         while True:
             await sleep(INTERVAL_S)
             try:
@@ -62,11 +62,11 @@ class AllocationRepair:
                 _log.warning("the claims of Services could not be repaired: %s", error)
 
     async def once(self) -> None:
-        """One pass."""
+        """Run one pass."""
         addresses = self._claims.addresses.store
         await addresses.cache.fresh()
         claimed = [decode(record.value) for record in addresses.cache.readable()]
-        # Ports before Services: what is claimed before a Service is written is seen first without it, then with it.
+        # Ports before Services: a port that is claimed in between is seen first without its Service, then with it.
         ports = await self._claims.ports.taken()
         held = await self._held()
         await self._claim_addresses(held, {address["metadata"]["name"]: address for address in claimed})
@@ -103,10 +103,10 @@ class AllocationRepair:
             try:
                 await self._claims.addresses.make(ip, holder)
             except TakenElsewhere:
-                continue  # another server repairs, too
+                continue  # another server repairs the claims, too
 
     def _holds(self, holder: Holder, ip: str) -> bool:
-        """Whether the Service, as it is now, has the address: then two have it, and only somebody can choose."""
+        """Return whether the Service still has the address. If so, two Services share it and a user must decide."""
         record = self._services.cache.get(self._services.key(*holder))
         held = record is not None and ip in map(canonical, held_ips(decode(record.value)))
         if held:
@@ -127,7 +127,7 @@ class AllocationRepair:
         try:
             await store.store.delete(store.key("", metadata["name"]), int(metadata["resourceVersion"]))
         except StoreError:
-            return  # it has changed meanwhile: the next pass looks again
+            return  # it was changed in the meantime; the next pass checks again
 
     async def _repair_ports(self, claimed: set[int], held: set[int]) -> None:
         ports = self._claims.ports
@@ -144,4 +144,4 @@ class AllocationRepair:
         try:
             await self._claims.ports.take(set(missing) - taken)
         except TakenElsewhere:
-            return  # another server repairs, too
+            return  # another server repairs the claims, too

@@ -1,4 +1,4 @@
-"""What a new cluster holds: system namespaces, the `kubernetes` Service, the first account, system PriorityClasses.
+"""Create the objects of a new cluster: system namespaces, the Service `kubernetes`, an account, PriorityClasses.
 
 Source: kubernetes pkg/controlplane/controller/{systemnamespaces,kubernetesservice} (1.36).
 """
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 async def bootstrap_priority_classes(priority_classes: Endpoint, clock: Clock) -> None:
-    """Create the two classes of what a cluster cannot be without.
+    """Create the two PriorityClasses of Pods that a cluster cannot run without.
 
     Source: kubernetes pkg/apis/scheduling/v1/helpers.go (1.36).
     """
@@ -44,8 +44,10 @@ async def bootstrap(namespaces: Endpoint, services: Endpoint, *, clock: Clock, p
 
 
 async def _ensure_service(services: Endpoint, port: int, clock: Clock) -> None:
-    """Another server that starts may have claimed the address, and not yet have written the Service; who died between
-    the two leaves a claim that is given back after a minute. Who keeps the Service comes again.
+    """Create the Service `kubernetes`; retry while another server holds a claim on its address.
+
+    Another server may have claimed the address and not written the Service yet. If it died in between, its claim is
+    released after a minute. `KubernetesService` calls this function again.
     """
     for _ in range(_CLAIM_TRIES):
         try:
@@ -58,13 +60,13 @@ async def _ensure_service(services: Endpoint, port: int, clock: Clock) -> None:
             return
         await asyncio.sleep(_CLAIM_PAUSE_S)
         await services.store.cache.fresh()
-    _log.warning("the Service kubernetes is not made yet: %s", refused.message)
+    _log.warning("cannot create the Service kubernetes yet; retrying", extra={"error": refused.message})
 
 
 async def bootstrap_default_account(accounts: Endpoint, clock: Clock) -> None:
-    """Create the account of Pods in namespace default, so that the first ones need not wait for a controller.
+    """Create the account of Pods in namespace default, so that the first Pods do not wait for a controller.
 
-    The serviceaccount-controller takes it over: it keeps an account of that name in every namespace.
+    The serviceaccount-controller keeps an account of that name in every namespace, this one included.
     """
     await _ensure(accounts, {"metadata": {"name": "default", "namespace": "default"}}, clock)
 

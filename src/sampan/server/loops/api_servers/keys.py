@@ -1,6 +1,6 @@
-"""`ServerKeys`: by which keys a server makes itself known, and which of others it takes; told to the other servers.
+"""`ServerKeys`: the keys that a server uses and those that it trusts.
 
-Each says so in an annotation of its identity Lease. Only digests are told.
+Each server publishes their digests in an annotation of its identity Lease.
 """
 
 import hashlib
@@ -18,28 +18,28 @@ _CONSEQUENCES: Final = {
 
 
 class KeyUse(NamedTuple):
-    """`used`: the digest of the key that this server uses itself; `accepted`: of all that it knows."""
+    """Digest of the key that this server uses (`used`), and digests of all keys that it trusts (`accepted`)."""
 
     used: str
     accepted: frozenset[str]
 
 
 ServerKeys = Mapping[str, KeyUse]
-"""By purpose: `ca`, `service-accounts`, `front-proxy`."""
+"""Key uses by purpose: `ca`, `service-accounts`, `front-proxy`."""
 
 
 def digest(content: bytes) -> str:
-    """What stands for a public key or certificate."""
+    """Return the digest of a public key or certificate."""
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def told(keys: ServerKeys) -> str:
-    """The annotation."""
+def annotation_of(keys: ServerKeys) -> str:
+    """Return the annotation for keys."""
     return json.dumps({name: [use.used, *sorted(use.accepted - {use.used})] for name, use in sorted(keys.items())})
 
 
-def heard(annotation: str) -> ServerKeys:
-    """What an annotation says; nothing where it makes no sense."""
+def keys_of(annotation: str) -> ServerKeys:
+    """Return the keys of an annotation; none if it is malformed."""
     try:
         said: Any = json.loads(annotation)
         return {str(name): KeyUse(digests[0], frozenset(digests)) for name, digests in said.items()}
@@ -48,7 +48,7 @@ def heard(annotation: str) -> ServerKeys:
 
 
 def differences(own: ServerKeys, other: ServerKeys) -> list[str]:
-    """What one of two servers uses and the other does not know, with what is to be done about it."""
+    """Return the keys that one server uses and the other does not trust, each with the remedy."""
     found = []
     for name, mine in own.items():
         theirs = other.get(name)

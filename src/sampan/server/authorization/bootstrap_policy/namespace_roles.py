@@ -1,11 +1,11 @@
-"""The Roles of the system namespaces, by namespace and name.
+"""Roles of the system namespaces, by namespace and name.
 
 Source: kubernetes plugin/pkg/auth/authorizer/rbac/bootstrappolicy/namespace_policy.go (1.36).
 """
 
 from typing import Final
 
-from sampan.registry.bootstrap_policy.grammar import Rows
+from sampan.server.authorization.bootstrap_policy.grammar import Rows
 
 NAMESPACE_ROLES: Final[dict[tuple[str, str], Rows]] = {
     ("kube-public", "system:controller:bootstrap-signer"): (

@@ -1,4 +1,4 @@
-"""Tracking of the tokens that lie in Secrets: since when it is done, and when each was used last.
+"""Track the use of tokens in Secrets: since when it is tracked, and the day each token was last used.
 
 Concurrency: `TrackingSince.run` is one task with a watch of one ConfigMap; it ends by cancellation.
 Source: kubernetes pkg/controlplane/controller/legacytokentracking/controller.go, pkg/serviceaccount/legacy.go (1.36).
@@ -29,26 +29,26 @@ from sampan.storage.records import CacheReset, WatcherTooSlow
 from sampan.storage.store import STORE_ERRORS
 
 CREATE_INTERVAL_S: Final = 30 * 60.0
-"""So that servers which keep the ConfigMap and others that remove it do not quarrel without a pause."""
+"""Keeps servers that create the ConfigMap and controllers that delete it from looping without a pause."""
 _PASSING: Final = (Reason.ALREADY_EXISTS, Reason.CONFLICT, Reason.NOT_FOUND)
 
 _log = logging.getLogger("sampan.authentication")
 
 
 class TrackingSince:
-    """Keeps the ConfigMap that says since when uses are tracked. Each server on a store does so."""
+    """Keeps the ConfigMap with the day since when uses are tracked. Each server on a store does so."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._create_at = 0.0
 
     async def run(self) -> None:
-        """Make it, and mend what is no day, until cancelled. Raises `StatusError`, `StoreError`."""
+        """Create the ConfigMap, and replace an invalid day, until cancelled. Raises `StatusError`, `StoreError`."""
         while True:
             try:
                 await self._follow()
             except (CacheReset, WatcherTooSlow):
-                _log.info("the watch of the ConfigMap %s was reset", TRACKING_NAME)
+                _log.info("watch of the ConfigMap %s was reset; watching again", TRACKING_NAME)
 
     async def _follow(self) -> None:
         store = self._endpoint.store
@@ -58,7 +58,7 @@ class TrackingSince:
                 await watcher.next(wait_s)
 
     async def _settle(self) -> float | None:
-        """Put the ConfigMap right; for how long at most nothing is to be done."""
+        """Correct the ConfigMap. Return the seconds until the next check; None if only a change needs one."""
         present = self._cluster.reader.get("", "configmaps", TRACKING_NAMESPACE, TRACKING_NAME)
         if present is not None:
             if not _is_day((present.get("data") or {}).get(TRACKING_KEY, "")):
@@ -119,13 +119,13 @@ class TrackingSince:
 
 
 class LastUse:
-    """Writes on Secrets when their token was last used."""
+    """Records on Secrets when their token was last used."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     async def note(self, secret: Object) -> None:
-        """Today; once a day. That it could not be written keeps nobody from using the token."""
+        """Record today, at most once a day. A failed write does not prevent the use of the token."""
         now = self._cluster.clock.now()
         today, tomorrow = format_day(now), format_day(now + dt.timedelta(days=1))
         metadata = secret["metadata"]
@@ -135,7 +135,7 @@ class LastUse:
             await self._write(metadata["namespace"], metadata["name"], metadata["uid"], today)
         except (StatusError, *STORE_ERRORS) as error:
             _log.error(
-                "the last use of the token in Secret %s/%s is not noted: %s",
+                "cannot record the last use of the token in Secret %s/%s: %s",
                 metadata["namespace"],
                 metadata["name"],
                 error,

@@ -1,4 +1,4 @@
-"""`IdentityLease`: a Lease in kube-system that says which API server there is; those of servers long gone are removed.
+"""`IdentityLease`: a Lease in kube-system for each API server; expired Leases are removed.
 
 Concurrency: `run` is one task, which ends by cancellation.
 Source: kubernetes pkg/controlplane/apiserver/server.go, pkg/controlplane/controller/apiserverleasegc (1.36).
@@ -17,7 +17,7 @@ from sampan.core.object import Object
 from sampan.core.time import Clock, add_seconds, format_micro_time, parse_micro_time
 from sampan.registry.rest.metadata import fill_system_fields
 from sampan.registry.rest.store import ResourceStore
-from sampan.registry.servers.keys import ANNOTATION, ServerKeys, differences, heard, told
+from sampan.server.loops.api_servers.keys import ANNOTATION, ServerKeys, annotation_of, differences, keys_of
 from sampan.storage.encoding import decode, encode
 from sampan.storage.records import Record
 from sampan.storage.store import Conflict, KeyExists
@@ -29,26 +29,26 @@ NAMESPACE: Final = "kube-system"
 COMPONENT_LABEL: Final = "apiserver.kubernetes.io/identity"
 COMPONENT: Final = "kube-apiserver"
 LATELY: Final = datetime.timedelta(seconds=3 * RENEW_INTERVAL_S)
-"""A server whose Lease was not renewed for so long lives no more."""
+"""A server whose Lease was not renewed for this long is considered stopped."""
 _HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 _log = logging.getLogger(__name__)
 
 
 class ServerName(NamedTuple):
-    """What tells servers apart: the host's name, and the port, as a host may have several."""
+    """Identifies a server: the host's name, and the port, as a host may have several."""
 
     hostname: str
     port: int
 
     @property
     def lease(self) -> str:
-        """The name of its Lease."""
+        """Return the name of the server's Lease."""
         digest = hashlib.sha256(f"{self.hostname}:{self.port}".encode()).digest()[:16]
         return f"apiserver-{base64.b32encode(digest).decode().rstrip('=').lower()}"
 
 
 class IdentityLease:
-    """Keeps this server's Lease, and compares what `keys` this server has with what the living ones say of theirs."""
+    """Keeps this server's Lease. Compares this server's `keys` with those in the Leases of running servers."""
 
     def __init__(self, leases: ResourceStore, clock: Clock, name: ServerName, keys: ServerKeys | None = None) -> None:
         self._leases = leases
@@ -59,7 +59,7 @@ class IdentityLease:
         self._holder = f"{name.lease}_{uuid.uuid4()}"
 
     async def run(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
-        """Renew it, and now and then remove those that have expired, until cancelled."""
+        """Renew the Lease, and remove expired ones every hour, until cancelled."""
         per_collection = int(COLLECT_INTERVAL_S / RENEW_INTERVAL_S)
         times = 0
         while True:
@@ -69,12 +69,12 @@ class IdentityLease:
                 if times % per_collection == 0:
                     await self.collect()
             except Exception as error:
-                _log.warning("the Lease of this server is not renewed", extra={"error": str(error)})
+                _log.warning("cannot renew the identity Lease of this server; retrying", extra={"error": str(error)})
             times += 1
             await sleep(RENEW_INTERVAL_S)
 
     async def renew(self) -> None:
-        """Make the Lease, or make it last."""
+        """Create or renew the Lease."""
         store = self._leases.store
         key = self._leases.key(NAMESPACE, self._name.lease)
         row = await store.get(key)
@@ -84,28 +84,28 @@ class IdentityLease:
             else:
                 await store.update(key, encode(self._renewed(decode(row.value))), row.mod_revision)
         except (Conflict, KeyExists):
-            return  # another server of this name; the next time it is ours
+            return  # another server of this name wrote it; the next call succeeds
 
     async def remove(self) -> None:
-        """Say that this server is gone, if the Lease is this server's still."""
+        """Delete the Lease, if this server still holds it."""
         row = await self._leases.store.get(self._leases.key(NAMESPACE, self._name.lease))
         if row is None or decode(row.value)["spec"].get("holderIdentity") != self._holder:
             return
         await self._delete(row.key, row.mod_revision)
 
     async def collect(self) -> None:
-        """Remove the Leases that were not renewed for longer than they last."""
+        """Delete expired Leases."""
         for record in self._present():
             if self._expired(decode(record.value)):
                 await self._delete(record.key, record.revision)
 
     def compare(self) -> list[str]:
-        """Warn, once each, of the keys by which this server and another that lives do not know each other's clients."""
+        """Log each key of a running server that this one does not trust, or the reverse, once. Return all of them."""
         found: list[str] = []
         for record in self._present():
             lease = decode(record.value)
             if record.name != self._name.lease and self._renewed_lately(lease):
-                other = heard((lease["metadata"].get("annotations") or {}).get(ANNOTATION, ""))
+                other = keys_of((lease["metadata"].get("annotations") or {}).get(ANNOTATION, ""))
                 found += [f"{record.name}: {text}" for text in differences(self._keys, other)]
         for text in found:
             if text not in self._warned:
@@ -114,7 +114,7 @@ class IdentityLease:
         return found
 
     def _present(self) -> list[Record]:
-        """The Leases of all servers."""
+        """Return the Leases of all servers."""
         cache = self._leases.cache
         cache.poll_events()
         records = cache.list(self._leases.scope_prefix(NAMESPACE)).records
@@ -124,7 +124,7 @@ class IdentityLease:
         try:
             await self._leases.store.delete(key, revision)
         except Conflict:
-            return  # it was renewed, or somebody else removes it
+            return  # it was renewed, or another server removed it
 
     def _expired(self, lease: Object) -> bool:
         spec = lease.get("spec") or {}
@@ -152,7 +152,7 @@ class IdentityLease:
         return {**lease, "metadata": metadata, "spec": {**lease["spec"], **self._spec()}}
 
     def _annotations(self) -> dict[str, str]:
-        return {ANNOTATION: told(self._keys)}
+        return {ANNOTATION: annotation_of(self._keys)}
 
     def _labels(self) -> dict[str, str]:
         return {COMPONENT_LABEL: COMPONENT, _HOSTNAME_LABEL: self._name.hostname}

@@ -1,4 +1,4 @@
-"""What is claimed before a server serves: all that stored Services hold; and the ServiceCIDR `kubernetes`.
+"""Claim the addresses and ports of stored Services before the server starts, and create the ServiceCIDR `kubernetes`.
 
 Source: kubernetes pkg/controlplane/controller/defaultservicecidr (1.36).
 """
@@ -8,12 +8,12 @@ from copy import deepcopy
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock, timestamp
-from sampan.registry.allocation.repair import AllocationRepair
 from sampan.registry.cluster import Cluster
 from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.server.loops.allocation_repair import AllocationRepair
 from sampan.storage.encoding import decode
 from sampan.storage.store import Untransformable
 
@@ -22,7 +22,7 @@ _USER = "system:apiserver"
 
 
 async def prepare_allocation(cluster: Cluster) -> AllocationRepair:
-    """Make what is missing; gives the repair that is to run from now on."""
+    """Create what is missing. Return the repair that runs from now on."""
     assert cluster.claims is not None
     services = cluster.endpoint("", "v1", "services")
     service_cidrs = cluster.endpoint("networking.k8s.io", "v1", "servicecidrs")
@@ -39,7 +39,7 @@ async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Cl
     try:
         record = store.cache.get(store.key("", NAME))
     except Untransformable:
-        return  # said in the log; no address is given until somebody has written it anew, or removed it
+        return  # already logged; no address is allocated until the object is rewritten or removed
     if record is not None and (decode(record.value).get("status") or {}).get("conditions"):
         return
     ctx = Context(user=_USER, groups=("system:masters",), name=NAME)
@@ -49,7 +49,7 @@ async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Cl
         await create(store, ctx, wanted, CreateOptions(clock=clock))
     except StatusError as error:
         if error.reason is not Reason.ALREADY_EXISTS:
-            raise  # else by another server, or by one that ended before it could say that it is ready
+            raise  # else another server created it, or one that stopped before it wrote the Ready condition
 
     async def ready(obj: Object | None, _: bytes) -> Object:
         assert obj is not None

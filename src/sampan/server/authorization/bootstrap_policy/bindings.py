@@ -1,4 +1,4 @@
-"""Who has which of the roles, and which roles are made of others.
+"""Subjects of the bootstrap roles, and aggregated roles.
 
 A subject is `user:NAME`, `group:NAME` or `account:NAME` (a service account of kube-system).
 Source: kubernetes plugin/pkg/auth/authorizer/rbac/bootstrappolicy/{policy,namespace_policy}.go (1.36).
@@ -31,7 +31,7 @@ CLUSTER_ROLE_BINDINGS: Final[dict[str, Subjects]] = {
     "system:service-account-issuer-discovery": ("group:system:serviceaccounts",),
     "system:node": (),
 }
-"""The ClusterRoleBindings; each is for the ClusterRole of its name."""
+"""ClusterRoleBindings; each refers to the ClusterRole of the same name."""
 
 NAMESPACE_ROLE_BINDINGS: Final[dict[tuple[str, str], tuple[str, Subjects]]] = {
     ("kube-system", "system::extension-apiserver-authentication-reader"): (
@@ -63,10 +63,10 @@ NAMESPACE_ROLE_BINDINGS: Final[dict[tuple[str, str], tuple[str, Subjects]]] = {
         ("account:bootstrap-signer",),
     ),
 }
-"""The RoleBindings of the system namespaces: for which Role, and whom."""
+"""RoleBindings of the system namespaces, with their Role and subjects."""
 
 AGGREGATED: Final = ("admin", "edit", "view")
-"""ClusterRoles that have the rules of all with the label `aggregate-to-NAME`."""
+"""ClusterRoles that have the rules of all roles with the label `aggregate-to-NAME`."""
 
 AGGREGATED_TO: Final[dict[str, str]] = {
     "edit": "admin",
@@ -75,21 +75,21 @@ AGGREGATED_TO: Final[dict[str, str]] = {
     "system:aggregate-to-edit": "edit",
     "system:aggregate-to-view": "view",
 }
-"""To which of them a ClusterRole's rules go."""
+"""Aggregated roles that include the rules of a ClusterRole."""
 
 
 def aggregation_label(name: str) -> str:
-    """The label of the ClusterRoles whose rules `name` has."""
+    """Return the label of the ClusterRoles that `name` aggregates."""
     return f"{RBAC_GROUP}/aggregate-to-{name}"
 
 
 def subjects(said: Subjects) -> list[dict[str, Any]]:
-    """The subjects of a binding."""
+    """Return the subjects of a binding."""
     return [_subject(*text.split(":", 1)) for text in said]
 
 
 def role_ref(kind: str, name: str) -> Object:
-    """The reference to a role."""
+    """Return the reference to a role."""
     return {"apiGroup": RBAC_GROUP, "kind": kind, "name": name}
 
 

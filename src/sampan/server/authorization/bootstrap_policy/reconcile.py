@@ -1,7 +1,7 @@
-"""Keep the bootstrap policy: at each start what is missing is made, and what it lacks is added.
+"""Restore the bootstrap policy at each start: create missing objects and add missing rules.
 
-What others have added stays; an object with the annotation autoupdate=false is left alone. Two moves of Kubernetes from
-before 1.15 (rules into aggregated roles, system:discovery split) are not done: no cluster of ours is that old.
+Additions by others stay. An object with the annotation autoupdate=false is not changed. Two migrations of Kubernetes
+before 1.15 (rules into aggregated roles, split of system:discovery) are left out: no cluster here is that old.
 Source: kubernetes pkg/registry/rbac/rest/storage_rbac.go, component-helpers auth/rbac/reconciliation (1.36).
 """
 
@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterable, Sequence
 from sampan.core.object import Object
 from sampan.core.policy_rules import uncovered
 from sampan.core.time import Clock
-from sampan.registry.bootstrap_policy.bindings import RBAC_GROUP
-from sampan.registry.bootstrap_policy.objects import (
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.delete import DeleteOptions, delete
+from sampan.registry.rest.metadata import fill_system_fields
+from sampan.registry.rest.update import UpdateOptions, update
+from sampan.registry.strategy import Context
+from sampan.server.authorization.bootstrap_policy.bindings import RBAC_GROUP
+from sampan.server.authorization.bootstrap_policy.objects import (
     AUTO_UPDATE,
     cluster_role_bindings,
     cluster_roles,
     role_bindings,
     roles,
 )
-from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.delete import DeleteOptions, delete
-from sampan.registry.rest.metadata import fill_system_fields
-from sampan.registry.rest.update import UpdateOptions, update
-from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode, encode
 from sampan.storage.store import KeyExists
 
@@ -37,7 +37,7 @@ _RESOURCES = {
 
 
 async def ensure_policy(endpoint_of: Callable[[str, str, str], Endpoint | None], clock: Clock) -> None:
-    """Make or mend all of it. `endpoint_of` finds an endpoint by group, version and resource."""
+    """Create or restore all objects. `endpoint_of` finds an endpoint by group, version and resource."""
     async with asyncio.TaskGroup() as group:
         for resource, objects in _RESOURCES.items():
             endpoint = endpoint_of(RBAC_GROUP, "v1", resource)
@@ -47,7 +47,7 @@ async def ensure_policy(endpoint_of: Callable[[str, str, str], Endpoint | None],
 
 
 def _outstanding(endpoint: Endpoint, objects: Iterable[Object]) -> Iterable[tuple[Object, Object | None]]:
-    """What there is to do: the expected object, and the one that is there (None: none)."""
+    """Yield each expected object to write with the present one (None if there is none)."""
     store = endpoint.store
     store.cache.poll()
     for expected in objects:
@@ -65,7 +65,7 @@ async def _ensure(endpoint: Endpoint, expected: Object, existing: Object | None,
     if existing is None:
         await _create(endpoint, expected, clock)
     elif existing.get("roleRef") != expected.get("roleRef"):
-        # What a binding is for cannot be changed.
+        # The role of a binding is immutable.
         metadata = existing["metadata"]
         ctx = _context(existing)
         await delete(endpoint.store, ctx, metadata["name"], DeleteOptions(clock=clock, uid=metadata["uid"]))
@@ -80,17 +80,17 @@ async def _ensure(endpoint: Endpoint, expected: Object, existing: Object | None,
 
 
 async def _create(endpoint: Endpoint, expected: Object, clock: Clock) -> None:
-    """Straight into the store: these objects are known to be good, and there are many."""
+    """Write straight into the store: these objects are known to be valid, and there are many."""
     store, metadata = endpoint.store, expected["metadata"]
     fill_system_fields(metadata, clock)
     try:
         await store.store.create(store.key(metadata.get("namespace", ""), metadata["name"]), encode(expected))
     except KeyExists:
-        pass  # Another server was faster; the next start looks at it.
+        pass  # Another server created it first; the next start compares it.
 
 
 def merged(existing: Object, expected: Object) -> Object:
-    """The object that is there with all that is expected of it; it is not changed itself."""
+    """Return a copy of the present object with everything that is expected of it."""
     result = dict(existing)
     metadata = result["metadata"] = dict(existing["metadata"])
     for name in ("labels", "annotations"):

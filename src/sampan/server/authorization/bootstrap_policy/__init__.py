@@ -1,0 +1,1 @@
+"""Roles and bindings that every cluster has, and the step at start that restores them."""

@@ -1,0 +1,1 @@
+"""API servers that share one store: their addresses, identity Leases and keys."""
