@@ -111,7 +111,7 @@ class NetworkReconciler:
             if not actions:
                 return actual[0], done
             for action in actions:
-                log.info("%s: %s", desired.name, action)
+                log.info("changing network %s: %s", desired.name, action)
                 await self._do(action, desired)
             done += actions
         raise Unavailable(f"Neutron does not converge: {done[-1]} is required again after it succeeded")

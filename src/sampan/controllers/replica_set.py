@@ -44,7 +44,7 @@ Reconciling 2,000 Pods takes about 20 ms. While they become ready one by one, ea
 The pause combines several of these into one.
 """
 OWNER_INDEX: Final = "replicas-owner"
-"""Index of sets by the UID of their own controller (a Deployment)."""
+"""Index of sets by the UID of their controlling owner (a Deployment)."""
 _REPLICA_FAILURE: Final = "ReplicaFailure"
 
 

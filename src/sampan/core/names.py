@@ -1,7 +1,7 @@
 """Validate names of objects, labels, ports and keys. Each function returns the error messages, or an empty list.
 
-Lengths are bytes, as in Go, even if a message says "characters". The messages are protocol: clients show and match
-them.
+Lengths are bytes, as in Go, even where a message has the word "characters". The messages are protocol: clients show
+and match them.
 Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content, pkg/api/validation/generic.go (1.36).
 """
 

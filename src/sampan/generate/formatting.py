@@ -9,7 +9,7 @@ LINE_LENGTH = 120
 
 
 class FormatterMissing(Exception):
-    """ruff is not installed; the message says how to install it."""
+    """ruff is not installed; the message explains how to install it."""
 
 
 def formatted(code: str) -> bytes:

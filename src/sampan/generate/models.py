@@ -18,7 +18,7 @@ Arguments = dict[str, Any]
 
 
 class ModelError(ValueError):
-    """The input has nothing to generate models from; the message says what it has instead."""
+    """The input has nothing to generate models from; the message names what it has instead."""
 
 
 def module_name(group_version: GroupVersion, names: Mapping[str, str]) -> str:

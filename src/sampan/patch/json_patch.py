@@ -30,7 +30,7 @@ _is_index = re.compile(r"[+-]?[0-9]+").fullmatch
 
 
 class NotApplicableError(Exception):
-    """An operation does not fit the document; the message says which and why."""
+    """An operation does not fit the document; the message names the operation and the cause."""
 
 
 class MissingValueError(NotApplicableError):

@@ -258,8 +258,8 @@ class FieldManager:
 
         Changes neither argument. The result is a private copy with its managedFields; it is not defaulted. If nothing
         changes, it equals `live`.
-        Raises 400 when `config` is not of this version and kind or has managedFields, 409 on conflicts unless `force`,
-        500 when it does not fit the schema.
+        Raises 400 if `config` has managedFields or another version or kind; 409 on conflicts, unless `force`; 500 if
+        it does not fit the schema.
         """
         self._check_config(config, api_version)
         owner = (manager or "unknown", APPLY, "", subresource)

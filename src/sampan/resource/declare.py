@@ -30,8 +30,8 @@ T = TypeVar("T")
 class CustomResource(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """Base of declared kinds. JSON field names are in camelCase; `apiVersion` and `kind` are added.
 
-    Fields with their default value are not written. In an update, fields that the class does not define keep the values
-    that were read, if the object still has the `metadata` it was read with. A new object has no such fields.
+    Fields with their default value are not written. An update keeps fields that the class does not define,
+    if the object still has the `metadata` it was read with. A new object has no such fields.
     """
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)

@@ -3,8 +3,8 @@
 Concurrency: one task chooses Nodes for one Pod at a time, so each decision takes all earlier ones into account. Further
 steps (permit, prebind and bind, or the status after a failure) run in separate tasks. At most `BINDINGS_MAX` of these
 run at a time; the choosing task waits for a free slot. Tasks that wait for a plugin, for example until a volume is
-provisioned, do not hold a slot, so their number is only bounded by the Pods. All tasks are children of `run` and end
-with it.
+provisioned, do not hold a slot; their number is bounded by the number of Pods. All tasks are children of `run` and
+end with it.
 Source: pkg/scheduler/schedule_one.go, scheduler.go (1.36).
 """
 

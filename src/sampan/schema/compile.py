@@ -64,7 +64,7 @@ class SchemaCompiler:
 class CompiledSchema:
     """Compiled form of a root schema. Each part is compiled on first use.
 
-    For built-in objects: `decode`, then `validate` if the type has no validation of its own. For custom resources:
+    For built-in objects: `decode`, then `validate` if the type has no specific validation. For custom resources:
     `prune`, `default`, `validate`, and then the CEL rules (`x-kubernetes-validations`) if there are no errors.
     """
 

@@ -1,4 +1,4 @@
-"""Validate built-in kinds that have no validation of their own: required fields must be present.
+"""Validate built-in kinds that have no specific validation: required fields must be present.
 
 Decoding has checked the types, and the published schemas restrict nothing else. Required strings must not be empty;
 required lists and maps may be (Go does not distinguish null from empty).

@@ -1,4 +1,4 @@
-"""What tests of control loops need: virtual time, fakes of the seams."""
+"""Virtual time and fakes, for tests of control loops."""
 
 from sampan.testing.virtual_time import Deadlock, VirtualTimeLoop, elapsed, run_virtual, settle, virtual_time
 

@@ -1,8 +1,8 @@
-"""`InProcessTransport`: a transport straight into a server's handler: no sockets, no TLS, streams as they come.
+"""`InProcessTransport`: sends requests to a handler in the same process, without sockets and TLS.
 
-Concurrency: one task for each request, as at the real edge; the transport owns them and ends them in `aclose`. The task
-of a stream ends when its client goes; any other runs to its end, as a write may be under way. A stream that nobody
-reads waits beyond the answer's `buffer_bytes_max`.
+Concurrency: each request is handled by one task. The transport owns the tasks and cancels them in `aclose`. When a
+client disconnects, the task of a stream ends; other tasks finish, because they may be writing. A stream without a
+reader is paused when the answer holds `buffer_bytes_max` bytes.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _BODILESS = frozenset({204, 304})
 
 
 class InProcessTransport:
-    """A `Transport` to a server in this process. `headers` are added to every request (a token, say)."""
+    """A `Transport` to a server in this process. `headers` are added to every request, for example a token."""
 
     def __init__(
         self, handler: Handler, *, headers: Mapping[str, str] | None = None, settings: HttpSettings | None = None
@@ -37,14 +37,14 @@ class InProcessTransport:
         self._closed = False
 
     async def send(self, request: HttpRequest) -> Answer:
-        """Have a request answered. Raises `TransportError`."""
+        """Send a request and return its answer. Raises `TransportError`."""
         if self._closed:
             raise TransportError("the transport is closed", sent=False)
         exchange = _Exchange(request, self._settings)
         answer = exchange.answer
         if request.timeout_s is not None:
             answer.expire_at(asyncio.get_running_loop().time() + request.timeout_s, request.timeout_s)
-        task = asyncio.get_running_loop().create_task(exchange.run(self._ask(request, exchange)))
+        task = asyncio.get_running_loop().create_task(exchange.run(self._handle(request, exchange)))
         exchange.task = task
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -56,27 +56,27 @@ class InProcessTransport:
         return answer
 
     async def aclose(self) -> None:
-        """End all requests; who reads gets a `TransportError`."""
+        """Cancel all requests. Their readers get a `TransportError`."""
         self._closed = True
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _ask(self, request: HttpRequest, exchange: "_Exchange") -> Response:
+    async def _handle(self, request: HttpRequest, exchange: "_Exchange") -> Response:
         raw = request.target.encode("latin-1")
         try:
             path, query_string, query, info, long_running, raw_path = self._targets.get(request.method, raw)
         except StatusError as error:
             return status_response(error)
-        said = {**self._headers, **request.headers}
+        headers = {**self._headers, **request.headers}
         return await self._handler(
             Request(
                 request.method,
                 path,
                 query_string,
                 # Bodies are never compressed here, whatever the request accepts.
-                {name: value.replace("\n", ", ") for name, value in said.items() if name != "accept-encoding"},
+                {name: value.replace("\n", ", ") for name, value in headers.items() if name != "accept-encoding"},
                 _reader(request.body),
                 query,
                 info,
@@ -90,7 +90,7 @@ class InProcessTransport:
 
 
 class _Exchange:
-    """One request at work: the `Flow` of its answer."""
+    """One request and the `Flow` of its answer."""
 
     def __init__(self, request: HttpRequest, settings: HttpSettings) -> None:
         self.answer = Answer(self, request, settings)
@@ -112,14 +112,14 @@ class _Exchange:
             self.task.cancel()
 
     async def disconnected(self) -> None:
-        """Returns when the client has gone."""
+        """Return when the client has disconnected."""
         await self.gone.wait()
 
-    async def run(self, asked: Awaitable[Response]) -> None:
-        """Answer, and hand on what comes until the stream or the client ends."""
+    async def run(self, handling: Awaitable[Response]) -> None:
+        """Send the response, and its stream until the stream ends or the client disconnects."""
         response: Response | None = None
         try:
-            response = await asked
+            response = await handling
             await self._send(response)
             self.answer.finish()
         except Exception:

@@ -1,8 +1,8 @@
-"""Virtual time: an event loop whose clock jumps to the next timer when nothing else is to be done.
+"""Virtual time: an event loop whose clock jumps to the next timer when no task can run.
 
-All of `sampan.client`, `informer` and `operator` takes time from the running loop (`loop.time()`, `asyncio.sleep`,
-`asyncio.timeout`), so a test of a ten-minute back-off takes a millisecond and is exact. Only code that waits for
-nothing but timers and other tasks may run in it: real sockets would find that hours have passed.
+All of `sampan.client`, `informer` and `operator` takes its time from the running loop (`loop.time()`, `asyncio.sleep`,
+`asyncio.timeout`). So a test of a ten-minute backoff takes a millisecond and is exact. Code in this loop may wait
+only for timers and tasks: to a real socket, a timeout of hours would pass at once.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 
 class Deadlock(RuntimeError):
-    """Every task waits and no timer is set: nothing can ever happen again."""
+    """Every task waits and no timer is set: no task can run again."""
 
 
 class _JumpingSelector(selectors.SelectSelector):
-    """Waits for nothing: adds what the loop wanted to wait to the loop's clock."""
+    """Returns at once, and adds the requested timeout to the loop's clock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,14 +41,14 @@ class _JumpingSelector(selectors.SelectSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """An event loop with a clock of its own, which begins at 0."""
+    """An event loop with a virtual clock that starts at 0."""
 
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
         super().__init__(self._jumping)
 
     def time(self) -> float:
-        """Virtual seconds since the loop was made."""
+        """Return the virtual seconds since the loop was created."""
         return self._jumping.elapsed_s
 
 
@@ -69,7 +69,7 @@ def virtual_time(test: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 
 async def settle(until: Callable[[], bool] | None = None, *, rounds: int = 100) -> None:
-    """Let all tasks that can go on go on, without any time passing; stop early when `until` holds."""
+    """Run all tasks that can run, without advancing the clock. Stop early when `until` returns true."""
     for _ in range(rounds):
         if until is not None and until():
             return
@@ -77,7 +77,7 @@ async def settle(until: Callable[[], bool] | None = None, *, rounds: int = 100) 
 
 
 async def elapsed(awaitable: Awaitable[Any]) -> float:
-    """How long something takes, in the loop's seconds."""
+    """Await something and return the seconds of the loop's clock that it took."""
     loop = asyncio.get_running_loop()
     begin = loop.time()
     await awaitable

@@ -87,6 +87,6 @@ class Monitor:
         """Mark a resource that cannot be listed as settled, so that the collector does not wait for it."""
         if isinstance(failure.error, Forbidden | NotFound | MethodNotAllowed):
             self.settled.set()
-            _log.debug("%s", failure)
+            _log.debug("cannot watch a resource: %s", failure)
         else:
             log_watch_error(failure)
