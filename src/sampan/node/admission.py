@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sampan.core.node_affinity import selects
+from sampan.core.resource_amounts import Amounts, amounts
 from sampan.core.tolerations import NO_EXECUTE, Taint, untolerated
+from sampan.node.demand import DemandSpec, HostPort, demand_of
 from sampan.node.node_home import NodeHome
-from sampan.node.requests import Amounts, DemandSpec, HostPort, amounts, demand_of
 
 ANY_ADDRESS: Final = "0.0.0.0"
 

@@ -10,10 +10,10 @@ from typing import Final
 
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
+from sampan.core.pod_resources import HUGE_PAGES_PREFIX
 from sampan.core.quantity import Quantity
 from sampan.core.quota.pod_usage import (
     COMPUTE,
-    HUGE_PAGES_PREFIX,
     LIMITS_PREFIX,
     REQUESTS_PREFIX,
     is_extended,

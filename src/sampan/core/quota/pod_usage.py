@@ -1,19 +1,19 @@
 """Usage of quotas by Pods.
 
-Source: kubernetes pkg/quota/v1/evaluator/core/pods.go; component-helpers resource/helpers.go (1.36).
+Source: kubernetes pkg/quota/v1/evaluator/core/pods.go (1.36).
 """
 
 import datetime as dt
-from collections.abc import Iterable
 from typing import Final
 
+from sampan.core import pod_resources
 from sampan.core.object import Object
-from sampan.core.quota.usage import ONE, Usage, add, amounts, most
+from sampan.core.pod_resources import HUGE_PAGES_PREFIX, parts_of
+from sampan.core.quota.usage import ONE, Usage, amounts
 from sampan.core.time import add_seconds, parse_time
 
 REQUESTS_PREFIX: Final = "requests."
 LIMITS_PREFIX: Final = "limits."
-HUGE_PAGES_PREFIX: Final = "hugepages-"
 COMPUTE: Final = ("cpu", "memory", "ephemeral-storage")
 
 
@@ -23,7 +23,7 @@ def pod_usage(pod: Object, now: dt.datetime) -> Usage:
     if not uses_resources(pod, now):
         return usage
     usage["pods"] = ONE
-    return usage | _compute_usage(pod_requests(pod), pod_limits(pod))
+    return usage | _compute_usage(pod_requests(pod, in_effect=True), pod_limits(pod, in_effect=True))
 
 
 def container_usage(container: Object) -> Usage:
@@ -63,54 +63,11 @@ def is_extended(name: str) -> bool:
     return "/" in name and "kubernetes.io/" not in name and not name.startswith(REQUESTS_PREFIX)
 
 
-def pod_requests(pod: Object) -> Usage:
-    """Return the requests of a Pod: the maximum that runs at one time, plus its overhead."""
-    return add(pod_spec_requests(pod), amounts((pod.get("spec") or {}).get("overhead")))
+def pod_requests(pod: Object, *, in_effect: bool = False, overhead: bool = True) -> Usage:
+    """Return the requests of a Pod. `in_effect`: as its node has applied them, see `pod_resources.parts_of`."""
+    return pod_resources.pod_requests(parts_of(pod, "requests", amounts, in_effect=in_effect, overhead=overhead))
 
 
-def pod_limits(pod: Object) -> Usage:
-    """Return the limits of a Pod, plus its overhead for resources that have a limit."""
-    limits = pod_spec_limits(pod)
-    overhead = amounts((pod.get("spec") or {}).get("overhead"))
-    return add(limits, {name: amount for name, amount in overhead.items() if limits.get(name)})
-
-
-def pod_spec_requests(pod: Object) -> Usage:
-    """Return the requests of a Pod without its overhead."""
-    return _total(pod.get("spec") or {}, "requests")
-
-
-def pod_spec_limits(pod: Object) -> Usage:
-    """Return the limits of a Pod without its overhead."""
-    return _total(pod.get("spec") or {}, "limits")
-
-
-def _total(spec: Object, kind: str) -> Usage:
-    """Sum the containers of a Pod, and take the peak while its init containers run.
-
-    Containers run together. Init containers run one after another, except sidecars, which keep running.
-    """
-    running: Usage = {}
-    for requested in _requested(spec.get("containers"), kind):
-        running = add(running, requested)
-    sidecars: Usage = {}
-    peak: Usage = {}
-    for container, requested in zip(
-        spec.get("initContainers") or (), _requested(spec.get("initContainers"), kind), strict=True
-    ):
-        if container.get("restartPolicy") == "Always":
-            sidecars = add(sidecars, requested)
-            peak = most(peak, sidecars)
-        else:
-            peak = most(peak, add(sidecars, requested))
-    total = most(add(running, sidecars), peak)
-    whole = amounts((spec.get("resources") or {}).get(kind))
-    return total | {
-        name: amount
-        for name, amount in whole.items()
-        if name in ("cpu", "memory") or name.startswith(HUGE_PAGES_PREFIX)
-    }
-
-
-def _requested(containers: Iterable[Object] | None, kind: str) -> list[Usage]:
-    return [amounts((container.get("resources") or {}).get(kind)) for container in containers or ()]
+def pod_limits(pod: Object, *, in_effect: bool = False, overhead: bool = True) -> Usage:
+    """Return the limits of a Pod. `in_effect`: as its node has applied them, see `pod_resources.parts_of`."""
+    return pod_resources.pod_limits(parts_of(pod, "limits", amounts, in_effect=in_effect, overhead=overhead))

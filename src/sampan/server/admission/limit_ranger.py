@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from sampan.core.object import Object
 from sampan.core.quantity import Quantity
-from sampan.core.quota.pod_usage import pod_spec_limits, pod_spec_requests
+from sampan.core.quota.pod_usage import pod_limits, pod_requests
 from sampan.core.quota.usage import ZERO, Usage, amounts
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
@@ -128,7 +128,7 @@ def pod_faults(limit: Limit, pod: Object) -> Iterator[str]:
             resources = container.get("resources") or {}
             yield from _faults(limit, amounts(resources.get("requests")), amounts(resources.get("limits")))
     elif limit.type == "Pod":
-        yield from _faults(limit, pod_spec_requests(pod), pod_spec_limits(pod))
+        yield from _faults(limit, pod_requests(pod, overhead=False), pod_limits(pod, overhead=False))
 
 
 def claim_faults(limit: Limit, claim: Object) -> Iterator[str]:

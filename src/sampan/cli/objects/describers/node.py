@@ -85,7 +85,7 @@ def _pods(subject: Subject) -> Iterator[str]:
     all_requests: Usage = {}
     all_limits: Usage = {}
     for pod in pods:
-        requests, limits = pod_requests(pod), pod_limits(pod)
+        requests, limits = pod_requests(pod, in_effect=True), pod_limits(pod, in_effect=True)
         all_requests, all_limits = add(all_requests, requests), add(all_limits, limits)
         metadata = pod["metadata"]
         cells = [_share(said, available, name) for name in ("cpu", "memory") for said in (requests, limits)]
