@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from sampan.schema.cel import Budget, CelCompileError, CelError, CelRuntimeError, Environment
 from sampan.schema.cel.parser import parse
-from sampan.schema.cel.reference_parser import syntax_messages
 from sampan.schema.cel.types import BOOL, DOUBLE, DYN, INT, STRING, list_of, map_of
 from sampan.schema.cel.values import compare, equal
 from tests.properties import examples
@@ -189,10 +188,18 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=7).map("".join) | st.lists(PIECES, max_size=7).map(" ".join))
 @settings(max_examples=examples(200))
-def test_parser_accepts_the_same_texts_as_the_reference_parser(expression: str) -> None:
+def test_parser_accepts_the_same_texts_with_the_same_first_message_as_the_reference_parser(expression: str) -> None:
+    reference = pytest.importorskip("tests.schema.cel.reference_parser", reason="cel-expr-python has no wheel here")
     try:
         parse(expression)
-        accepted = True
-    except CelCompileError:
-        accepted = False
-    assert accepted == (syntax_messages(expression) == "")
+        messages = ""
+    except CelCompileError as error:
+        messages = str(error)
+    expected = reference.syntax_messages(expression)
+    assert (messages == "") == (expected == "")
+    if "Syntax error" in first_line(expected):
+        assert first_line(messages) == first_line(expected)
+
+
+def first_line(text: str) -> str:
+    return text.split("\n")[0]

@@ -45,6 +45,10 @@ def as_runtime_error(error: Exception) -> CelRuntimeError:
     return error if isinstance(error, CelRuntimeError) else CelRuntimeError("no such overload")
 
 
+ISSUES_MAX = 100
+"""Most issues that one error reports."""
+
+
 @dataclass(frozen=True, slots=True)
 class Issue:
     """Error in an expression: its position (offset in code points) and its message."""
@@ -70,5 +74,5 @@ def _show(source: str, issue: Issue) -> tuple[tuple[int, int], str]:
 
 def render(source: str, issues: list[Issue]) -> str:
     """Format the issues in text order, each with its line and a caret. Source: cel-go common/errors.go."""
-    shown = sorted((_show(source, issue) for issue in issues[:100]), key=lambda entry: entry[0])
+    shown = sorted((_show(source, issue) for issue in issues[:ISSUES_MAX]), key=lambda entry: entry[0])
     return "\n".join(text for _, text in shown)

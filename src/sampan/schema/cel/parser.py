@@ -3,11 +3,22 @@
 Source: the grammar of CEL (cel-go parser/parser.go, 0.26), including the offsets of operators and the reserved names.
 """
 
+from collections.abc import Collection
+
 from sampan.schema.cel import macros
 from sampan.schema.cel.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, StructNode, depth
 from sampan.schema.cel.errors import CelSyntaxError, Issue, render
-from sampan.schema.cel.lexer import LexicalError, Token, tokens
-from sampan.schema.cel.reference_parser import syntax_messages
+from sampan.schema.cel.lexer import Token, tokens
+from sampan.schema.cel.syntax_messages import (
+    END,
+    EXPRESSION,
+    FIELD_NAME,
+    OPERATORS,
+    extraneous,
+    kind_of,
+    no_alternative,
+    unexpected,
+)
 
 EXPRESSION_LENGTH_MAX = 100_000
 """Length limit of an expression in code points."""
@@ -38,10 +49,9 @@ _LEVELS: dict[str, tuple[int, str]] = {
 
 
 class _Unexpected(Exception):
-    def __init__(self, token: Token, message: str = "") -> None:
+    def __init__(self, token: Token, message: str) -> None:
         super().__init__(message)
-        text = token.text.replace("\n", "\\n")
-        self.issue = Issue(token.offset, message or f"Syntax error: mismatched input '{text}'")
+        self.issue = Issue(token.offset, message)
 
 
 def _balanced(function: str, terms: list[Node], offsets: list[int]) -> Node:
@@ -55,18 +65,26 @@ def _balanced(function: str, terms: list[Node], offsets: list[int]) -> Node:
 
 
 class _Parser:
-    def __init__(self, found: list[Token], bindings: bool) -> None:
+    def __init__(self, source: str, found: list[Token], bindings: bool) -> None:
+        self._source = source
         self._tokens = found
         self._bindings = bindings
         self._position = 0
         self._nesting = 0
+        self._closers: list[tuple[str, ...]] = [(END,)]
+        """Tokens that may end the enclosing expressions, the innermost last."""
         self.issues: list[Issue] = []
 
     def parse(self) -> Node:
         node = self._expression()
         if self._peek().kind != "end":
-            raise _Unexpected(self._peek())
+            raise self._unexpected({END})
         return node
+
+    def _unexpected(self, expected: Collection[str], after_missing: Collection[str] = ()) -> _Unexpected:
+        token = self._peek()
+        following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
+        return _Unexpected(token, unexpected(token, following, expected, after_missing=after_missing))
 
     def _peek(self) -> Token:
         return self._tokens[self._position]
@@ -75,6 +93,11 @@ class _Parser:
         token = self._tokens[self._position]
         self._position += 1
         return token
+
+    def _no_alternative(self, before: Token) -> _Unexpected:
+        token = self._peek()
+        end = token.offset if token.kind == "end" else token.offset + len(token.text)
+        return _Unexpected(token, no_alternative(self._source[before.offset : end]))
 
     def _accept(self, text: str) -> Token | None:
         token = self._tokens[self._position]
@@ -86,8 +109,18 @@ class _Parser:
     def _expect(self, text: str) -> Token:
         token = self._accept(text)
         if token is None:
-            raise _Unexpected(self._peek())
+            after = EXPRESSION if text == ":" else OPERATORS.union(self._closers[-1])
+            raise self._unexpected({text}, after)
         return token
+
+    def _inside(self, *closers: str, also: tuple[str, ...] = ()) -> Node:
+        """Parse an expression that one of `closers` ends. `also`: tokens that may stand in its place."""
+        if also and self._peek().kind in ("op", "end") and kind_of(self._peek()) not in EXPRESSION:
+            raise self._unexpected(EXPRESSION.union(also))
+        self._closers.append(closers)
+        node = self._expression()
+        self._closers.pop()
+        return node
 
     def _expression(self) -> Node:
         self._nesting += 1
@@ -96,7 +129,9 @@ class _Parser:
         node = self._binary(1)
         question = self._accept("?")
         if question is not None:
+            self._closers.append((":",))
             chosen = self._binary(1)
+            self._closers.pop()
             self._expect(":")
             node = Call(question.offset, "_?_:_", [node, chosen, self._expression()])
         self._nesting -= 1
@@ -132,6 +167,10 @@ class _Parser:
         count = 0
         while self._accept(token.text):
             count += 1
+        if not self._starts_member():
+            if token.text == "-":
+                raise self._no_alternative(self._tokens[self._position - 1])
+            raise _Unexpected(self._peek(), extraneous(self._peek(), EXPRESSION))
         if token.text == "-" and self._peek().kind in ("int", "float"):
             if count == 1:
                 return self._member(sign=token)
@@ -142,6 +181,12 @@ class _Parser:
         if count % 2 == 0:
             return inner
         return Call(token.offset, "!_" if token.text == "!" else "-_", [inner])
+
+    def _starts_member(self) -> bool:
+        kind = kind_of(self._peek())
+        if kind == "-":
+            return self._tokens[self._position + 1].kind in ("int", "float")
+        return kind in EXPRESSION and kind != "!"
 
     def _member(self, sign: Token | None = None) -> Node:
         node = self._literal(self._next(), sign) if sign is not None else self._primary()
@@ -154,17 +199,20 @@ class _Parser:
 
     def _select(self, node: Node, dot: Token) -> Node:
         optional = self._accept("?") is not None
+        if self._peek().kind != "name":
+            if optional:
+                raise self._unexpected(FIELD_NAME)
+            raise self._no_alternative(dot)
         name = self._next()
-        if name.kind != "name":
-            raise _Unexpected(name)
         opening = None if optional else self._accept("(")
         if opening is None:
             return Select(dot.offset, node, name.text, optional=optional)
         return self._call(opening.offset, name.text, node, self._arguments(")"))
 
     def _index(self, node: Node, bracket: Token) -> Node:
-        function = "_[?_]" if self._accept("?") else "_[_]"
-        index = self._expression()
+        optional = self._accept("?") is not None
+        function = "_[?_]" if optional else "_[_]"
+        index = self._inside("]", also=() if optional else ("?",))
         self._expect("]")
         return Call(bracket.offset, function, [node, index])
 
@@ -181,18 +229,20 @@ class _Parser:
         if self._accept(closing):
             return args
         while True:
-            args.append(self._expression())
+            args.append(self._inside(",", closing, also=() if args else (closing,)))
             if not self._accept(","):
                 self._expect(closing)
                 return args
 
     def _primary(self) -> Node:
+        if kind_of(self._peek()) not in EXPRESSION:
+            raise self._unexpected(EXPRESSION)
         token = self._next()
         if token.kind == "name":
             return self._named(token, "")
         if token.kind == "op":
             if token.text == "(":
-                node = self._expression()
+                node = self._inside(")")
                 self._expect(")")
                 return node
             if token.text == "[":
@@ -203,7 +253,7 @@ class _Parser:
                 return self._literal(self._next(), token)
             if token.text == "." and self._peek().kind == "name":
                 return self._named(self._next(), ".")
-            raise _Unexpected(token)
+            raise self._no_alternative(token)
         return self._literal(token, None)
 
     def _literal(self, token: Token, sign: Token | None) -> Node:
@@ -215,9 +265,7 @@ class _Parser:
             return Literal(offset, number)
         if token.kind == "float":
             return Literal(offset, token.value if sign is None else -token.value)
-        if token.kind in ("uint", "string", "bytes", "bool", "null"):
-            return Literal(offset, token.value)
-        raise _Unexpected(token)
+        return Literal(offset, token.value)
 
     def _named(self, token: Token, prefix: str) -> Node:
         struct_name = self._struct_name(token)
@@ -247,12 +295,12 @@ class _Parser:
             return fields
         while True:
             optional = self._accept("?") is not None
+            if self._peek().kind != "name":
+                raise self._unexpected(FIELD_NAME if optional else FIELD_NAME.union(("}", ",", "?")))
             name = self._next()
-            if name.kind != "name":
-                raise _Unexpected(name)
             colon = self._expect(":")
-            fields.append((colon.offset, name.text, self._expression(), optional))
-            if not self._more("}"):
+            fields.append((colon.offset, name.text, self._inside(",", "}"), optional))
+            if not self._more("}", FIELD_NAME):
                 break
         return fields
 
@@ -262,23 +310,29 @@ class _Parser:
         if self._closed("]"):
             return ListNode(bracket.offset, elements)
         while True:
-            if self._accept("?"):
+            optional = self._accept("?") is not None
+            if optional:
                 optionals.add(len(elements))
-            elements.append(self._expression())
+            elements.append(self._inside(",", "]", also=() if optional or elements else ("]", ",", "?")))
             if not self._more("]"):
                 break
         return ListNode(bracket.offset, elements, frozenset(optionals))
 
     def _closed(self, closing: str) -> bool:
         """Report whether a literal is empty, and consume its closing bracket; a single comma is allowed."""
-        if self._peek().text == "," and self._tokens[self._position + 1].text == closing:
-            self._position += 1
+        if self._accept(","):
+            self._expect(closing)
+            return True
         return self._accept(closing) is not None
 
-    def _more(self, closing: str) -> bool:
+    def _more(self, closing: str, starts: Collection[str] = EXPRESSION) -> bool:
         """Report whether another element follows; a trailing comma is allowed."""
-        if self._accept(","):
-            return self._accept(closing) is None
+        if not self._accept(","):
+            if self._accept(closing):
+                return False
+            raise self._unexpected({",", closing})
+        if kind_of(self._peek()) in starts or self._peek().text == "?":
+            return True
         self._expect(closing)
         return False
 
@@ -288,9 +342,9 @@ class _Parser:
             return entries
         while True:
             optional = self._accept("?") is not None
-            key = self._expression()
+            key = self._inside(":", also=() if optional or entries else ("}", ",", "?"))
             self._expect(":")
-            entries.append((key, self._expression(), optional))
+            entries.append((key, self._inside(",", "}"), optional))
             if not self._more("}"):
                 break
         return entries
@@ -299,20 +353,19 @@ class _Parser:
 def parse(source: str, *, bindings: bool = False) -> Node:
     """Parse an expression and expand its macros; `bindings` enables `cel.bind(name, value, expression)`.
 
-    **Raises** CelSyntaxError with every error, in the words of the reference parser.
+    **Raises** CelSyntaxError with the messages of cel-go's parser.
     """
     if len(source) > EXPRESSION_LENGTH_MAX:
         message = f"expression code point size exceeds limit: size: {len(source)}, limit {EXPRESSION_LENGTH_MAX}"
         raise CelSyntaxError(f"ERROR: <input>:-1:0: {message}")
+    found, issues = tokens(source)
+    parser = _Parser(source, found, bindings)
     try:
-        parser = _Parser(tokens(source), bindings)
         node = parser.parse()
-    except LexicalError as error:
-        raise CelSyntaxError(syntax_messages(source) or render(source, [Issue(error.offset, error.message)])) from None
     except _Unexpected as error:
-        raise CelSyntaxError(syntax_messages(source) or render(source, [error.issue])) from None
-    if parser.issues:
-        raise CelSyntaxError(render(source, parser.issues))
+        raise CelSyntaxError(render(source, [*issues, *parser.issues, error.issue])) from None
+    if issues or parser.issues:
+        raise CelSyntaxError(render(source, [*issues, *parser.issues]))
     if depth(node) > _DEPTH_MAX:
         raise CelSyntaxError(f"ERROR: <input>:-1:0: max recursion depth exceeded: {_DEPTH_MAX}")
     return node

@@ -1,8 +1,4 @@
-"""Messages for syntax errors, from the reference parser (cel-cpp, whose grammar is the same as cel-go's).
-
-Its list of expected tokens depends on the generated grammar tables; no other parser produces the same messages. It
-parses only texts that this package's parser has rejected.
-"""
+"""Messages for syntax errors from cel-cpp, whose parser is generated from the same grammar as cel-go's."""
 
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_optional
