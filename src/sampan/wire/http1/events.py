@@ -1,0 +1,64 @@
+"""Heads of messages, and the receivers that readers call.
+
+A reader calls `head` once, `data` for each piece of the body, then `end`. Borders of pieces mean nothing.
+"""
+
+from typing import Protocol
+
+import msgspec
+
+from sampan.wire.http1.fields import Fields
+
+
+class RequestHead(msgspec.Struct):
+    """Request line and header fields."""
+
+    method: str
+    target: bytes
+    headers: dict[str, str]
+    """By name in lower case, decoded as Latin-1. Fields of one name are joined (`fields.joined`)."""
+    keep_alive: bool = True
+    """True if the client can send another request on the connection."""
+    http_1_0: bool = False
+    expects_continue: bool = False
+    """The client waits for `100 Continue` before it sends the body."""
+    upgrade: bool = False
+    """The client requests another protocol, or CONNECT. What follows the head is in the reader's `ahead`."""
+
+
+class ResponseHead(msgspec.Struct):
+    """Status line and header fields."""
+
+    status: int
+    fields: Fields
+    """As they came, in order."""
+    headers: dict[str, str]
+    """By name in lower case, decoded as UTF-8. Fields of one name are joined (`fields.joined`)."""
+    length: int | None = None
+    """Value of Content-Length, also in a response to HEAD."""
+
+
+class RequestReceiver(Protocol):
+    """Gets the events of a `RequestReader`."""
+
+    def head(self, head: RequestHead) -> None:
+        """A request begins."""
+
+    def data(self, data: bytes) -> None:
+        """A piece of its body."""
+
+    def end(self) -> None:
+        """The request is complete."""
+
+
+class ResponseReceiver(Protocol):
+    """Gets the events of a `ResponseReader`. Interim responses are dropped."""
+
+    def head(self, head: ResponseHead) -> None:
+        """The response begins."""
+
+    def data(self, data: bytes) -> None:
+        """A piece of its body."""
+
+    def end(self, *, reusable: bool) -> None:
+        """The response is complete. `reusable`: the server reads another request on the connection."""

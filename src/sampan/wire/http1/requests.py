@@ -1,0 +1,199 @@
+"""`RequestReader`: bytes of a client's connection in, requests out. The server role reads with it."""
+
+import re
+from typing import Final
+
+from sampan.wire.http1.events import RequestHead, RequestReceiver
+from sampan.wire.http1.faults import Malformed
+from sampan.wire.http1.fields import Fields, NameCache, headers_of
+from sampan.wire.http1.limits import LIMITS, Limits
+from sampan.wire.http1.parser import (
+    HttpParserCallbackError,
+    HttpParserError,
+    HttpParserInvalidMethodError,
+    HttpParserUpgrade,
+    HttpRequestParser,
+    is_known_method,
+)
+from sampan.wire.http1.repeated import RepeatedGet
+from sampan.wire.http1.states import Half
+
+METHOD_BYTES_MAX: Final = 32
+"""A longer method that the parser does not know must come in one piece."""
+_HOST: Final = re.compile(r"[!$%&'()*+,\-.:;=\[\]_~0-9A-Za-z]*")
+_LETTERS: Final = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+_TOKEN: Final = re.compile(_LETTERS + rb"(?= )")
+_BEGINNING: Final = re.compile(_LETTERS)
+_STAND_IN: Final = b"POST"
+"""Method in whose place one is parsed that the parser does not know. Both have a body if the fields frame one."""
+
+
+class RequestReader:
+    """Reads requests one after the other; a client may send them without waiting for responses.
+
+    `feed` raises `Malformed`, and what the receiver raises. After that, the reader is of no more use.
+    """
+
+    def __init__(self, receiver: RequestReceiver, limits: Limits = LIMITS, names: NameCache | None = None) -> None:
+        self.half = Half.IDLE
+        self._receiver = receiver
+        self._limits = limits
+        self._names = NameCache() if names is None else names
+        self._parser = HttpRequestParser(self)
+        self._repeated = RepeatedGet()
+        self._target = b""
+        self._fields: Fields = []
+        self._last: RequestHead | None = None
+        self._head_bytes = 0
+        self._overhead_bytes = 0
+        self._unknown_method = ""
+        self._partial = b""
+        """Beginning of a method, until it is complete."""
+        self._ahead = bytearray()
+
+    @property
+    def in_head(self) -> bool:
+        """True while a head has begun to arrive and is not complete."""
+        return self.half is Half.HEAD or bool(self._partial)
+
+    def take_ahead(self) -> bytes:
+        """Take what came after the head of a request for an upgrade."""
+        ahead = bytes(self._ahead)
+        self._ahead.clear()
+        return ahead
+
+    def feed(self, data: bytes) -> None:
+        """Read more bytes. Calls the receiver."""
+        half = self.half
+        if half is Half.SWITCHED:
+            self._keep_ahead(data)
+            return
+        if half is Half.IDLE:
+            if self._partial:
+                data, self._partial = self._partial + data, b""
+            elif (head := self._repeated.read(data)) is not None:
+                self._receiver.head(head)
+                self._receiver.end()
+                return
+            if len(data) < METHOD_BYTES_MAX and _BEGINNING.fullmatch(data) is not None:
+                self._partial = data
+                return
+        elif half is Half.HEAD:
+            self._count_head(len(data))
+        else:
+            self._overhead_bytes += len(data)
+        self._parse(data, fresh=half is Half.IDLE)
+
+    # --- called by the parser
+
+    def on_message_begin(self) -> None:
+        self.half = Half.HEAD
+        self._head_bytes = 0
+        self._target = b""
+
+    def on_url(self, url: bytes) -> None:
+        self._target = self._target + url if self._target else url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.half is Half.HEAD:  # fields after a body are dropped
+            self._fields.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        fields, self._fields = self._fields, []
+        if len(fields) > self._limits.fields_max:
+            raise Malformed("too many header fields", status=431)
+        parser = self._parser
+        version = parser.get_http_version()
+        try:
+            headers = headers_of(fields, self._names, "latin-1")
+        except ValueError as error:
+            raise Malformed(str(error)) from None
+        _check(headers, version)
+        self.half = Half.BODY
+        self._overhead_bytes = 0
+        upgrade = parser.should_upgrade()
+        self._last = RequestHead(
+            self._unknown_method or parser.get_method().decode("ascii"),
+            self._target,
+            headers,
+            parser.should_keep_alive() and not upgrade,
+            version == "1.0",
+            version != "1.0" and headers.get("expect", "").lower() == "100-continue",
+            upgrade,
+        )
+        self._unknown_method = ""
+        self._receiver.head(self._last)
+
+    def on_body(self, data: bytes) -> None:
+        self._overhead_bytes = max(0, self._overhead_bytes - 3 * len(data) - 16)
+        self._receiver.data(data)
+
+    def on_message_complete(self) -> None:
+        self.half = Half.IDLE
+        self._receiver.end()
+
+    # --- inside
+
+    def _parse(self, data: bytes, *, fresh: bool) -> None:
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade as upgrade:
+            self.half = Half.SWITCHED
+            self._keep_ahead(data[upgrade.args[0] :])
+            return
+        except HttpParserCallbackError as error:
+            self.half = Half.ERROR
+            raise (error.__context__ or error) from None
+        except HttpParserError as error:
+            if fresh and isinstance(error, HttpParserInvalidMethodError):
+                self._parse_unknown_method(data)
+                return
+            self.half = Half.ERROR
+            raise Malformed(str(error)) from None
+        if self.half is Half.HEAD:
+            if not self._head_bytes:
+                self._count_head(len(data))
+        elif self.half is Half.BODY:
+            if self._overhead_bytes > self._limits.overhead_bytes_max:
+                self.half = Half.ERROR
+                raise Malformed("too many bytes between the pieces of the body")
+        elif fresh and self._last is not None and self._last.method == "GET":
+            self._repeated.remember(data, self._last)
+
+    def _parse_unknown_method(self, data: bytes) -> None:
+        """Parse once more what the parser refused for its method, with another method in its place."""
+        found = _TOKEN.match(data)
+        if found is None or self._unknown_method or is_known_method(found[0]):
+            self.half = Half.ERROR
+            raise Malformed("not a method")
+        self._unknown_method = found[0].decode("ascii")
+        self.half = Half.IDLE
+        self._parser = HttpRequestParser(self)
+        self._parse(_STAND_IN + data[found.end() :], fresh=True)
+
+    def _count_head(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > self._limits.head_bytes_max:
+            self.half = Half.ERROR
+            raise Malformed("the head is too large", status=431)
+
+    def _keep_ahead(self, data: bytes) -> None:
+        self._ahead += data
+        if len(self._ahead) > self._limits.ahead_bytes_max:
+            self.half = Half.ERROR
+            raise Malformed("too many bytes after a request for an upgrade")
+
+
+def _check(headers: dict[str, str], version: str) -> None:
+    """Check the version, Host and Transfer-Encoding as Go's server does. Raises `Malformed`."""
+    if not version.startswith("1."):
+        raise Malformed("unsupported version", status=505, text=": unsupported protocol version")
+    host = headers.get("host")
+    if host is None:
+        if version == "1.1":
+            raise Malformed("no Host", text=": missing required Host header")
+    elif _HOST.fullmatch(host) is None:
+        raise Malformed("malformed Host", text=": malformed Host header")
+    coding = headers.get("transfer-encoding")
+    if coding is not None and coding.lower() != "chunked":
+        raise Malformed("unsupported transfer coding", status=501, text=": Unsupported transfer encoding")

@@ -1,0 +1,183 @@
+"""`ResponseReader`: bytes of a server's connection in, responses out. The client role reads with it."""
+
+from typing import Final
+
+from sampan.wire.http1.events import ResponseHead, ResponseReceiver
+from sampan.wire.http1.faults import Malformed
+from sampan.wire.http1.fields import Fields, NameCache, headers_of
+from sampan.wire.http1.limits import LIMITS, Limits
+from sampan.wire.http1.parser import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
+from sampan.wire.http1.states import Half
+from sampan.wire.http1.writers import BODILESS
+
+_SWITCHING_PROTOCOLS: Final = 101
+_FIRST_BYTES: Final = 256
+
+
+class ResponseReader:
+    """Reads one response after the other, each announced by `expect`.
+
+    `feed` raises `Malformed`, `end` raises `EOFError`. After that, the reader is of no more use.
+    """
+
+    def __init__(self, receiver: ResponseReceiver, limits: Limits = LIMITS, names: NameCache | None = None) -> None:
+        self.half = Half.IDLE
+        self.begun = False
+        """True if any byte of the response has come."""
+        self._receiver = receiver
+        self._limits = limits
+        self._names = NameCache() if names is None else names
+        self._parser = HttpResponseParser(self)
+        self._method = ""
+        self._fields: Fields = []
+        self._first = b""
+        self._head_bytes = 0
+        self._overhead_bytes = 0
+        self._interim = False
+        self._until_end = False
+        self._complete = False
+        self._reusable = False
+        self._ahead = bytearray()
+
+    def expect(self, method: str) -> None:
+        """Announce the response to a request with this method. The one before must be complete."""
+        assert self.half is Half.IDLE
+        if self._method == "HEAD":
+            # The parser waits for the body that a response to HEAD does not have.
+            self._parser = HttpResponseParser(self)
+        self.half = Half.HEAD
+        self._method = method
+        self.begun = self._interim = False
+        self._head_bytes = 0
+        self._first = b""
+        self._fields = []
+
+    def take_ahead(self) -> bytes:
+        """Take what came after the head of a response that switched protocols (101, or 2xx to CONNECT)."""
+        ahead = bytes(self._ahead)
+        self._ahead.clear()
+        return ahead
+
+    def feed(self, data: bytes) -> None:
+        """Read more bytes. Calls the receiver; `end` is its last call, when all of `data` is read."""
+        half = self.half
+        if half is Half.SWITCHED:
+            self._ahead += data
+            return
+        if half is Half.IDLE:
+            self.half = Half.ERROR
+            raise Malformed("a response to no request")
+        self.begun = True
+        if half is Half.HEAD:
+            self._head_bytes += len(data)
+            if len(self._first) < _FIRST_BYTES:
+                self._first += data[:_FIRST_BYTES]
+        else:
+            self._overhead_bytes += len(data)
+        self._parse(data)
+        if self._complete:
+            self._complete = False
+            self._receiver.end(reusable=self._reusable)
+
+    def end(self) -> None:
+        """The connection has ended: this completes a body without framing. Raises `EOFError`."""
+        if self.half is Half.BODY and self._until_end:
+            self.half = Half.IDLE
+            self._receiver.end(reusable=False)
+        elif self.half in (Half.HEAD, Half.BODY):
+            self.half = Half.ERROR
+            raise EOFError("unexpected EOF" if self.begun else "EOF")
+
+    # --- called by the parser
+
+    def on_message_begin(self) -> None:
+        if self.half is Half.IDLE:  # a second response
+            self._reusable = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.half is Half.HEAD:  # fields after a body are dropped
+            self._fields.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        if self.half is not Half.HEAD:
+            return
+        fields, self._fields = self._fields, []
+        if len(fields) > self._limits.fields_max:
+            raise Malformed("too many header fields")
+        status = self._parser.get_status_code()
+        self._interim = 100 <= status < 200 and status != _SWITCHING_PROTOCOLS
+        if self._interim:
+            return
+        head = ResponseHead(status, fields, headers_of(fields, self._names, "utf-8"))
+        self._read_framing(head)
+        self._overhead_bytes = 0
+        self._reusable = self._parser.should_keep_alive()
+        if status == _SWITCHING_PROTOCOLS or (self._method == "CONNECT" and 200 <= status < 300):
+            self.half = Half.SWITCHED
+        elif self._method == "HEAD" or status in BODILESS:
+            self._finish()
+        else:
+            self.half = Half.BODY
+        self._receiver.head(head)
+
+    def on_body(self, data: bytes) -> None:
+        if self.half is Half.BODY:
+            self._overhead_bytes = max(0, self._overhead_bytes - 3 * len(data) - 16)
+            self._receiver.data(data)
+        elif self.half is Half.SWITCHED:
+            self._ahead += data
+        else:
+            self._reusable = False
+
+    def on_message_complete(self) -> None:
+        if self._interim:
+            self._interim = False
+        elif self.half is Half.BODY:
+            self._finish()
+
+    # --- inside
+
+    def _parse(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade as upgrade:
+            if self.half is Half.SWITCHED:
+                self._ahead += data[upgrade.args[0] :]
+            else:
+                self._reusable = False
+        except HttpParserCallbackError as error:
+            self.half = Half.ERROR
+            raise (error.__context__ or error) from None
+        except HttpParserError as error:
+            if not self._complete:
+                self._fail(f"malformed HTTP response: {error}")
+            self._reusable = False
+        if self.half is Half.HEAD and self._head_bytes > self._limits.head_bytes_max:
+            self._fail("the head of the response is too large")
+        if self.half is Half.BODY and self._overhead_bytes > self._limits.overhead_bytes_max:
+            self._fail("too many bytes between the pieces of the body")
+
+    def _finish(self) -> None:
+        self.half = Half.IDLE
+        self._complete = True
+
+    def _fail(self, reason: str) -> None:
+        first = self._first if self.half is Half.HEAD else b""
+        self.half = Half.ERROR
+        raise Malformed(reason, first=first)
+
+    def _read_framing(self, head: ResponseHead) -> None:
+        """Determine where the body ends. Raises `Malformed` if that could be read in more than one way."""
+        length, coding = head.headers.get("content-length"), head.headers.get("transfer-encoding")
+        if coding is not None and (coding.lower() != "chunked" or length is not None):
+            raise Malformed("the length of the response is ambiguous")
+        if head.status == _SWITCHING_PROTOCOLS and "upgrade" not in head.headers:
+            raise Malformed("malformed HTTP response: 101 without Upgrade")
+        head.length = None if length is None else _number(length)
+        self._until_end = length is None and coding is None
+
+
+def _number(length: str) -> int:
+    if not (length.isascii() and length.isdecimal()):
+        raise Malformed("the length of the response is no number")
+    return int(length)

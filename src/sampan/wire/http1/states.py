@@ -1,0 +1,85 @@
+"""States of an HTTP/1.1 connection: rules as a table, and its interpreter. Both roles use it.
+
+Each message has two halves, the client's request and the server's response. A reader follows the half that it
+reads (`Half`). `ExchangeState` follows both, so that a connection is used again only after both are complete.
+
+The API server reads requests ahead of its responses (pipelining), so it follows its own half by its queue of requests.
+"""
+
+from enum import Enum
+from typing import Final
+
+
+class Half(Enum):
+    """State of one side's message."""
+
+    IDLE = "idle"
+    HEAD = "head"
+    BODY = "body"
+    DONE = "done"
+    SWITCHED = "switched"
+    """The connection carries another protocol."""
+    ERROR = "error"
+
+
+class Step(Enum):
+    """Change of a half."""
+
+    HEAD = "head"
+    END = "end"
+    SWITCH = "switch"
+    FAIL = "fail"
+
+
+TABLE: Final[dict[Half, dict[Step, Half]]] = {
+    Half.IDLE: {Step.HEAD: Half.BODY, Step.SWITCH: Half.SWITCHED, Step.FAIL: Half.ERROR},
+    Half.BODY: {Step.END: Half.DONE, Step.FAIL: Half.ERROR},
+    Half.DONE: {Step.SWITCH: Half.SWITCHED, Step.FAIL: Half.ERROR},
+    Half.SWITCHED: {Step.FAIL: Half.ERROR},
+    Half.ERROR: {Step.FAIL: Half.ERROR},
+}
+"""Next state of a half. A step that is not in the table is an error of the caller."""
+
+
+class BadStep(RuntimeError):
+    """A step that the state does not allow: an error of the caller, not of the other side."""
+
+
+class ExchangeState:
+    """A request and its response, one after the other on a connection."""
+
+    __slots__ = ("keep_alive", "request", "response")
+
+    def __init__(self) -> None:
+        self.request = Half.IDLE
+        self.response = Half.IDLE
+        self.keep_alive = True
+        """False if either side announced the end of the connection."""
+
+    def step_request(self, step: Step) -> None:
+        """Apply a step to the client's half. Raises `BadStep`."""
+        self.request = _next(self.request, step)
+
+    def step_response(self, step: Step) -> None:
+        """Apply a step to the server's half. Raises `BadStep`."""
+        if self.request is Half.IDLE:
+            raise BadStep("a response to no request")
+        self.response = _next(self.response, step)
+
+    @property
+    def reusable(self) -> bool:
+        """True if another request can follow: both halves are complete, and neither side closes the connection."""
+        return self.keep_alive and self.request is Half.DONE and self.response is Half.DONE
+
+    def restart(self) -> None:
+        """Begin the next exchange. Raises `BadStep` unless `reusable`."""
+        if not self.reusable:
+            raise BadStep("the exchange is not complete")
+        self.request = self.response = Half.IDLE
+
+
+def _next(half: Half, step: Step) -> Half:
+    try:
+        return TABLE[half][step]
+    except KeyError:
+        raise BadStep(f"{step.value} while {half.value}") from None

@@ -1,0 +1,88 @@
+"""Writers: heads and bodies as bytes. They refuse what would split a message, so no caller has to check values."""
+
+import re
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Final
+
+from sampan.wire.http1.fields import Repeated
+
+BODILESS: Final = frozenset({101, 204, 304})
+"""Status codes of responses without a body."""
+CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+LAST_CHUNK: Final = b"0\r\n\r\n"
+STATUS_LINES: Final = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_TARGET: Final = re.compile(r"[^\0-\x20\x7f]+")
+
+
+def request_head(method: str, target: str, headers: Iterable[tuple[str, str]], *, encoding: str = "utf-8") -> bytes:
+    """Return request line and fields with the empty line. A `Repeated` value has one line for each value.
+
+    Raises `ValueError` if a part would end its line, or is no token.
+    """
+    if _TOKEN.fullmatch(method) is None:
+        raise ValueError(f"bad method {method!r}")
+    if _TARGET.fullmatch(target) is None:
+        raise ValueError(f"bad target {target!r}")
+    lines = [f"{method} {target} HTTP/1.1"]
+    for name, value in headers:
+        if _TOKEN.fullmatch(name) is None:
+            raise ValueError(f"bad header name {name!r}")
+        if isinstance(value, Repeated):
+            lines += [f"{name}: {single}" for single in value.values]
+        else:
+            lines.append(f"{name}: {value}")
+    lines += ("", "")
+    # Names of users and groups need not be ASCII; Go writes and reads UTF-8.
+    head = "\r\n".join(lines).encode(encoding, "replace" if encoding == "latin-1" else "strict")
+    check_lines(head, len(lines) - 1)
+    return head
+
+
+def response_head(status: int, headers: Iterable[tuple[str, str]]) -> bytes:
+    """Return status line and fields with the empty line. Raises `ValueError` if a value would end its line."""
+    fields = [f"{name}: {value}\r\n" for name, value in headers]
+    head = status_line(status) + "".join([*fields, "\r\n"]).encode("latin-1")
+    check_lines(head, len(fields) + 2)
+    return head
+
+
+def status_line(status: int) -> bytes:
+    """Return a status line."""
+    return STATUS_LINES.get(status) or b"HTTP/1.1 %d Unknown\r\n" % status
+
+
+def check_lines(head: bytes, count: int) -> None:
+    """Check that a head has exactly so many lines. Raises `ValueError`."""
+    if head.count(b"\n") != count or head.count(b"\r") != count or b"\0" in head:
+        raise ValueError("a header field holds a line break")
+
+
+class BodyWriter:
+    """Frames a body: in chunks, by its length, or (neither) until the connection ends."""
+
+    __slots__ = ("_left", "chunked")
+
+    def __init__(self, *, chunked: bool = False, length: int | None = None) -> None:
+        self.chunked = chunked
+        self._left = length
+
+    @property
+    def complete(self) -> bool:
+        """False if the body is shorter than its length."""
+        return not self._left
+
+    def data(self, data: bytes) -> bytes:
+        """Return a piece as it is sent. Raises `ValueError` beyond the length."""
+        if self.chunked:
+            return b"%x\r\n%b\r\n" % (len(data), data) if data else b""
+        if self._left is not None:
+            self._left -= len(data)
+            if self._left < 0:
+                raise ValueError("the body is longer than its length")
+        return data
+
+    def end(self) -> bytes:
+        """Return what ends the body."""
+        return LAST_CHUNK if self.chunked else b""

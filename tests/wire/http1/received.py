@@ -1,0 +1,48 @@
+"""Receivers that write down what a reader calls."""
+
+from typing import Any
+
+from sampan.wire.http1 import RequestHead, RequestReader, ResponseHead, ResponseReader
+
+
+class Events:
+    """Events of a reader; pieces of a body are joined, as their borders mean nothing."""
+
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+
+    def head(self, head: RequestHead | ResponseHead) -> None:
+        self.events.append(head)
+
+    def data(self, data: bytes) -> None:
+        if isinstance(self.events[-1], bytes):
+            self.events[-1] += data
+        else:
+            self.events.append(data)
+
+    def end(self, *, reusable: bool = True) -> None:
+        self.events.append(("end", reusable))
+
+
+def requests(*pieces: bytes) -> list[Any]:
+    """What a server reads. Raises `Malformed`."""
+    events = Events()
+    reader = RequestReader(events)
+    for piece in pieces:
+        reader.feed(piece)
+    return events.events
+
+
+def responses(methods: list[str], *pieces: bytes, ended: bool = False) -> list[Any]:
+    """What a client reads that sends the next request after each response. Raises `Malformed`, `EOFError`."""
+    events = Events()
+    reader = ResponseReader(events)
+    waiting = iter(methods)
+    reader.expect(next(waiting))
+    for piece in pieces:
+        reader.feed(piece)
+        if events.events and isinstance(events.events[-1], tuple) and (method := next(waiting, None)):
+            reader.expect(method)
+    if ended:
+        reader.end()
+    return events.events
