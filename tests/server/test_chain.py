@@ -11,7 +11,7 @@ from sampan.core.gvk import GroupResource
 from sampan.server.filters.audit_id import audit_ids
 from sampan.server.filters.warnings import warning_headers
 from sampan.server.incoming import ClientGone
-from sampan.server.request import BUILTIN, Request, Response
+from sampan.server.request import BY_ROUTE, Request, Response
 from sampan.storage.store import (
     OutcomeUnknown,
     StoreDamaged,
@@ -262,7 +262,7 @@ async def test_a_preflight_needs_no_credentials() -> None:
 
 async def test_requests_are_counted_under_kubernetes_names() -> None:
     async def served(request: Request) -> Response:
-        request.counted = BUILTIN
+        request.counted = BY_ROUTE
         return await ok(request)
 
     frame = Frame(served)
@@ -282,7 +282,7 @@ async def test_open_streams_are_counted_until_they_are_finished() -> None:
         yield b"{}\n"
 
     async def route(request: Request) -> Response:
-        request.counted = BUILTIN
+        request.counted = BY_ROUTE
         return Response(stream=events())
 
     frame = Frame(route)

@@ -7,7 +7,7 @@ import pytest
 
 from sampan.server.filters.observe import observe_hook
 from sampan.server.metrics import ServerMetrics
-from sampan.server.request import BUILTIN, Request, RequestInfo, Response
+from sampan.server.request import BY_ROUTE, Request, RequestInfo, Response
 from tests.server.cluster import Api, served
 from tests.server.frame import JANE
 from tests.server.verbs.conftest import api
@@ -88,7 +88,7 @@ async def test_a_stream_is_timed_when_it_ends() -> None:
     now = 1.0
     metrics = ServerMetrics()
     request = Request("GET", "/", "", {}, no_body, info=RequestInfo("/", "watch", is_resource=True))
-    request.long_running, request.received, request.counted = True, 1.0, BUILTIN
+    request.long_running, request.received, request.counted = True, 1.0, BY_ROUTE
     response = Response(stream=nothing())
     after = observe_hook(metrics, lambda: now).after
     assert after is not None

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sampan.core.errors import StatusError
 from sampan.wire.negotiation import (
     ACCEPT_CHARS_MAX,
+    CUSTOM_OFFERED,
     MediaType,
     body_format,
     negotiate,
@@ -157,12 +158,12 @@ def test_discovery_in_other_forms_is_not_acceptable(accept: str) -> None:
     ],
 )
 def test_custom_resources_have_only_their_metadata_in_protobuf(accept: str, format_: str) -> None:
-    assert negotiate(accept, custom=True).format == format_
+    assert negotiate(accept, untransformed=CUSTOM_OFFERED).format == format_
 
 
 def test_custom_resources_in_protobuf_only_are_not_acceptable() -> None:
     with pytest.raises(StatusError) as error:
-        negotiate("application/vnd.kubernetes.protobuf", custom=True)
+        negotiate("application/vnd.kubernetes.protobuf", untransformed=CUSTOM_OFFERED)
     assert error.value.code == 406
 
 

@@ -210,6 +210,20 @@ def forbidden(resource: GroupResource, name: str, message: str, causes: Sequence
     return StatusError(Reason.FORBIDDEN, 403, text, details=details)
 
 
+def no_such_resource() -> StatusError:
+    """Return the 404 for a path that no route matches, in a group version that is served.
+
+    Source: apimachinery pkg/api/errors NewGenericServerResponse (1.36).
+    """
+    return StatusError(Reason.NOT_FOUND, 404, "the server could not find the requested resource", details={})
+
+
+def method_not_allowed() -> StatusError:
+    """Return the 405 for a path that has routes, but none for the method. Source: as for `no_such_resource`."""
+    text = "the server does not allow this method on the requested resource"
+    return StatusError(Reason.METHOD_NOT_ALLOWED, 405, text, details={})
+
+
 def method_not_supported(resource: GroupResource, action: str) -> StatusError:
     """Return a 405: the resource does not support this verb."""
     return StatusError(

@@ -229,7 +229,7 @@ class Cluster:
         if cache is None:
             cache = WatchCache(self.store, definition.storage_prefix, extractor(None), respliced_record)
         conversion = version.conversion
-        if definition.builtin:
+        if definition.dialect.has_internal_version:
             from_stored: Convert = conversion.from_hub if conversion is not None else _unchanged
             store = ResourceStore(
                 definition,

@@ -2,12 +2,13 @@
 same thing.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
+from sampan.registry.dialect import BUILTIN, CUSTOM, Dialect
 from sampan.registry.metadata_checks import MOST, MetadataChecks
 from sampan.registry.strategy import Strategy
 from sampan.schema.compile import CompiledSchema
@@ -138,9 +139,14 @@ class ResourceDefinition:
     categories: tuple[str, ...] = ()
     subresources: dict[str, SubresourceDefinition] = field(default_factory=dict)
     builtin: bool = True
-    """False for custom resources: their lists carry apiVersion and kind, strategic merge patch is refused, ..."""
+    """The type is one of Kubernetes' own, not defined by a CRD or another server. `dialect` has the consequences."""
     storage_prefix: str = ""
     """Under which keys objects live; `events.k8s.io` and core events share one. Ends with a slash."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """Differences between built-in types and custom resources, as they apply to this resource."""
+        return BUILTIN if self.builtin else CUSTOM
 
     @property
     def group_resource(self) -> GroupResource:
@@ -177,3 +183,8 @@ class ResourceDefinition:
     @property
     def group_kind(self) -> GroupKind:
         return GroupKind(self.group, self.kind)
+
+
+def builtin_groups(definitions: Iterable[ResourceDefinition]) -> set[str]:
+    """Return the groups whose unknown paths get a `Status`; below other groups they get Go's 404 page."""
+    return {definition.group for definition in definitions if definition.builtin}

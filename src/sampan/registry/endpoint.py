@@ -37,6 +37,7 @@ class Endpoint:
         "_field_managers",
         "api_version",
         "definition",
+        "dialect",
         "from_stored",
         "gvk",
         "gvr",
@@ -57,6 +58,7 @@ class Endpoint:
     ) -> None:
         self._compiler = compiler
         self.definition = definition
+        self.dialect = definition.dialect
         self.version = version
         self.store = store
         self.gvk = GroupVersionKind(definition.group, version.name, definition.kind)
@@ -112,9 +114,9 @@ class Endpoint:
         return obj if self.is_stored_version else self.from_stored(obj)
 
     def item_of(self, stored: bytes) -> bytes:
-        """A list item without its opening brace: built-ins leave out apiVersion and kind."""
+        """Return a list item without its opening brace and, for built-in types, without apiVersion and kind."""
         value = self.value_of(stored)
-        if not self.definition.builtin:
+        if self.dialect.items_have_type:
             return value[1:]
         prefix = self.item_prefix
         if value.startswith(prefix):

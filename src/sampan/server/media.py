@@ -11,31 +11,34 @@ from sampan.server.request import Request, Response
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
-from sampan.wire.negotiation import MediaType, negotiate
+from sampan.wire.negotiation import OFFERED, MediaType, negotiate
 from sampan.wire.negotiation import wants_pretty as agent_wants_pretty
 
 _PLAIN = frozenset({"", "*/*", "application/json", "application/json, */*"})
 
 
-def media_of(request: Request, *, transforms: bool = True, custom: bool = False) -> MediaType | None:
-    """What the client accepts; None = plain JSON (the fast path). `custom` resources have no protobuf. Raises 406.
+def media_of(
+    request: Request, untransformed: tuple[str, ...] = OFFERED, *, transforms: bool = True
+) -> MediaType | None:
+    """Return the media type that the client accepts; None = plain JSON (the fast path). Raises 406.
 
-    It is asked before anything is done and to answer, so what was found is kept.
+    `untransformed`: media types of the object itself, if it is not transformed. The result is kept, because it is
+    needed before a write and for the response.
     """
     if not transforms:
-        return _negotiated(request, transforms=False, custom=custom)
+        return _negotiated(request, untransformed, transforms=False)
     known = request.accepted
-    if known is None or known[0] is not custom:
-        known = request.accepted = custom, _negotiated(request, transforms=True, custom=custom)
+    if known is None or known[0] is not untransformed:
+        known = request.accepted = untransformed, _negotiated(request, untransformed, transforms=True)
     return known[1]
 
 
-def _negotiated(request: Request, *, transforms: bool, custom: bool) -> MediaType | None:
+def _negotiated(request: Request, untransformed: tuple[str, ...], *, transforms: bool) -> MediaType | None:
     accept = request.headers.get("accept", "")
     pretty = wants_pretty(request)
     if accept in _PLAIN and not pretty:
         return None
-    media = negotiate(accept, allow_transforms=transforms, custom=custom)
+    media = negotiate(accept, allow_transforms=transforms, untransformed=untransformed)
     if pretty and not media.pretty:
         return replace(media, pretty=True)
     return None if media.format == "json" and not media.transform and not media.pretty else media

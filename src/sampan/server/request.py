@@ -60,14 +60,14 @@ class Counted:
     component: str = OWN
     group: str = ""
     version: str = ""
-    custom: bool = False
-    """Whether the resource is a custom one."""
+    by_request_info: bool = False
+    """Labels come from the parsed path, not from the route; see `Dialect.metrics_use_request_info`."""
 
 
 NOT_COUNTED = Counted()
 """Nobody has served the request: it was refused before, or its path leads nowhere."""
-BUILTIN, CUSTOM = Counted(), Counted(custom=True)
-"""Of resources; told apart by identity."""
+BY_ROUTE, BY_REQUEST_INFO = Counted(), Counted(by_request_info=True)
+"""Requests for resources. Compared by identity."""
 
 
 @dataclass(slots=True, eq=False)
@@ -98,8 +98,8 @@ class Request:
     client_address: str = ""
     answer_headers: tuple[tuple[bytes, bytes], ...] = ()
     """For every answer, also for errors."""
-    accepted: tuple[bool, MediaType | None] | None = None
-    """What the client accepts, and whether that was asked for a custom resource; None until somebody has asked."""
+    accepted: tuple[tuple[str, ...], MediaType | None] | None = None
+    """The result of `media_of` and the media types that it was called with; None before the first call."""
     warnings: list[str] = field(default_factory=list)
     """Texts for `Warning` headers; only those added before the response starts are sent."""
     annotations: dict[str, str] = field(default_factory=dict)

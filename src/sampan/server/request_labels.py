@@ -6,6 +6,7 @@ pkg/apiserver/customresource_handler.go (1.36).
 
 from typing import Final
 
+from sampan.patch.media_types import APPLY_PATCH
 from sampan.server.request import OWN, Request
 
 Labels = tuple[str, ...]
@@ -14,7 +15,6 @@ _CONNECTED: Final = frozenset({"log", "exec", "portforward", "attach", "proxy"})
 _METHODS: Final = frozenset({"DELETE", "GET", "LIST", "PATCH", "POST", "PUT"})
 _READS: Final = frozenset({"GET", "HEAD"})
 _NOT_WATCHED: Final = frozenset({"0", "false"})
-_APPLY: Final = "application/apply-patch+yaml"
 
 
 def request_labels(request: Request) -> Labels:
@@ -23,7 +23,7 @@ def request_labels(request: Request) -> Labels:
     if not info.is_resource:
         known = (counted.group, counted.version, counted.resource, counted.subresource, "", counted.component)
         return (_verb(request, ""), _dry_run(request), *known)
-    named = info.name if counted.custom else len(info.parts) > 1
+    named = info.name if counted.by_request_info else len(info.parts) > 1
     scope = "resource" if named or info.verb == "create" else "namespace" if info.namespace else "cluster"
     verb = "WATCH" if info.verb == "watch" else _verb(request, scope)
     return (verb, _dry_run(request), info.group, info.version, info.resource, info.subresource, scope, OWN)
@@ -54,7 +54,7 @@ def is_sized(request: Request) -> bool:
         return True
     if info.verb in ("get", "list"):
         return info.subresource not in _CONNECTED
-    return info.verb == "watch" and not request.counted.custom and "watch" in request.query
+    return info.verb == "watch" and not request.counted.by_request_info and "watch" in request.query
 
 
 def _scope_of_target(request: Request) -> str:
@@ -73,7 +73,7 @@ def _verb(request: Request, scope: str) -> str:
         if watched and watched[0].lower() not in _NOT_WATCHED:
             return "WATCH"
         return "GET" if scope in ("resource", "") else "LIST"
-    if method == "PATCH" and request.headers.get("content-type") == _APPLY:
+    if method == "PATCH" and request.headers.get("content-type") == APPLY_PATCH:
         return "APPLY"
     return method if method in _METHODS else "other"
 

@@ -7,15 +7,14 @@ from collections.abc import Awaitable, Callable
 
 from sampan.core import errors
 from sampan.core.field import TooManyFaults, begin_budget
-from sampan.core.gvk import GroupResource
 from sampan.core.offload import begin_work
 from sampan.registry.cluster import Cluster
-from sampan.registry.definition import ResourceDefinition
+from sampan.registry.definition import ResourceDefinition, builtin_groups
 from sampan.registry.endpoint import Endpoint
 from sampan.server.admission.chain import AdmissionChain
 from sampan.server.media import media_of
-from sampan.server.request import BUILTIN, CUSTOM, NOT_COUNTED, Handler, Request, Response
-from sampan.server.status import no_such_resource, not_allowed, not_found_page, not_produced
+from sampan.server.request import BY_REQUEST_INFO, BY_ROUTE, NOT_COUNTED, Handler, Request, Response
+from sampan.server.status import not_found_page, not_produced
 from sampan.server.trace.handle import PARAMETER as TRACE
 from sampan.server.trace.handle import traced
 from sampan.server.verbs.authorize_create import check_not_terminating
@@ -30,7 +29,7 @@ from sampan.server.verbs.scope import Scope, Shared
 from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
 from sampan.server.verbs.update import update
 from sampan.server.verbs.watch_websocket import watch
-from sampan.wire.negotiation import OFFERED, parse_accept
+from sampan.wire.negotiation import parse_accept
 
 Verb = Callable[[Scope], Awaitable[Response]]
 
@@ -53,7 +52,7 @@ _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) -> Handler:
     """The innermost handler: serves every resource of a cluster."""
-    builtin_groups = {definition.group for definition in cluster.registry.definitions() if definition.builtin}
+    groups = builtin_groups(cluster.registry.definitions())
 
     async def handle(request: Request) -> Response:
         info = request.info
@@ -61,13 +60,13 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
             return not_found_page()  # more slashes than there should be
         endpoint = cluster.endpoint(info.group, info.version, info.resource, info.subresource)
         if endpoint is None or not _right_scope(endpoint, request):
-            if info.group in builtin_groups:
-                raise no_such_resource()
+            if info.group in groups:
+                raise errors.no_such_resource()
             return not_found_page()
         verb = verb_of(endpoint, request)
         if info.verb == "create":
             check_not_terminating(endpoint, info.name)
-        request.counted = BUILTIN if endpoint.definition.builtin else CUSTOM
+        request.counted = BY_REQUEST_INFO if endpoint.dialect.metrics_use_request_info else BY_ROUTE
         warning = endpoint.version.deprecation_warning
         if warning:
             request.warnings.append(warning)
@@ -89,24 +88,23 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
 
 
 def _check_accepted(request: Request, endpoint: Endpoint) -> None:
-    """Nothing is done whose answer the client would not accept. Raises 406.
+    """Check that the client accepts a representation of the response, before anything is written. Raises 406.
 
-    Of a built-in resource the router says so, unless the type is served and only the form is not. It takes any subtype
-    for one it serves, where go-restful takes none.
+    Where the router checks, it lets pass what names a type that is served, if only in a form that is not. Unlike
+    go-restful it takes any subtype for one that is served.
     """
-    definition, info = endpoint.definition, request.info
-    if info.verb == "watch" or (definition.resource, info.subresource) in CONNECTIONS:
+    info, dialect = request.info, endpoint.dialect
+    if info.verb == "watch" or (endpoint.definition.resource, info.subresource) in CONNECTIONS:
         return
     try:
-        media_of(request, custom=not definition.builtin)
+        media_of(request, dialect.media_types)
     except errors.StatusError:
         accept = request.headers["accept"]
-        if not definition.builtin or any(
-            f"{clause.type}/{clause.subtype}" in OFFERED for clause in parse_accept(accept)
-        ):
+        known = any(f"{clause.type}/{clause.subtype}" in dialect.media_types for clause in parse_accept(accept))
+        if known or not dialect.router_checks_accept:
             raise
         request.counted = NOT_COUNTED
-        raise not_produced(", ".join(OFFERED + (_STREAMED if info.verb == "list" else ()))) from None
+        raise not_produced(", ".join(dialect.media_types + (_STREAMED if info.verb == "list" else ()))) from None
 
 
 async def _answered(verb: Verb, scope: Scope) -> Response:
@@ -153,15 +151,16 @@ def _right_scope(endpoint: Endpoint, request: Request) -> bool:
     over all. Raises 405 for other verbs on all objects of a built-in resource.
     """
     info, definition = request.info, endpoint.definition
-    if info.verb == "proxy" or (len(info.parts) > 3 and not (definition.builtin and info.subresource == "proxy")):
-        return False  # paths like /api/v1/proxy/... are of the past
+    proxied = info.subresource == "proxy" and "proxy" in definition.subresources
+    if info.verb == "proxy" or (len(info.parts) > 3 and not proxied):
+        return False  # Kubernetes no longer serves paths like /api/v1/proxy/...
     if not definition.namespaced:
         is_namespace = definition.resource == "namespaces" and definition.group == ""
         return not info.namespace or (is_namespace and not _is_behind_namespace(request))
     if info.namespace or (info.verb in ("list", "watch") and len(info.parts) < 2):
         return True
-    if definition.builtin and len(info.parts) < 2:
-        raise not_allowed() if "list" in definition.verbs else no_such_resource()
+    if endpoint.dialect.routes_all_namespaces and len(info.parts) < 2 and "list" in definition.verbs:
+        raise errors.method_not_allowed()
     return False
 
 
@@ -176,27 +175,26 @@ def _is_behind_namespace(request: Request) -> bool:
 
 
 def verb_of(endpoint: Endpoint, request: Request) -> Verb:
-    """What serves this request. Raises 404 for an unknown subresource, 405 for a verb that is not offered,
-    400 for one that needs a name and has none (custom resources).
+    """Return the verb that serves a request.
+
+    Raises 404 for an unknown subresource, 405 for a verb that the resource does not support, and 400 for a verb that
+    needs a name and has none, if the handler is the one to check.
     """
-    info = request.info
-    definition = endpoint.definition
+    info, definition, dialect = request.info, endpoint.definition, endpoint.dialect
     table = _table(endpoint, info.subresource)
     if table is None:
-        if not definition.builtin:
-            raise errors.not_found(definition.group_resource, info.name)
-        raise no_such_resource()
+        raise dialect.unknown_subresource(definition.group_resource, info.name)
     verb = table.get(info.verb)
-    if verb is None or not _offered(endpoint, request):
-        if definition.builtin:
-            raise no_such_resource() if _is_beside(definition, request) else not_allowed()
-        if verb is not None and info.verb in ("update", "patch") and not info.name:
-            request.counted = CUSTOM
-            if info.verb == "patch":
-                patch_type_of(request, endpoint)
-            raise errors.bad_request("name must be provided")
-        raise errors.method_not_supported(GroupResource(definition.group, definition.resource), info.verb)
-    return verb
+    if verb is not None and _offered(endpoint, request):
+        return verb
+    if _is_beside(definition, request):
+        raise errors.no_such_resource()
+    if dialect.checks_name_in_handler and verb is not None and info.verb in ("update", "patch") and not info.name:
+        request.counted = BY_REQUEST_INFO
+        if info.verb == "patch":
+            patch_type_of(request, endpoint)
+        raise errors.bad_request("name must be provided")
+    raise dialect.refused_method(definition.group_resource, info.verb)
 
 
 def _is_beside(definition: ResourceDefinition, request: Request) -> bool:
@@ -209,12 +207,12 @@ def _is_beside(definition: ResourceDefinition, request: Request) -> bool:
 
 def _offered(endpoint: Endpoint, request: Request) -> bool:
     """Whether the resource has the verb, and the path has a name where the verb needs one."""
-    info, builtin = request.info, endpoint.definition.builtin
+    info, accepts_head = request.info, endpoint.dialect.accepts_head
     if info.subresource:
-        return bool(info.name) and (request.method != "HEAD" or info.subresource == "proxy" or not builtin)
+        return bool(info.name) and (request.method != "HEAD" or info.subresource == "proxy" or accepts_head)
     if info.verb == "watch" and request.method != "GET":
         return False
-    if info.verb not in endpoint.definition.verbs or (request.method == "HEAD" and builtin):
+    if info.verb not in endpoint.definition.verbs or (request.method == "HEAD" and not accepts_head):
         return False
     if info.verb in ("list", "watch"):
         return True

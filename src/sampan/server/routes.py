@@ -1,7 +1,8 @@
 """`Routes`: the innermost handler. Resource requests go to their handler, the others to what is at their path."""
 
+from sampan.core import errors
 from sampan.server.request import Handler, Request, Response
-from sampan.server.status import not_allowed, not_found_page, not_produced
+from sampan.server.status import not_found_page, not_produced
 
 
 class Routes:
@@ -45,7 +46,7 @@ class Routes:
         if service is not None:
             serve, produces = service
             if request.method != "GET":
-                raise not_allowed()
+                raise errors.method_not_allowed()
             if not _accepts(request.headers.get("accept", ""), produces):
                 raise not_produced(produces)
             return await serve(request)

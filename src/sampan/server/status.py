@@ -65,19 +65,8 @@ def unreadable(error: StatusError, raw_target: bytes) -> Response:
     return internal_error_page(target, why)
 
 
-def no_such_resource() -> StatusError:
-    """404 in a group version that is there. Source: apimachinery pkg/api/errors NewGenericServerResponse (1.36)."""
-    return StatusError(Reason.NOT_FOUND, 404, "the server could not find the requested resource", details={})
-
-
-def not_allowed() -> StatusError:
-    """405 of a path that is there. Source: as for 404."""
-    text = "the server does not allow this method on the requested resource"
-    return StatusError(Reason.METHOD_NOT_ALLOWED, 405, text, details={})
-
-
 def not_produced(produces: str) -> StatusError:
-    """406 of a path that has other representations. Source: as for 404; go-restful curly.go (3.12)."""
+    """Return the 406 for a path that has other representations. Source: go-restful curly.go (3.12)."""
     text = f"406: Not Acceptable\n\nAvailable representations: {produces}"
     return StatusError(Reason.NOT_ACCEPTABLE, 406, text, details={})
 

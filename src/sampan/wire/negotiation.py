@@ -119,17 +119,20 @@ def _parse_clause(part: str) -> Clause | None:
 
 
 def negotiate(
-    accept: str, offered: tuple[str, ...] = OFFERED, *, allow_transforms: bool = True, custom: bool = False
+    accept: str,
+    offered: tuple[str, ...] = OFFERED,
+    *,
+    allow_transforms: bool = True,
+    untransformed: tuple[str, ...] = OFFERED,
 ) -> MediaType:
     """Select the representation for an Accept header. Raises 406.
 
     `allow_transforms`: this endpoint serves Table and PartialObjectMetadata; otherwise, clauses that request them are
-    skipped. `custom` resources have a protobuf form only of their metadata.
+    skipped. `untransformed`: media types of the object itself. Custom resources have protobuf only for their metadata.
     """
     if not accept:
         return _plain(offered[0])
-    transforms = "custom" if custom else "meta"
-    found = _find(accept, offered, transforms if allow_transforms else "")
+    found = _find(accept, offered, "meta" if allow_transforms else "", untransformed)
     if found is None:
         raise not_acceptable(offered)
     return found
@@ -145,18 +148,22 @@ def negotiate_discovery(accept: str, offered: tuple[str, ...] = OFFERED) -> Medi
     return found or negotiate(accept, offered, allow_transforms=False)
 
 
-def _find(accept: str, offered: tuple[str, ...], transforms: str) -> MediaType | None:
+def _find(
+    accept: str, offered: tuple[str, ...], transforms: str, untransformed: tuple[str, ...] = OFFERED
+) -> MediaType | None:
     """Negotiate with a cache, because clients send few different headers.
 
     Long headers are not cached, to limit memory.
     """
     find = _negotiate_cached if len(accept) <= _CACHED_LENGTH_MAX else _negotiate
-    return find(accept, offered, transforms)
+    return find(accept, offered, transforms, untransformed)
 
 
 @functools.lru_cache(maxsize=256)
-def _negotiate_cached(accept: str, offered: tuple[str, ...], transforms: str) -> MediaType | None:
-    return _negotiate(accept, offered, transforms)
+def _negotiate_cached(
+    accept: str, offered: tuple[str, ...], transforms: str, untransformed: tuple[str, ...]
+) -> MediaType | None:
+    return _negotiate(accept, offered, transforms, untransformed)
 
 
 @functools.lru_cache(maxsize=16)
@@ -164,7 +171,9 @@ def _plain(media_type: str) -> MediaType:
     return MediaType(FORMATS[media_type], media_type=media_type)
 
 
-def _negotiate(accept: str, offered: tuple[str, ...], transforms: str) -> MediaType | None:
+def _negotiate(
+    accept: str, offered: tuple[str, ...], transforms: str, untransformed: tuple[str, ...]
+) -> MediaType | None:
     for clause in parse_accept(accept):
         for media_type in offered:
             type_, _, subtype = media_type.partition("/")
@@ -172,13 +181,15 @@ def _negotiate(accept: str, offered: tuple[str, ...], transforms: str) -> MediaT
                 continue
             if clause.type == "*" and clause.subtype != "*":
                 continue
-            found = _with_parameters(clause, media_type, transforms)
+            found = _with_parameters(clause, media_type, transforms, untransformed)
             if found is not None:
                 return found
     return None
 
 
-def _with_parameters(clause: Clause, media_type: str, transforms: str) -> MediaType | None:
+def _with_parameters(
+    clause: Clause, media_type: str, transforms: str, untransformed: tuple[str, ...]
+) -> MediaType | None:
     """Return the media type with a clause's parameters, or None when they request something that is not served here."""
     parameters = dict(clause.parameters)
     if parameters.get("stream") not in (None, "", "watch") or parameters.get("sv"):
@@ -188,7 +199,7 @@ def _with_parameters(clause: Clause, media_type: str, transforms: str) -> MediaT
     if any(name in parameters for name in ("as", "g", "v")):
         if not _serves(requested, format_, transforms):
             return None
-    elif transforms == "discovery" or (transforms == "custom" and media_type not in CUSTOM_OFFERED):
+    elif transforms == "discovery" or media_type not in untransformed:
         return None
     return MediaType(
         format_,

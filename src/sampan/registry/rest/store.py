@@ -147,9 +147,8 @@ Others = Callable[[str, str], ResourceStore]
 
 
 def _empty_status_of(definition: ResourceDefinition) -> Decoder:
-    schema = definition.versions[definition.storage_version].schema() if definition.builtin else None
-    flags = "p" if schema is None else schema.fields.get("status", "p")
-    if schema is None or "p" in flags.partition(" ")[0]:
+    schema = definition.versions[definition.storage_version].schema()
+    if "p" in schema.fields.get("status", "p").partition(" ")[0]:
         return lambda value, lost: None
     return DecoderCompiler().compile(schema.properties["status"])
 

@@ -114,7 +114,7 @@ def _version_discovery(group: Group, version: Version) -> Document:
 
 def _resource_discovery(group: Group, version: Version, resource: Resource) -> Document:
     definition = resource.definition
-    own = ("", "") if definition.builtin else (group.name, version.name)
+    own = (group.name, version.name) if definition.dialect.discovery_repeats_version else ("", "")
     document: Document = {
         "resource": definition.resource,
         "responseKind": _kind(*own, definition.kind),
@@ -147,5 +147,5 @@ def offered_verbs(definition: ResourceDefinition) -> list[str]:
 
     Source: apiextensions pkg/apiserver/customresource_discovery_controller.go (1.36).
     """
-    verbs = sorted(definition.verbs) if definition.builtin else list(definition.verbs)
+    verbs = sorted(definition.verbs) if definition.dialect.sorts_discovery else list(definition.verbs)
     return [verb for verb in verbs if verb not in _CHANGES] if definition.terminating else verbs

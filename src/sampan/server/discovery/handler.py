@@ -10,12 +10,13 @@ from typing import Final, Protocol
 
 import orjson
 
-from sampan.registry.definition import ResourceDefinition
+from sampan.core import errors
+from sampan.registry.definition import ResourceDefinition, builtin_groups
 from sampan.server.discovery.documents import aggregated, api_group, api_group_list, api_resource_list, api_versions
 from sampan.server.discovery.resources import NOTHING_AGGREGATED, Aggregated, Document, served_groups
 from sampan.server.media import formatted, wants_pretty
 from sampan.server.request import Counted, Headers, Request, Response
-from sampan.server.status import no_such_resource, not_allowed, not_found_page
+from sampan.server.status import not_found_page
 from sampan.wire.negotiation import MediaType, negotiate, negotiate_discovery
 
 _NOPEER: Final = "nopeer"
@@ -94,10 +95,10 @@ class Discovery:
         legacy, parts = self._legacy.get(path), path[1:].split("/")
         if legacy is None:
             if (parts[1] if parts[0] == "apis" else "") in self._builtin:
-                raise no_such_resource()
+                raise errors.no_such_resource()
             return not_found_page()
         if request.method != "GET" and (parts[0] == "api" or len(parts) > 2):
-            raise not_allowed()
+            raise errors.method_not_allowed()
         accept = request.headers.get("accept", "")
         page = self._aggregated.get(path)
         if page is None:
@@ -120,7 +121,7 @@ class Discovery:
             return
         groups = served_groups(self._registry.definitions(), self._aggregator.aggregated())
         self._elsewhere = []
-        self._builtin = {definition.group for definition in self._registry.definitions() if definition.builtin}
+        self._builtin = builtin_groups(self._registry.definitions())
         named = [group for group in groups if group.name]
         core = [group for group in groups if not group.name]
         legacy: dict[str, Document] = {"/api": api_versions(self._server_address()), "/apis": api_group_list(named)}

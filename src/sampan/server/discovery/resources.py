@@ -141,4 +141,4 @@ def _subresources(definition: ResourceDefinition, version: VersionDefinition) ->
             kind.group if foreign else "",
             kind.version if foreign else "",
         )
-    return tuple(found[name] for name in (sorted(found) if definition.builtin else found))
+    return tuple(found[name] for name in (sorted(found) if definition.dialect.sorts_discovery else found))

@@ -10,6 +10,7 @@ from sampan.core import errors
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.selectors import parse_fields, parse_labels
+from sampan.registry.dialect import CUSTOM
 from sampan.server.extension.computed import ComputedResource
 from sampan.server.media import media_of, written
 from sampan.server.request import Handler, Request, RequestInfo, Response
@@ -55,7 +56,7 @@ class _Reading:
         self._resource = resource
         self._api_version = api_version
         self._request = request
-        self._media = media_of(request, custom=True)
+        self._media = media_of(request, CUSTOM.media_types)
 
     async def get(self, group_resource: GroupResource) -> Response:
         info = self._request.info

@@ -79,8 +79,7 @@ def _collect(
         if name not in names:
             known.update(custom_definitions(definition, version, name, builtins, openapi=openapi))
         own = list(path_items(definition, version, name, builtins.name_for_kind))
-        if definition.builtin:
-            own += connect_items(definition, version)
+        own += connect_items(definition, version)
         for item in own:
             item.tag = tag_of(definition.group, version.name)
         items += own

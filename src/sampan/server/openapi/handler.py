@@ -191,7 +191,7 @@ def served_hash(path: str, served: Served) -> str:
     digest = hashlib.sha512(f"{GIT_VERSION} {path}".encode())
     for definition, version in served:
         digest.update(f"{definition.resource} {definition.kind} {version.status} {version.scale}".encode())
-        if not definition.builtin:
+        if version.openapi is not None:
             digest.update(wire_json.encode(version.openapi))
     return digest.hexdigest().upper()
 

@@ -13,13 +13,6 @@ from sampan.server.verbs.subresources import SUBRESOURCES
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 JSON_TYPES = ("application/json", "application/yaml")
 _STREAM_TYPES = (*JSON_TYPES, "application/json;stream=watch")
-PATCH_TYPES = (
-    "application/apply-patch+yaml",
-    "application/json-patch+json",
-    "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
-)
-CUSTOM_PATCH_TYPES = PATCH_TYPES[:3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +128,12 @@ def path_items(
     yield from maker.collection()
     if "get" in definition.verbs:
         yield maker.named()
-    if definition.builtin and "watch" in definition.verbs:
+    if definition.dialect.documents_watch_paths and "watch" in definition.verbs:
         yield from maker.watches()
     yield from maker.subresources()
     for subresource in definition.subresources.values():
         served = SUBRESOURCES.get((definition.resource, subresource.name))
-        if definition.builtin and served:
+        if served:
             yield maker.subresource(subresource, tuple(served), name_of)
 
 
@@ -152,7 +145,7 @@ class _Maker:
         self.gvk = GroupVersionKind(definition.group, version.name, definition.kind)
         self.base = base_path(definition.group, version.name)
         self.scope = "Namespaced" if definition.namespaced else ""
-        self.patch_types = PATCH_TYPES if definition.builtin else CUSTOM_PATCH_TYPES
+        self.patch_types = tuple(sorted(definition.dialect.patch_types))
 
     @property
     def _root(self) -> str:

@@ -12,6 +12,7 @@ from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
 from sampan.patch.copying import copy_json
+from sampan.registry.dialect import BUILTIN, Dialect
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_namespace, metadata_of
 from sampan.schema.compile import DecodeError as SchemaError
@@ -24,8 +25,7 @@ from sampan.server.verbs.scope import Scope
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
-from sampan.wire.json_syntax import Duplicates
-from sampan.wire.negotiation import CUSTOM_OFFERED, OFFERED, body_format
+from sampan.wire.negotiation import OFFERED, body_format
 
 BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
 Default = Callable[[Object], None]
@@ -48,7 +48,7 @@ async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[s
     Raises 400, 413, 415.
     """
     body = await read_limited(request)
-    value, faults = await offloaded(_decoded, body, request.headers.get("content-type", ""), duplicates, True)
+    value, faults = await offloaded(_decoded, body, request.headers.get("content-type", ""), duplicates)
     if request.body_read is not None:
         await offloaded(request.body_read, value, lambda: value)
     return value, faults
@@ -68,8 +68,7 @@ async def read_undecoded(request: Request, endpoint: Endpoint, *, duplicates: bo
 
     Only built-in types have a protobuf form. Raises 400, 413, 415.
     """
-    definition = endpoint.definition
-    value, faults = await _read_typed(request, definition.kind, duplicates=duplicates, builtin=definition.builtin)
+    value, faults = await _read_typed(request, endpoint.definition.kind, endpoint.dialect, duplicates=duplicates)
     note_size(endpoint.store.strategy.size_of_work(request.body_size_bytes))
     return value, faults
 
@@ -86,7 +85,7 @@ async def read_kind(
     `default` sets what the type's schema does not say, for the audit. Raises 400, 413, 415.
     """
     request, endpoint = scope.request, scope.endpoint
-    value, faults = await _read_typed(request, wanted.kind, duplicates=duplicates)
+    value, faults = await _read_typed(request, wanted.kind, BUILTIN, duplicates=duplicates)
     value = {
         **value,
         "kind": value.get("kind") or wanted.kind,
@@ -161,30 +160,30 @@ def _encoded(scope: Scope, gvk: GroupVersionKind, value: Object, default: Defaul
     return with_nulls(schema, obj)
 
 
-async def _read_typed(
-    request: Request, kind: str, *, duplicates: bool, builtin: bool = True
-) -> tuple[Object, list[str]]:
+async def _read_typed(request: Request, kind: str, dialect: Dialect, *, duplicates: bool) -> tuple[Object, list[str]]:
     body = await read_limited(request)
     content_type = request.headers.get("content-type", "")
     request.given = partial(_written, body, content_type)
-    return await offloaded(_typed, body, content_type, kind, duplicates, builtin)
+    return await offloaded(_typed, body, content_type, kind, duplicates, dialect)
 
 
-def _typed(body: bytes, content_type: str, kind: str, duplicates: bool, builtin: bool) -> tuple[Object, list[str]]:
+def _typed(body: bytes, content_type: str, kind: str, duplicates: bool, dialect: Dialect) -> tuple[Object, list[str]]:
     """The body decoded as far as its type can be read. Raises 400, 415."""
     try:
-        value, faults = _decoded(body, content_type, duplicates, builtin)
+        value, faults = decode_value(body, content_type, dialect.media_types, duplicates=duplicates)
     except Undecodable as error:
         raise unrecognized(kind, error.text, body) from None
-    text = type_fault(value, body, builtin=builtin)
+    text = type_fault(value, body, dialect)
     if text:
         raise unrecognized(kind, text, body)
     return {} if value is None else value, faults
 
 
-def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
-    """Decode by media type (parameters such as charset are ignored). Raises `Undecodable` (400), 413, 415."""
-    format_ = body_format(content_type, OFFERED if builtin else CUSTOM_OFFERED)
+def decode_value(
+    body: bytes, content_type: str, media_types: tuple[str, ...] = OFFERED, *, duplicates: bool
+) -> tuple[Any, list[str]]:
+    """Decode a body in one of `media_types`, without their parameters. Raises `Undecodable` (400), 413, 415."""
+    format_ = body_format(content_type, media_types)
     codec = _CODECS[format_]
     if format_ == "json":
         check_json(body)
@@ -201,8 +200,8 @@ def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: b
         raise Undecodable(f"{NO_TYPE}{error}" if format_ == "json" else str(error), str(error)) from None
 
 
-def _decoded(body: bytes, content_type: str, duplicates: bool, builtin: bool) -> tuple[Any, list[str]]:
-    return decode_value(body, content_type, duplicates=duplicates, builtin=builtin)
+def _decoded(body: bytes, content_type: str, duplicates: bool) -> tuple[Any, list[str]]:
+    return decode_value(body, content_type, duplicates=duplicates)
 
 
 def _written(body: bytes, content_type: str) -> Any:
@@ -221,27 +220,17 @@ def decode_object(
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
     normalise(obj, endpoint, unknown)
     if unknown is not None:
-        _report(_all_faults(faults, unknown, endpoint), endpoint, options, request)
+        _report(endpoint.dialect.strict_faults(faults, unknown), endpoint, options, request)
     if request.body_read is not None:
         request.body_read(obj, lambda: _with_defaults(obj, endpoint))
     return obj
-
-
-def _all_faults(faults: list[str], unknown: list[str], endpoint: Endpoint) -> list[str]:
-    """Duplicate and unknown fields, in the order in which Kubernetes finds them: for a built-in type in one go, for a
-    custom resource one after the other.
-    """
-    if isinstance(faults, Duplicates) and endpoint.definition.builtin:
-        return faults.with_unknown(unknown)
-    return [*faults, *(f'unknown field "{path}"' for path in unknown)]
 
 
 def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
     """A copy with those defaults too that the strategy knows, as Go writes it."""
     hub = endpoint.to_hub(copy_json(obj))
     endpoint.store.strategy.default(hub)
-    found = endpoint.from_hub(hub)
-    return with_nulls(endpoint.schema, found) if endpoint.definition.builtin else found
+    return endpoint.dialect.as_encoded(endpoint.schema, endpoint.from_hub(hub))
 
 
 def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None, *, converted: bool = False) -> None:
@@ -249,14 +238,9 @@ def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None, *, con
 
     `converted`: faults are told as of an object that is no JSON.
     """
-    compiled, builtin = endpoint.compiled, endpoint.definition.builtin
     untracked = _clears_managed_fields(obj)
     try:
-        if builtin:
-            compiled.decode(obj, unknown=unknown)
-        else:
-            compiled.prune(obj, unknown=unknown)
-            compiled.default(obj)
+        endpoint.dialect.read(endpoint.compiled, obj, unknown)
     except SchemaError as error:
         raise unreadable(endpoint, error.converted if converted else str(error)) from None
     metadata = obj.setdefault("metadata", {})

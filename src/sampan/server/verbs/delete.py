@@ -3,6 +3,7 @@
 from typing import Any
 
 from sampan.core import errors
+from sampan.registry.dialect import BUILTIN
 from sampan.registry.rest.delete import Deleted, DeleteOptions
 from sampan.registry.rest.delete import delete as rest_delete
 from sampan.registry.strategy import Context
@@ -45,7 +46,7 @@ async def _parameters(scope: Scope) -> DeleteParameters:
             value, _ = decode_value(body, request.headers.get("content-type", ""), duplicates=False)
         except Undecodable as error:
             raise errors.bad_request(error.text) from None
-        fault = type_fault(value, body, builtin=True)
+        fault = type_fault(value, body, BUILTIN)
         if fault:
             raise errors.bad_request(fault)
         if request.body_read is not None:

@@ -62,7 +62,7 @@ async def list_objects(scope: Scope) -> Response:
 
 def acceptable_for_list(scope: Scope) -> MediaType | None:
     """What the client accepts of a list. Raises 406."""
-    media = media_of(scope.request, custom=not scope.endpoint.definition.builtin)
+    media = media_of(scope.request, scope.endpoint.dialect.media_types)
     if media is not None and media.transform == "PartialObjectMetadata":
         raise not_acceptable(media)
     return media
@@ -76,8 +76,9 @@ async def page_response(scope: Scope, query: Query, page: Page, media: MediaType
 
 async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType | None, revision: int) -> Response:
     request = scope.request
-    custom = not scope.endpoint.definition.builtin and (media is None or not media.transform)
-    metadata = _list_metadata(query, tail, revision, custom=custom)
+    untransformed = media is None or not media.transform
+    has_continue = scope.endpoint.dialect.lists_have_continue and untransformed
+    metadata = _list_metadata(query, tail, revision, has_continue=has_continue)
     if media is not None and media.format == "protobuf":
         head = _messages(scope, media).list_head(metadata, tail.tail)
         return await tail.response(request, head, media.media_type)
@@ -270,9 +271,9 @@ def _expired(options: ListOptions, query: Query) -> errors.StatusError:
     return errors.expired(CONTINUE_TOO_OLD, continue_token=token)
 
 
-def _list_metadata(query: Query, tail: ListTail, revision: int, *, custom: bool) -> dict[str, Any]:
-    """Lists of `custom` objects always have `continue`."""
-    metadata: dict[str, Any] = {"continue": ""} if custom else {}
+def _list_metadata(query: Query, tail: ListTail, revision: int, *, has_continue: bool) -> dict[str, Any]:
+    """Return the metadata of a list; with `has_continue` it has an empty `continue` if the list is complete."""
+    metadata: dict[str, Any] = {"continue": ""} if has_continue else {}
     metadata["resourceVersion"] = str(revision)
     if tail.more:
         metadata["continue"] = encode_token(ContinueToken(revision=revision, start=tail.last_key), query.prefix)
@@ -286,6 +287,6 @@ def items_bytes(endpoint: Endpoint, page: Page) -> bytes:
     if not page.records:
         return b""
     if endpoint.is_stored_version:
-        cut = len(endpoint.item_prefix) if endpoint.definition.builtin else 1
+        cut = 1 if endpoint.dialect.items_have_type else len(endpoint.item_prefix)
         return b"{" + b",{".join([record.value[cut:] for record in page.records])
     return b"{" + b",{".join([endpoint.item_of(record.value) for record in page.records])

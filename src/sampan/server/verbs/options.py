@@ -9,12 +9,12 @@ from sampan.core import errors
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required, too_long
 from sampan.core.gvk import GroupKind
 from sampan.core.integers import parse_integer
+from sampan.patch.media_types import APPLY_PATCH
 from sampan.server.request import Request
 
 FIELD_MANAGER_LENGTH_MAX = 128
 _META = "meta.k8s.io"
 _VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
-_APPLY = "application/apply-patch+yaml"
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOpt
         force=parse_bool(request, "force"),
     )
     faults: list[FieldError] = []
-    if patch_type == _APPLY:
+    if patch_type == APPLY_PATCH:
         if not options.field_manager:
             faults.append(required(Path("fieldManager"), "is required for apply patch"))
     elif patch_type and options.force is not None:

@@ -18,6 +18,7 @@ from sampan.core.offload import note_size, offloaded
 from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch, strategic_merge
 from sampan.patch.go_text import json_kind, plain
+from sampan.patch.media_types import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
 from sampan.registry.rest.update import update as rest_update
@@ -36,13 +37,7 @@ from sampan.server.verbs.update import part_of, update_options
 from sampan.storage.encoding import decode
 from sampan.wire import json as wire_json
 
-JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
-APPLY_PATCH = "application/apply-patch+yaml"
 _NOT_A_MAP: Final = "json: cannot unmarshal {} into Go value of type map[string]interface {{}}"
-BUILTIN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
-CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 
 Mechanism = Callable[[Object], Object]
 """Makes the wanted object of the stored one, which it may change: it is decoded for this."""
@@ -120,16 +115,11 @@ def _tell_audit(request: Request, value: Any) -> None:
 
 
 def patch_type_of(request: Request, endpoint: Endpoint) -> str:
-    """The patch's media type. Raises 415; of a custom resource it names what is accepted, as in Kubernetes."""
+    """Return the media type of a patch. Raises 415."""
     content_type = request.headers.get("content-type", "").split(";", 1)[0].strip()
-    accepted = BUILTIN_TYPES if endpoint.definition.builtin else CUSTOM_TYPES
-    if content_type not in accepted and endpoint.definition.builtin:
-        raise errors.StatusError(errors.Reason.UNSUPPORTED_MEDIA_TYPE, 415, "415: Unsupported Media Type", details={})
-    if content_type not in accepted:
-        known = ", ".join(accepted)
-        raise errors.unsupported_media_type(
-            f"the body of the request was in an unknown format - accepted media types include: {known}"
-        )
+    dialect = endpoint.dialect
+    if content_type not in dialect.patch_types:
+        raise dialect.unsupported_patch(dialect.patch_types)
     return content_type
 
 
@@ -242,15 +232,11 @@ def _finished(scope: Scope, obj: Object) -> Object:
 
 
 def _normalise_merged(merged: Object, endpoint: Endpoint) -> None:
-    """Nulls that were applied to a custom resource stay, for the schema to refuse where it does not allow them."""
-    if endpoint.definition.builtin:
-        normalise(merged, endpoint, None)
-        return
     try:
-        endpoint.compiled.read_metadata(merged)
+        endpoint.dialect.read_applied(endpoint.compiled, merged)
     except SchemaError as error:
         raise unreadable(endpoint, str(error)) from None
-    endpoint.compiled.default(merged)
+    merged.setdefault("metadata", {})
 
 
 def _apply_transform(scope: Scope, config: Any, faults: list[str], options: WriteOptions) -> Any:

@@ -28,12 +28,12 @@ def settle_type(patched: Object, endpoint: Endpoint, name: str, *, typed: bool) 
     if typed:
         _settle_typed(patched, endpoint)
         return
-    builtin = endpoint.definition.builtin
-    fault = type_fault(patched, wire_json.encode(patched), builtin=builtin) or _version_fault(patched)
+    dialect = endpoint.dialect
+    fault = type_fault(patched, wire_json.encode(patched), dialect) or _version_fault(patched)
     if fault:
         raise unreadable(endpoint, fault)
-    if not builtin:
-        raise _other_custom_kind(patched, endpoint, name)
+    if dialect.validates_patched_type:
+        raise _invalid_type(patched, endpoint, name)
     if not patched.get("apiVersion"):
         match_name(name, {})
     if patched.get("kind", "") in ("", endpoint.definition.kind) and is_known(patched["apiVersion"], endpoint):
@@ -54,7 +54,7 @@ def _version_fault(patched: Object) -> str:
     return f"unexpected GroupVersion string: {version}" if version.count("/") > 1 else ""
 
 
-def _other_custom_kind(patched: Object, endpoint: Endpoint, name: str) -> StatusError:
+def _invalid_type(patched: Object, endpoint: Endpoint, name: str) -> StatusError:
     """Kubernetes answers 500 where the apiVersion is missing; here that is a wrong apiVersion like any other."""
     kind, version = patched["kind"], patched.get("apiVersion") or ""
     wanted = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version}

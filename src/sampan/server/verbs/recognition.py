@@ -11,6 +11,7 @@ from sampan.core.errors import StatusError
 from sampan.core.gvk import GroupVersionKind, package_of
 from sampan.core.object import Object
 from sampan.patch.go_text import json_kind
+from sampan.registry.dialect import Dialect
 from sampan.registry.endpoint import Endpoint
 
 NO_TYPE: Final = "couldn't get version/kind; json parse error: "
@@ -52,7 +53,7 @@ def _beginning(body: bytes) -> str:
     return text if len(body) <= _SHOWN_BYTES else f"{text} ..."
 
 
-def type_fault(value: Any, body: bytes, *, builtin: bool) -> str:
+def type_fault(value: Any, body: bytes, dialect: Dialect) -> str:
     """Why the type of a decoded body cannot be read; "" when it can. null is an empty object."""
     if value is None:
         value = {}
@@ -62,7 +63,7 @@ def type_fault(value: Any, body: bytes, *, builtin: bool) -> str:
         text = value.get(name)
         if text.__class__ is not str and text is not None:
             return f"{NO_TYPE}json: cannot unmarshal {json_kind(text)} into Go struct field .{name} of type string"
-    if not builtin and not value.get("kind"):
+    if dialect.requires_kind and not value.get("kind"):
         return f"Object 'Kind' is missing in '{body[:_SHOWN_TEXT].decode('utf-8', 'replace')}'"
     return ""
 
@@ -76,21 +77,20 @@ def check_kind(obj: Object, endpoint: Endpoint) -> None:
 
 
 def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
-    definition = endpoint.definition
+    definition, dialect = endpoint.definition, endpoint.dialect
     kind, api_version = obj.get("kind") or "", obj.get("apiVersion") or ""
-    package = endpoint.version.name
-    if definition.builtin:
+    if not dialect.requires_kind:
         kind, api_version = kind or definition.kind, api_version or endpoint.api_version
-        package = package_of(definition.group)
-        if not _is_registered(api_version, kind, endpoint):
-            text = f'no kind "{kind}" is registered for version "{api_version}" {_SCHEME}'
-            raise _wrong(endpoint, api_version, kind, text)
-    if api_version != endpoint.api_version and (kind == definition.kind or not definition.builtin):
+    if dialect.has_scheme and not _is_registered(api_version, kind, endpoint):
+        text = f'no kind "{kind}" is registered for version "{api_version}" {_SCHEME}'
+        raise _wrong(endpoint, api_version, kind, text)
+    if api_version != endpoint.api_version and (kind == definition.kind or not dialect.has_scheme):
         raise errors.bad_request(
             f"the API version in the data ({api_version}) does not match the expected API version "
             f"({endpoint.api_version})"
         )
     if kind != definition.kind:
+        package = dialect.package(definition.group, endpoint.version.name)
         raise _wrong(endpoint, api_version, kind, _unconvertible(api_version, kind, package, definition.kind))
     return api_version, kind
 

@@ -22,7 +22,7 @@ from sampan.wire.partial import partial_bytes
 async def object_response(request: Request, endpoint: Endpoint, stored: bytes, status: int = 200) -> Response:
     """One object, given as stored bytes. Raises 500 where a webhook has to convert it and fails."""
     stored = await endpoint.store.present(stored)
-    media = media_of(request, custom=not endpoint.definition.builtin)
+    media = media_of(request, endpoint.dialect.media_types)
     if media is None and endpoint.is_stored_version:
         return Response(status, stored)
     note_size(len(stored))

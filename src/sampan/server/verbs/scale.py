@@ -13,6 +13,7 @@ from sampan.core.object import Object
 from sampan.core.selectors import selector_from_label_selector, selector_from_labels
 from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch
+from sampan.patch.media_types import APPLY_PATCH, JSON_PATCH
 from sampan.registry.definition import ScalePaths
 from sampan.registry.rest.metadata import match_name
 from sampan.registry.rest.update import Part
@@ -23,7 +24,7 @@ from sampan.server.verbs.admit import admit_part, validate_part
 from sampan.server.verbs.body import decoded_as, decoded_kind, read_value
 from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import WriteOptions, write_options
-from sampan.server.verbs.patch import APPLY_PATCH, JSON_PATCH, patch_type_of
+from sampan.server.verbs.patch import patch_type_of
 from sampan.server.verbs.respond import resource_version_of
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.update import update_options
@@ -40,7 +41,7 @@ async def get_scale(scope: Scope) -> Response:
     record = await endpoint.store.record(scope.ctx.namespace, scope.request.info.name)
     stored = await endpoint.store.present(record.value)
     path = _paths(scope).spec_replicas
-    if not endpoint.definition.builtin and _take(endpoint.object_of(stored), path) is None:
+    if endpoint.dialect.scale_requires_replicas and _take(endpoint.object_of(stored), path) is None:
         raise errors.internal_error(f'the spec replicas field ".{path}" does not exist')
     return _response(scope, scale_of(scope, stored))
 
@@ -116,7 +117,7 @@ async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Obje
         match_name(name, wanted["metadata"])
         asked = _replicas(wanted) if applied is not None else None
         scale = await _admitted(scope, wanted, stored, options)
-        faults = _faults(scale, builtin=endpoint.definition.builtin)
+        faults = _faults(scale) if endpoint.dialect.validates_scale else []
         if faults:
             raise errors.invalid(_SCALE, name, faults)
         if applied is not None:
@@ -172,10 +173,10 @@ def _check_uid(scope: Scope, scale: Object, obj: Object) -> None:
         raise errors.conflict(resource, obj["metadata"]["name"], text)
 
 
-def _faults(scale: Object, *, builtin: bool) -> list[FieldError]:
-    """Return the faults of a Scale. The replicas of a custom resource are validated with the rest of the object."""
+def _faults(scale: Object) -> list[FieldError]:
+    """Return the faults of a Scale. Source: kubernetes pkg/apis/autoscaling/validation ValidateScale (1.36)."""
     replicas = _replicas(scale)
-    if replicas < 0 and builtin:
+    if replicas < 0:
         return [invalid(Path("spec", "replicas"), replicas, "must be greater than or equal to 0")]
     return []
 

@@ -71,7 +71,7 @@ def selection_of(endpoint: Endpoint, options: ListOptions, request_name: str = "
     if fields is not None and not fields.empty:
         fields = _renamed(endpoint, fields)
     name = _single_name(fields, request_name)
-    if fields is None or endpoint.definition.builtin:
+    if fields is None or not endpoint.dialect.selects_by_version:
         return Selection(_predicate(labels, fields, name), name)
     own, rest = _by_version(fields)
     if own.empty:
@@ -100,7 +100,7 @@ def _renamed(endpoint: Endpoint, fields: FieldSelector) -> FieldSelector:
     """Check that each field may be selected on; old names become today's."""
     strategy = endpoint.store.strategy
     supported = strategy.field_labels(endpoint.api_version)
-    if not (endpoint.definition.builtin or endpoint.definition.namespaced):
+    if not (endpoint.definition.namespaced or endpoint.dialect.labels_namespace_of_cluster_scoped):
         supported -= {"metadata.namespace"}
     aliases = strategy.field_label_aliases
 
@@ -108,16 +108,10 @@ def _renamed(endpoint: Endpoint, fields: FieldSelector) -> FieldSelector:
         if name in aliases:
             return aliases[name], value
         if name not in supported:
-            raise errors.bad_request(_unsupported(endpoint, name, supported))
+            raise errors.bad_request(endpoint.dialect.unsupported_field_label(name, not supported <= _METADATA_FIELDS))
         return name, value
 
     return fields.transform(convert)
-
-
-def _unsupported(endpoint: Endpoint, label: str, supported: frozenset[str]) -> str:
-    if endpoint.definition.builtin and supported <= _METADATA_FIELDS:
-        return f'"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-    return f"field label not supported: {label}"
 
 
 def _predicate(

@@ -31,7 +31,7 @@ TIMEOUT_MIN_S = 1800
 BOOKMARK_PERIOD_S = 60.0
 BOOKMARK_BEFORE_END_S = 2.0
 
-_STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
+_NOT_STREAMED = ("application/yaml",)
 
 
 @dataclass(slots=True)
@@ -178,10 +178,10 @@ def _count_list(scope: Scope) -> None:
 
 def _acceptable(scope: Scope) -> MediaType | None:
     """What the client accepts of a stream. Raises 406."""
-    custom = not scope.endpoint.definition.builtin
-    media = media_of(scope.request, custom=custom)
+    media_types = scope.endpoint.dialect.media_types
+    media = media_of(scope.request, media_types)
     if media is not None and media.format == "yaml":
-        raise not_acceptable(_STREAMS[:1] if custom else _STREAMS)
+        raise not_acceptable(tuple(f"{name};stream=watch" for name in media_types if name not in _NOT_STREAMED))
     return media
 
 

@@ -52,7 +52,7 @@ class Forms:
         copy: Object = copy_json(obj)
         if own is None or self._has_kind_of_its_own(own):
             return copy
-        if own.definition.builtin:
+        if own.dialect.has_internal_version:
             return wanted.endpoint.from_hub(copy)
         return await _converted(copy, own, wanted.endpoint)
 
@@ -63,17 +63,17 @@ class Forms:
         """
         attributes, own = self._attributes, self._attributes.endpoint
         if own is not None and not self._has_kind_of_its_own(own):
-            if own.definition.builtin:
+            if own.dialect.has_scheme:
                 _check_kind(obj, wanted)
             try:
                 unknown = normalise(obj, wanted.endpoint)
             except DecodeError as error:
                 raise errors.internal_error(str(error)) from None
-            if strict and unknown:
+            if strict and unknown and own.dialect.admission_refuses_unknown_fields:
                 faults = ", ".join(f"unknown field {quote(path)}" for path in unknown)
                 raise errors.internal_error(f"strict decoding error: {faults}")
-            builtin = own.definition.builtin
-            obj = wanted.endpoint.to_hub(obj) if builtin else await _converted(obj, wanted.endpoint, own)
+            has_hub = own.dialect.has_internal_version
+            obj = wanted.endpoint.to_hub(obj) if has_hub else await _converted(obj, wanted.endpoint, own)
             own.store.strategy.default(obj)
         attributes.obj = obj
         self._known.clear()
@@ -96,14 +96,9 @@ def _check_kind(obj: Object, wanted: Equivalent) -> None:
 
 
 def normalise(obj: Object, endpoint: Endpoint) -> list[str]:
-    """Prune and default; built-in types are checked too. Gives their unknown fields. Raises `DecodeError`."""
-    compiled = endpoint.compiled
+    """Check, prune and default an object in place; return the paths of unknown fields. Raises `DecodeError`."""
     unknown: list[str] = []
-    if endpoint.definition.builtin:
-        compiled.decode(obj, unknown=unknown)
-    else:
-        compiled.prune(obj)
-        compiled.default(obj)
+    endpoint.dialect.read(endpoint.compiled, obj, unknown)
     obj.setdefault("metadata", {})
     return unknown
 
