@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from sampan.informer import DeltaFIFO, Indexer, InformerMetrics, InOrderQueue, Queue, Registration
-from sampan.informer.apply import Applier
+from sampan.informer.applier import Applier
 from sampan.resource import Object
 from sampan.testing.virtual_time import run_virtual, settle
 from tests.informer.refs import ref

@@ -470,7 +470,7 @@ async def test_a_handler_that_waits_for_something_cancelled_is_told_the_next_eve
     async with running(informer):
         await registration.synced()
     assert told == ["a", "b"]
-    assert "waited for something that was cancelled" in caplog.text
+    assert "awaited a cancelled task" in caplog.text
 
 
 @virtual_time

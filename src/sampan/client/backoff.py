@@ -1,4 +1,4 @@
-"""`Backoff`: how long to wait between attempts. Plain numbers; the waiting is done by those who use it."""
+"""`Backoff`: delays between attempts, as numbers. The caller waits."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -12,16 +12,16 @@ class Backoff:
     duration_s: float
     """The first delay."""
     factor: float = 1.0
-    """What each delay is multiplied by for the next."""
+    """Factor from one delay to the next."""
     jitter: float = 0.0
-    """Each delay is lengthened at random by up to this part of itself."""
+    """Random extension of each delay, up to this fraction of it."""
     steps: int | None = None
-    """Attempts in all, therefore one more than delays. None: no end."""
+    """Total number of attempts, one more than the number of delays. None: no limit."""
     cap_s: float = float("inf")
     """The longest delay, before jitter."""
 
     def delays(self, rand: Callable[[], float] = random.random) -> Iterator[float]:
-        """Seconds to wait after the first, second … failure; ends after `steps - 1` of them."""
+        """Yield the seconds to wait after the first, second, … failure: `steps - 1` delays."""
         delay = self.duration_s
         count = 1
         while self.steps is None or count < self.steps:

@@ -15,9 +15,9 @@ from sampan.client.event_stream import EventStream
 from sampan.client.idle_limit import IdleLimit
 from sampan.client.list_watch import ListWatch, RawEvent, RawList
 from sampan.client.options import ListOptions
-from sampan.client.pace import Pace
 from sampan.client.pager import list_all
 from sampan.client.raw_events import resource_version_of, until_error
+from sampan.client.retry_delay import RetryDelay
 
 WATCH_BACKOFF: Final = Backoff(0.8, factor=2.0, jitter=1.0, cap_s=30.0)
 """Source: client-go tools/cache/reflector.go (1.36)."""
@@ -33,15 +33,15 @@ def is_transient(error: ApiError | TransportError) -> bool:
 
 
 class Retries:
-    """Waits between attempts to list or watch a resource, as `Pace` says, and logs each failure."""
+    """Waits between attempts to list or watch a resource, as `RetryDelay` says, and logs each failure."""
 
     def __init__(self, source: ListWatch, backoff: Backoff = WATCH_BACKOFF) -> None:
         self._source = source
-        self._pace = Pace(backoff)
+        self._retry_delay = RetryDelay(backoff)
 
     def succeeded(self) -> None:
         """Take the next failure as the first one."""
-        self._pace.succeeded()
+        self._retry_delay.succeeded()
 
     async def wait(self, error: ApiError | TransportError) -> None:
         """Wait after a failure, at least as long as the server asked for.
@@ -50,7 +50,7 @@ class Retries:
         """
         if not is_transient(error):
             raise error
-        delay = self._pace.next_delay_s(error.retry_after_s if isinstance(error, ApiError) else 0)
+        delay = self._retry_delay.next_delay_s(error.retry_after_s if isinstance(error, ApiError) else 0)
         if delay is None:
             raise error
         _log.info("cannot list or watch %s: %s; retrying in %.1f s", self._source, error, delay)

@@ -1,4 +1,4 @@
-"""`IdleLimit`: how long a watch may be silent before its connection counts as dead."""
+"""`IdleLimit`: limit of the time that a watch may be silent before its connection counts as dead."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,6 +32,6 @@ class IdleLimit:
         self._bookmarks = False
 
     def observe(self, batch: Sequence[RawEvent]) -> None:
-        """Take note of the events that a watch brought."""
+        """Record the events of a watch."""
         if not self._bookmarks:
             self._bookmarks = any(event.type == "BOOKMARK" for event in batch)

@@ -1,4 +1,4 @@
-"""Informers: local copies of collections of objects, kept up to date, and news of their changes.
+"""Informers: local copies of collections of objects that follow the server, and handlers for their changes.
 
 factory = SharedInformerFactory(client, namespace="prod")
 informer = factory.informer_for(Network)

@@ -1,4 +1,4 @@
-"""`Delta`: what a reflector puts into a queue and an informer takes out of it.
+"""`Delta`: a change that a reflector queues and an informer applies.
 
 Source: client-go tools/cache/delta_fifo.go, the_real_fifo.go (1.36).
 """
@@ -15,86 +15,86 @@ T = TypeVar("T")
 
 
 class DeltaType(enum.Enum):
-    """What happened."""
+    """Kind of a change."""
 
     ADDED = "Added"
     UPDATED = "Updated"
     DELETED = "Deleted"
     REPLACED = "Replaced"
-    """A list has the object; whether it is new is not known."""
+    """A list contains the object, which may be new."""
     SYNC = "Sync"
-    """Nothing: the object is only to be looked at again."""
+    """No change; handlers get the object again."""
     REPLACED_ALL = "ReplacedAll"
-    """A list: these objects are all there are."""
+    """A list: the store contains only these objects."""
     SYNC_ALL = "SyncAll"
-    """All objects in the store are to be looked at again."""
+    """No change; handlers get all objects of the store again."""
     BOOKMARK = "Bookmark"
-    """Nothing, up to a resourceVersion."""
+    """No change up to a resourceVersion."""
 
 
 class Delta(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
-    """One thing that happened. `obj` is the state after it; of a deletion the last state before it."""
+    """One change. `obj` is the state after it; for a deletion, the last state before it."""
 
     type: DeltaType
     obj: Deletion[T] | None = None
     """None for REPLACED_ALL, SYNC_ALL and BOOKMARK."""
     resource_version: str = ""
-    """What the store has seen when it has taken this in; empty when that cannot be said."""
+    """Version that the store has reached after this change; empty if unknown."""
     refs: Sequence[Ref[T]] = ()
-    """Of REPLACED_ALL: the objects."""
+    """Objects of REPLACED_ALL."""
 
 
 class Batch(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
-    """Deltas to be applied together, in this order."""
+    """Deltas that are applied together, in this order."""
 
     deltas: Sequence[Delta[T]]
     is_in_initial_list: bool
-    """Whether they belong to what there was when the informer began."""
+    """The deltas belong to the first list of the informer."""
 
 
 class ReflectorStore(Protocol[T]):
-    """Where a reflector puts what it learns: a queue, or an `Indexer` directly."""
+    """Destination of a reflector: a queue, or an `Indexer` directly."""
 
     def add(self, ref: Ref[T], *, ordered: bool = True) -> None:
-        """ADDED. Not `ordered`: one of the events that tell the state a watch begins with, in no order of versions."""
+        """Record ADDED. Not `ordered`: an event of the initial state of a watch, in no order of versions."""
         ...
 
     def update(self, ref: Ref[T]) -> None:
-        """MODIFIED."""
+        """Record MODIFIED."""
         ...
 
     def delete(self, ref: Ref[T]) -> None:
-        """DELETED; `ref` is the last state, with the resourceVersion of the deletion."""
+        """Record DELETED. `ref` is the last state, with the resourceVersion of the deletion."""
         ...
 
     def replace(self, refs: Sequence[Ref[T]], resource_version: str) -> None:
-        """A list: there is nothing but this."""
+        """Record a list: no other objects exist."""
         ...
 
     def bookmark(self, resource_version: str) -> None:
-        """Everything up to this version has been told."""
+        """Record that all changes up to this version have been recorded."""
         ...
 
     async def room(self) -> None:
-        """Wait until more may be put in."""
+        """Wait until the store accepts more."""
         ...
 
 
 class Queue(ReflectorStore[T], Protocol[T]):
-    """Between a reflector and an informer. One task takes out."""
+    """Queue between a reflector and an informer. One task takes deltas out."""
 
     def resync(self) -> None:
-        """All objects are to be looked at again."""
+        """Queue all objects again."""
         ...
 
     async def pop_batch(self) -> Batch[T]:
-        """Wait for deltas and take them out. Whoever asks applies them before anything else runs."""
+        """Wait for deltas and take them out. The caller applies them before any other task runs."""
         ...
 
     def has_synced(self) -> bool:
-        """Whether all of the first list has been taken out."""
+        """Return True if the whole first list has been taken out."""
         ...
 
     def __len__(self) -> int:
-        """Deltas waiting."""
+        """Return the number of queued deltas."""
         ...

@@ -1,8 +1,8 @@
-"""`DeltaFIFO`: events gathered by key; who takes a key out gets all that has happened to it.
+"""`DeltaFIFO`: events grouped by key. Taking a key out returns all its deltas.
 
-The older of the two queues, for those who want its semantics: keys come out in the order in which they came in, events
-of different keys may pass each other. The store's version is therefore known only when the queue is empty. It is
-bounded as `InOrderQueue` is: a reflector waits while two batches of keys are queued.
+Keys come out in the order in which they came in, but events of different keys may overtake each other. So the version
+of the store is known only when the queue is empty. The bound is that of `InOrderQueue`: a reflector waits while two
+batches of keys are queued. `InOrderQueue` is newer and the default.
 Source: client-go tools/cache/delta_fifo.go `DeltaFIFO` with EmitDeltaTypeReplaced (1.36).
 """
 
@@ -19,19 +19,19 @@ T = TypeVar("T")
 
 
 class KnownObjects(Protocol[T]):
-    """What the queue's consumer has already."""
+    """Objects that the queue's consumer has."""
 
     def keys(self) -> Sequence[str]:
-        """All keys."""
+        """Return all keys."""
         ...
 
     def get(self, key: str) -> Ref[T] | None:
-        """The object with this key."""
+        """Return the object with this key, or None."""
         ...
 
 
 class DeltaFIFO(Generic[T]):
-    """Deltas by key. `known_objects` is the consumer's store: replace, delete and resync look at it."""
+    """Deltas by key. `known_objects` is the consumer's store, which replace, delete and resync read."""
 
     def __init__(self, known_objects: KnownObjects[T]) -> None:
         self._known = known_objects
@@ -44,31 +44,31 @@ class DeltaFIFO(Generic[T]):
         self._initial_left = 0
 
     def __len__(self) -> int:
-        """Keys that wait."""
+        """Return the number of queued keys."""
         return len(self._deltas)
 
     def add(self, ref: Ref[T], *, ordered: bool = True) -> None:
-        """ADDED."""
+        """Queue ADDED."""
         self._populated = True
         if ordered:
             self._reach(ref.resource_version)
         self._put(DeltaType.ADDED, ref)
 
     def update(self, ref: Ref[T]) -> None:
-        """MODIFIED."""
+        """Queue MODIFIED."""
         self._populated = True
         self._reach(ref.resource_version)
         self._put(DeltaType.UPDATED, ref)
 
     def delete(self, ref: Ref[T]) -> None:
-        """DELETED; ignored when neither the queue nor the store has the key (a list has told of it before)."""
+        """Queue DELETED, unless neither the queue nor the store has the key: then a list has reported it before."""
         self._populated = True
         self._reach(ref.resource_version)
         if ref.key in self._deltas or self._known.get(ref.key) is not None:
             self._put(DeltaType.DELETED, ref)
 
     def replace(self, refs: Sequence[Ref[T]], resource_version: str) -> None:
-        """A list: its objects as REPLACED, then a tombstone for each known or queued key that it does not have."""
+        """Queue a list: its objects as REPLACED, then a tombstone for each other known or queued key."""
         listed = {ref.key for ref in refs}
         for ref in refs:
             self._put(DeltaType.REPLACED, ref)
@@ -90,11 +90,11 @@ class DeltaFIFO(Generic[T]):
             self._initial_left = len(listed) + deleted
 
     def bookmark(self, resource_version: str) -> None:
-        """Only moves the version that the store has reached when all is taken out."""
+        """Set the version that the store reaches when the queue is empty."""
         self._reach(resource_version)
 
     def resync(self) -> None:
-        """All known objects as SYNC, except those with something queued: what is known of them is out of date."""
+        """Queue all known objects as SYNC, except those with queued deltas: their known state is out of date."""
         for key in list(self._known.keys()):
             known = self._known.get(key)
             if key not in self._deltas and known is not None:
@@ -105,11 +105,11 @@ class DeltaFIFO(Generic[T]):
         await self._has_room.wait()
 
     def has_synced(self) -> bool:
-        """Whether all keys of the first list have been taken out (or single events came first)."""
+        """Return True if all keys of the first list have been taken out, or if single events came first."""
         return self._populated and self._initial_left == 0
 
     async def pop_batch(self) -> Batch[T]:
-        """All deltas of up to `BATCH_MAX` keys; behind the last of all a BOOKMARK with the version reached."""
+        """Take all deltas of up to `BATCH_MAX` keys. The last batch ends with a BOOKMARK of the version reached."""
         await self._filled.wait()
         is_in_initial_list = not self.has_synced()
         limit = min(BATCH_MAX, self._initial_left or BATCH_MAX)
@@ -133,7 +133,7 @@ class DeltaFIFO(Generic[T]):
         delta = Delta(kind, obj)
         deltas = self._deltas.setdefault(obj.key, [])
         if deltas and kind is DeltaType.DELETED and deltas[-1].type is DeltaType.DELETED:
-            # Two deletions are one: that which knows more.
+            # Two deletions become one. A real last state is better than a tombstone.
             if isinstance(deltas[-1].obj, DeletedFinalStateUnknown):
                 deltas[-1] = delta
         else:

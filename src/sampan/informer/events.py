@@ -1,4 +1,4 @@
-"""`EventReader`: from the bytes of lists and watches to `Ref`s and versions; what cannot be read is passed over."""
+"""`EventReader`: decodes lists and watch events to `Ref`s and versions. Unreadable ones are skipped."""
 
 import logging
 from typing import Final, Generic, TypeVar
@@ -19,7 +19,7 @@ INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 
 
 class Bookmark(msgspec.Struct, frozen=True):
-    """A version that has been reached, and whether it ends the first state of a streaming list."""
+    """Version that a watch has reached. `ends_initial_events`: the initial state of a streaming list is complete."""
 
     resource_version: str
     ends_initial_events: bool
@@ -38,35 +38,35 @@ _bookmarks = msgspec.json.Decoder(_BookmarkObject)
 
 
 class EventReader(Generic[T]):
-    """Reads what a `ListWatch` gives; counts and logs what it passes over."""
+    """Reads the output of a `ListWatch`. Counts and logs what it skips."""
 
     def __init__(self, reader: RefReader[T], metrics: InformerMetrics) -> None:
         self._reader = reader
         self._metrics = metrics
 
     def object(self, body: bytes) -> Ref[T] | None:
-        """An item of a list, or the object of an event. Raises `TransformError`."""
+        """Return an item of a list or the object of an event; None if it is unreadable. Raises `TransformError`."""
         try:
             return self._reader.read(body)
         except UnreadableObject as error:
-            self._passed_over(str(error), body)
+            self._skip(str(error), body)
             return None
 
     def bookmark(self, event: RawEvent) -> Bookmark | None:
-        """What a BOOKMARK says."""
+        """Return the content of a BOOKMARK; None if it is unreadable."""
         self._metrics.bookmarks += 1
         try:
             metadata = _bookmarks.decode(event.object).metadata
         except UNREADABLE as error:
-            self._passed_over(str(error), bytes(event.object))
+            self._skip(str(error), bytes(event.object))
             return None
         ends = (metadata.annotations or {}).get(INITIAL_EVENTS_END) == "true"
         return Bookmark(metadata.resource_version, ends)
 
     def unknown(self, event: RawEvent) -> None:
-        """An event of a type that is not known."""
-        self._passed_over(f"unknown type of event {event.type!r}", bytes(event.object))
+        """Record an event of an unknown type."""
+        self._skip(f"unknown type of event {event.type!r}", bytes(event.object))
 
-    def _passed_over(self, reason: str, body: bytes) -> None:
+    def _skip(self, reason: str, body: bytes) -> None:
         self._metrics.unreadable += 1
-        _log.error("passed over what is no object (%s): %s", reason, body[:256].decode("utf-8", "replace"))
+        _log.error("skipped an unreadable object: %s: %s", reason, body[:256].decode("utf-8", "replace"))

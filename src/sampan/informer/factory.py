@@ -1,7 +1,7 @@
-"""`SharedInformerFactory`: one informer for each collection, however many ask for it.
+"""`SharedInformerFactory`: one informer for each collection, shared by all callers.
 
-Concurrency: `start` puts each informer's `run()` as a task into the caller's task group; `shutdown` and `remove` cancel
-them.
+Concurrency: `start` runs each informer as a task of the caller's task group. `shutdown` and `remove` cancel the
+tasks.
 Source: client-go informers/factory.go, dynamic/dynamicinformer, metadata/metadatainformer (1.36).
 """
 
@@ -22,19 +22,19 @@ T = TypeVar("T")
 
 
 class Resources(Protocol):
-    """What a factory needs of a client (`sampan.client.client.Client` has it)."""
+    """Part of a client that a factory uses, for example of `sampan.client.client.Client`."""
 
     def resource(self, what: Any, *, namespace: str | None = None) -> Any:
-        """The client of a resource; it has `object_type`, `list_watch(…)` and `metadata_only()`."""
+        """Return the client of a resource, which has `object_type`, `list_watch(…)` and `metadata_only()`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which objects of a resource."""
+    """Selection of a resource's objects."""
 
     namespace: str | None = None
-    """"" for all namespaces; None: as the factory says."""
+    """"" for all namespaces; None for the factory's namespace."""
     label_selector: str = ""
     field_selector: str = ""
 
@@ -47,12 +47,12 @@ class _Collection:
 
 
 class SharedInformerFactory:
-    """Makes informers, starts and ends them. Whoever asks for the same collection gets the same informer."""
+    """Creates, starts and stops informers. Requests for the same collection return the same informer."""
 
     def __init__(
         self, client: Resources, *, namespace: str = "", resync_s: float = 0.0, settings: InformerSettings | None = None
     ) -> None:
-        """`namespace`: that of all informers that do not say another one; "" for all namespaces."""
+        """`namespace` is the default of all informers; "" for all namespaces."""
         self._client = client
         self._namespace = namespace
         self._resync_s = resync_s
@@ -62,7 +62,7 @@ class SharedInformerFactory:
 
     @property
     def informers(self) -> list[SharedInformer[Any]]:
-        """All that have been asked for and not removed."""
+        """All informers that were requested and not removed."""
         return list(self._informers.values())
 
     @overload
@@ -87,7 +87,7 @@ class SharedInformerFactory:
         *,
         transform: Transform | None = None,
     ) -> SharedInformer[Any]:
-        """The informer of a collection, made when it is asked for first; `start` starts it.
+        """Return the informer of a collection. The first call creates it; `start` starts it.
 
         `what` is a `ResourceInfo` (objects are dicts), an `ObjectType` or a declared type.
         """
@@ -97,7 +97,7 @@ class SharedInformerFactory:
     def metadata_informer_for(
         self, what: ResourceInfo | ObjectType[Any] | type[Any], scope: Scope = Scope()
     ) -> SharedInformer[PartialObjectMetadata]:
-        """The same, of metadata alone: the rest is neither sent nor kept."""
+        """Return an informer of metadata only. The server does not send the rest."""
         scope = self._complete(scope)
         return self._informer(self._client.resource(what, namespace=scope.namespace).metadata_only(), scope, None)
 
@@ -117,7 +117,7 @@ class SharedInformerFactory:
     def informers_for(
         self, what: ResourceInfo | ObjectType[Any] | type[Any], namespaces: Iterable[str], scope: Scope = Scope()
     ) -> InformerGroup[Any]:
-        """The informers of some namespaces, as one; the scope's own namespace does not count."""
+        """Return the informers of some namespaces as a group. The namespace of the scope is ignored."""
         return InformerGroup(
             {
                 namespace: self.informer_for(what, replace(scope, namespace=namespace))
@@ -126,27 +126,27 @@ class SharedInformerFactory:
         )
 
     async def start(self, task_group: asyncio.TaskGroup) -> None:
-        """Start all informers that have not been started. Call it again after further ones have been asked for."""
+        """Start all informers that have not been started. Call it again after requesting more."""
         for informer in self._informers.values():
             if informer not in self._tasks:
                 self._tasks[informer] = task_group.create_task(informer.run(), name=str(informer))
 
     async def wait_for_cache_sync(self, *, timeout_s: float | None = None) -> None:
-        """Wait until all stores hold their first lists. Raises `TimeoutError`, which names those that do not."""
+        """Wait until all stores hold their first lists. Raises `TimeoutError`, which names the missing ones."""
         await wait_for_cache_sync(*self._tasks, timeout_s=timeout_s)
 
     async def remove(self, informer: SharedInformer[Any]) -> None:
-        """End an informer and forget it: who asks for its collection again gets a new one."""
+        """Stop and remove an informer. The next request for its collection creates a new one."""
         self._informers = {key: other for key, other in self._informers.items() if other is not informer}
         task = self._tasks.pop(informer, None)
         if task is not None:
-            await _end(task)
+            await _stop(task)
 
     async def shutdown(self) -> None:
-        """End all informers that were started."""
+        """Stop all started informers."""
         while self._tasks:
             _, task = self._tasks.popitem()
-            await _end(task)
+            await _stop(task)
 
     def _complete(self, scope: Scope) -> Scope:
         namespace = self._namespace if scope.namespace is None else scope.namespace
@@ -167,6 +167,6 @@ class SharedInformerFactory:
         return informer
 
 
-async def _end(task: asyncio.Task[None]) -> None:
+async def _stop(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait([task])

@@ -1,8 +1,9 @@
-"""`Freshness`: which events are news, and which are repeated or late ones.
+"""`Freshness`: distinguishes new events from repeated and late ones.
 
-A server that behaves sends each event once and in order. What lies between may not: a watch that is resumed too early,
-a proxy that repeats. Of one object (one uid) versions only grow, and a name is given to a new object only after the
-old one's deletion; nothing more is assumed, so that servers that count versions for each object apart are understood.
+A correct server sends each event once and in order. A watch that is resumed too early, or a proxy, may repeat events.
+
+Assumptions: the versions of one object (one uid) only grow, and a name is reused only after the deletion of its object.
+Versions of different objects need not be comparable, because some servers count versions for each object.
 """
 
 from collections import OrderedDict
@@ -14,17 +15,17 @@ from sampan.informer.version import older
 T = TypeVar("T")
 
 REMEMBERED_MAX: Final = 4096
-"""Objects that are gone and remembered, to know late events of them; the oldest is forgotten first."""
+"""Limit of remembered deletions, which detect late events. The oldest is dropped first."""
 
 
 class Freshness(Generic[T]):
-    """Remembers what the store cannot tell any more: which objects are gone, and at which version."""
+    """Remembers deleted objects and the versions of their deletions, which the store no longer has."""
 
     def __init__(self) -> None:
-        self._gone: OrderedDict[str, str] = OrderedDict()
+        self._deleted: OrderedDict[str, str] = OrderedDict()
 
-    def is_news(self, ref: Ref[T], known: Ref[T] | None, *, deletion: bool = False) -> bool:
-        """Whether an event of a watch tells something that is not known yet. `known` is what the store has."""
+    def is_new(self, ref: Ref[T], known: Ref[T] | None, *, deletion: bool = False) -> bool:
+        """Return True if an event of a watch is newer than `known`, the state in the store."""
         version = ref.resource_version
         if not version:
             return True
@@ -32,16 +33,16 @@ class Freshness(Generic[T]):
             if older(version, known.resource_version):
                 return False
             if known.uid == ref.uid:
-                # A deletion may bear the version of the last state: some servers send it so.
+                # Some servers send a deletion with the version of the last state.
                 return deletion or version != known.resource_version
-        gone_at = self._gone.get(ref.uid)
-        return gone_at is None or older(gone_at, version)
+        deleted_at = self._deleted.get(ref.uid)
+        return deleted_at is None or older(deleted_at, version)
 
-    def gone(self, uid: str, resource_version: str) -> None:
-        """An object was not there any more at this version."""
+    def deleted(self, uid: str, resource_version: str) -> None:
+        """Record that an object did not exist at this version."""
         if not uid:
             return
-        self._gone[uid] = resource_version
-        self._gone.move_to_end(uid)
-        if len(self._gone) > REMEMBERED_MAX:
-            self._gone.popitem(last=False)
+        self._deleted[uid] = resource_version
+        self._deleted.move_to_end(uid)
+        if len(self._deleted) > REMEMBERED_MAX:
+            self._deleted.popitem(last=False)

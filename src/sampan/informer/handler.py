@@ -1,8 +1,8 @@
-"""What is told of changes: event handlers.
+"""Event handlers: callbacks for changes of objects.
 
-Methods may be plain or asynchronous; a plain one must not take long, an asynchronous one delays only its own handler.
-What they raise is logged, and the next event is told.
-Source: client-go tools/cache/controller.go `ResourceEventHandler` and fellows (1.36).
+Methods may be plain or asynchronous. A plain one must return quickly; an asynchronous one delays only its own handler.
+Exceptions are logged, and the next event follows.
+Source: client-go tools/cache/controller.go `ResourceEventHandler`, `FilteringResourceEventHandler` (1.36).
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,66 +13,66 @@ from sampan.informer.ref import Deletion, Ref, last_known
 
 T = TypeVar("T")
 
-Told = Awaitable[None] | None
+HandlerResult = Awaitable[None] | None
 
 
 class EventHandler(Protocol[T]):
-    """Is told of changes in the store, after the store has them. Told one after the other, in order for each key."""
+    """Receives changes after the store has them, one at a time, in order for each key."""
 
-    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> Told:
-        """An object is there; `is_in_initial_list`: it was so when the handler was added or the informer began."""
+    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
+        """Handle a new object. `is_in_initial_list`: it existed when the handler was added or the informer started."""
         ...
 
-    def on_update(self, old: Ref[T], new: Ref[T]) -> Told:
-        """An object has changed.
+    def on_update(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
+        """Handle a changed object.
 
-        At a resync both are the same, with the same resourceVersion. With another uid the object was deleted and
-        made anew while nobody looked.
+        In a resync, `old` is `new`. If the uids differ, the object was deleted and created again while the watch was
+        interrupted.
         """
         ...
 
-    def on_delete(self, obj: Deletion[T]) -> Told:
-        """An object is gone; a tombstone when its last state was not told."""
+    def on_delete(self, obj: Deletion[T]) -> HandlerResult:
+        """Handle a deleted object; a tombstone if its last state is unknown."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class EventHandlerFuncs(Generic[T]):
-    """A handler made of functions; what is None is not told."""
+    """Handler made of functions. Events without a function are ignored."""
 
-    add: Callable[[Ref[T]], Told] | None = None
-    update: Callable[[Ref[T], Ref[T]], Told] | None = None
-    delete: Callable[[Deletion[T]], Told] | None = None
+    add: Callable[[Ref[T]], HandlerResult] | None = None
+    update: Callable[[Ref[T], Ref[T]], HandlerResult] | None = None
+    delete: Callable[[Deletion[T]], HandlerResult] | None = None
 
-    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> Told:
-        """Calls `add`."""
+    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
+        """Call `add`."""
         return self.add(obj) if self.add else None
 
-    def on_update(self, old: Ref[T], new: Ref[T]) -> Told:
-        """Calls `update`."""
+    def on_update(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
+        """Call `update`."""
         return self.update(old, new) if self.update else None
 
-    def on_delete(self, obj: Deletion[T]) -> Told:
-        """Calls `delete`."""
+    def on_delete(self, obj: Deletion[T]) -> HandlerResult:
+        """Call `delete`."""
         return self.delete(obj) if self.delete else None
 
 
 @dataclass(frozen=True, slots=True)
 class FilteringEventHandler(Generic[T]):
-    """Tells a handler only of the objects that pass.
+    """Passes only selected objects to a handler.
 
-    One that begins to pass is told as added, one that no longer passes as deleted.
+    An object that becomes selected is added; one that is no longer selected is deleted.
     """
 
     passes: Callable[[Ref[T]], bool]
     handler: EventHandler[T]
 
-    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> Told:
-        """Told if it passes."""
+    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
+        """Call the handler if the object is selected."""
         return self.handler.on_add(obj, is_in_initial_list) if self.passes(obj) else None
 
-    def on_update(self, old: Ref[T], new: Ref[T]) -> Told:
-        """Told as what it means for the filter."""
+    def on_update(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
+        """Call the handler with the change as the filter sees it: added, updated or deleted."""
         before, now = self.passes(old), self.passes(new)
         if before and now:
             return self.handler.on_update(old, new)
@@ -82,6 +82,6 @@ class FilteringEventHandler(Generic[T]):
             return self.handler.on_delete(old)
         return None
 
-    def on_delete(self, obj: Deletion[T]) -> Told:
-        """Told if its last known state passes."""
+    def on_delete(self, obj: Deletion[T]) -> HandlerResult:
+        """Call the handler if the last known state is selected."""
         return self.handler.on_delete(obj) if self.passes(last_known(obj)) else None

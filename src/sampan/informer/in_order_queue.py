@@ -1,7 +1,7 @@
 """`InOrderQueue`: every event, in the order of the watch, across all keys.
 
-A list is one delta and is applied at once, so nobody sees a half-replaced store. A reflector that is ahead of its
-informer by more than two batches waits; so the queue is bounded by two batches and what one read of the watch brings.
+A list is one delta and is applied at once, so no reader sees a half-replaced store. A reflector that is more than two
+batches ahead of its informer waits. So the queue is bounded by two batches and the events of one read of the watch.
 Source: client-go tools/cache/the_real_fifo.go `RealFIFO` with AtomicEvents (1.36).
 """
 
@@ -17,13 +17,13 @@ from sampan.informer.ref import Ref
 T = TypeVar("T")
 
 BATCH_MAX: Final = 1000
-"""Deltas in one batch."""
+"""Limit of deltas in one batch."""
 
 _ALONE = frozenset({DeltaType.REPLACED_ALL, DeltaType.SYNC_ALL, DeltaType.BOOKMARK})
 
 
 class InOrderQueue(Generic[T]):
-    """Deltas in watch order. REPLACED_ALL, SYNC_ALL and BOOKMARK are batches of their own."""
+    """Deltas in watch order. REPLACED_ALL, SYNC_ALL and BOOKMARK are separate batches."""
 
     def __init__(self) -> None:
         self._deltas: deque[Delta[T]] = deque()
@@ -37,45 +37,45 @@ class InOrderQueue(Generic[T]):
         return len(self._deltas)
 
     def add(self, ref: Ref[T], *, ordered: bool = True) -> None:
-        """ADDED."""
+        """Queue ADDED."""
         self._populated = True
         self._put(Delta(DeltaType.ADDED, ref, ref.resource_version if ordered else ""))
 
     def update(self, ref: Ref[T]) -> None:
-        """MODIFIED."""
+        """Queue MODIFIED."""
         self._populated = True
         self._put(Delta(DeltaType.UPDATED, ref, ref.resource_version))
 
     def delete(self, ref: Ref[T]) -> None:
-        """DELETED."""
+        """Queue DELETED."""
         self._populated = True
         self._put(Delta(DeltaType.DELETED, ref, ref.resource_version))
 
     def replace(self, refs: Sequence[Ref[T]], resource_version: str) -> None:
-        """A list, as one delta."""
+        """Queue a list as one delta."""
         self._put(Delta(DeltaType.REPLACED_ALL, None, resource_version, refs))
         if not self._populated:
             self._populated = True
             self._initial_left = len(self._deltas)
 
     def bookmark(self, resource_version: str) -> None:
-        """A version that has been reached, as one delta."""
+        """Queue a version that has been reached."""
         self._put(Delta(DeltaType.BOOKMARK, None, resource_version))
 
     def resync(self) -> None:
-        """A look at everything, as one delta. It comes behind all that is queued, so no state is told twice."""
+        """Queue a resync as one delta, after all queued deltas, so handlers get no state twice."""
         self._put(Delta(DeltaType.SYNC_ALL))
 
     async def room(self) -> None:
-        """Wait until there are fewer than two batches."""
+        """Wait until fewer than two batches are queued."""
         await self._has_room.wait()
 
     def has_synced(self) -> bool:
-        """Whether the first list has been taken out (or single events came first)."""
+        """Return True if the first list has been taken out, or if single events came first."""
         return self._populated and self._initial_left == 0
 
     async def pop_batch(self) -> Batch[T]:
-        """Up to `BATCH_MAX` events, or one list, resync or bookmark."""
+        """Take up to `BATCH_MAX` events, or one list, resync or bookmark."""
         await self._filled.wait()
         is_in_initial_list = not self.has_synced()
         deltas = self._take()

@@ -1,6 +1,6 @@
 """`Indexer`: the store of an informer, with indexes.
 
-One task writes (the informer's own), everybody reads. A read is answered from one state: nothing else runs meanwhile.
+Concurrency: only the informer's task writes. Reads do not wait, so each read sees one state.
 Source: client-go tools/cache/thread_safe_store.go, index.go (1.36).
 """
 
@@ -17,23 +17,23 @@ T = TypeVar("T")
 _log = logging.getLogger("sampan.informer")
 
 IndexFunction = Callable[[Ref[T]], Iterable[str]]
-"""The values under which an object is found: none, one or many. Must always give the same for the same object."""
+"""Returns the values under which an object is indexed: none, one or many. Must depend only on the object."""
 
 NAMESPACE_INDEX: Final = "namespace"
-"""The index that every store has."""
+"""Index of every store."""
 
 _Index = dict[str, dict[str, None]]
-"""The keys under each value, in the order of arrival."""
+"""Keys of each value, in the order of arrival."""
 
 
 def index_by_namespace(ref: Ref[T]) -> Iterable[str]:
-    """The namespace, where there is one."""
+    """Return the namespace, if the object has one."""
     namespace = ref.namespace
     return (namespace,) if namespace else ()
 
 
 class Indexer(Generic[T]):
-    """The known objects by key and by index. What reading methods give is the caller's; the refs in it never change."""
+    """Objects by key and by index. Returned lists belong to the caller; the refs in them are immutable."""
 
     def __init__(self, indexers: Mapping[str, IndexFunction[T]] | None = None) -> None:
         self._refs: dict[str, Ref[T]] = {}
@@ -51,40 +51,40 @@ class Indexer(Generic[T]):
 
     @property
     def resource_version(self) -> str:
-        """The version that the store has surely reached; empty before the first list."""
+        """Version that the store has certainly reached; empty before the first list."""
         return self._resource_version
 
     def get(self, key: str) -> Ref[T] | None:
-        """The object with this key."""
+        """Return the object with this key, or None."""
         return self._refs.get(key)
 
     def keys(self) -> list[str]:
-        """All keys."""
+        """Return all keys."""
         return list(self._refs)
 
     def refs(self) -> list[Ref[T]]:
-        """All objects."""
+        """Return all objects."""
         return list(self._refs.values())
 
     def by_index(self, name: str, value: str) -> list[Ref[T]]:
-        """The objects that an index has under a value. Raises `KeyError` when there is no such index."""
+        """Return the objects that an index has under a value. Raises `KeyError` for an unknown index."""
         return [self._refs[key] for key in self._indexes[name].get(value, ())]
 
     def index_keys(self, name: str, value: str) -> list[str]:
-        """The keys of these objects. Raises `KeyError` when there is no such index."""
+        """Return the keys that an index has under a value. Raises `KeyError` for an unknown index."""
         return list(self._indexes[name].get(value, ()))
 
     def index_values(self, name: str) -> list[str]:
-        """All values of an index. Raises `KeyError` when there is no such index."""
+        """Return all values of an index. Raises `KeyError` for an unknown index."""
         return list(self._indexes[name])
 
     @property
     def index_names(self) -> frozenset[str]:
-        """The indexes that there are."""
+        """Names of all indexes."""
         return frozenset(self._functions)
 
     def add_indexer(self, name: str, function: IndexFunction[T]) -> None:
-        """A further index, also over what is there already. Raises `ValueError` when the name is taken."""
+        """Add an index and fill it from the store. Raises `ValueError` if the name is in use."""
         if name in self._functions:
             raise ValueError(f"there is an index {name!r} already")
         self._functions[name] = function
@@ -93,10 +93,10 @@ class Indexer(Generic[T]):
             _put(index, function, ref)
 
     async def at_least(self, resource_version: str, *, timeout_s: float | None = None) -> None:
-        """Wait until the store has reached a version: that of one's own write, to read it.
+        """Wait until the store has reached a version, for example to read the caller's own write.
 
-        Versions are compared as numbers; where they are none, only the very version counts. Raises `TimeoutError`, and
-        the error of `close` when the store has been closed.
+        Versions are compared as numbers. If they are not numbers, the store must reach exactly this version. Raises
+        `TimeoutError`, and the error of `close` if the store is closed.
         """
         if reached(self._resource_version, resource_version):
             return
@@ -111,25 +111,25 @@ class Indexer(Generic[T]):
             if waiting in self._waiting:
                 self._waiting.remove(waiting)
 
-    # What follows is for the one that writes.
+    # Methods for the writing task.
 
     def add(self, ref: Ref[T], *, ordered: bool = True) -> None:
-        """Put an object in, in place of an older state."""
+        """Add or replace an object."""
         self.put(ref)
         if ordered:
             self.bookmark(ref.resource_version)
 
     def update(self, ref: Ref[T]) -> None:
-        """The same as `add`."""
+        """Replace an object."""
         self.add(ref)
 
     def delete(self, ref: Ref[T]) -> None:
-        """Take an object out, if it is there."""
+        """Remove an object if it exists."""
         self.remove(ref.key)
         self.bookmark(ref.resource_version)
 
     def put(self, ref: Ref[T]) -> Ref[T] | None:
-        """Put an object in and give the state that it replaces. The store's version stays."""
+        """Add or replace an object without changing the version. Return the replaced state."""
         old = self._refs.get(ref.key)
         self._refs[ref.key] = ref
         for name, function in self._functions.items():
@@ -140,7 +140,7 @@ class Indexer(Generic[T]):
         return old
 
     def remove(self, key: str) -> Ref[T] | None:
-        """Take an object out and give it. The store's version stays."""
+        """Remove and return an object without changing the version."""
         old = self._refs.pop(key, None)
         if old is not None:
             for name, function in self._functions.items():
@@ -148,7 +148,7 @@ class Indexer(Generic[T]):
         return old
 
     def replace(self, refs: Sequence[Ref[T]], resource_version: str) -> None:
-        """These objects in place of all others."""
+        """Replace all objects."""
         self._refs = {ref.key: ref for ref in refs}
         for name, function in self._functions.items():
             index: _Index = {}
@@ -158,7 +158,7 @@ class Indexer(Generic[T]):
         self.bookmark(resource_version)
 
     def bookmark(self, resource_version: str) -> None:
-        """The store has reached this version."""
+        """Record that the store has reached this version."""
         self._resource_version = resource_version
         if self._waiting:
             number = as_number(resource_version)
@@ -167,21 +167,21 @@ class Indexer(Generic[T]):
                     future.set_result(None)
 
     def close(self, error: Exception) -> None:
-        """Nothing is written any more: who waits for a version gets the error, now and later."""
+        """End writing. Current and future waits for a version raise `error`."""
         self._closed = error
         for _, future in self._waiting:
             if not future.done():
                 future.set_exception(error)
 
     async def room(self) -> None:
-        """There is always room."""
+        """Return at once: the store has no bound."""
 
 
 def _values(function: IndexFunction[T], ref: Ref[T]) -> Iterable[str]:
     try:
         return tuple(function(ref))
     except Exception:
-        _log.exception("index function %r failed at %s: it is not in the index", function, ref.key)
+        _log.exception("index function %r failed for %s, which is not indexed", function, ref.key)
         return ()
 
 

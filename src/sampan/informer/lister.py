@@ -1,4 +1,4 @@
-"""`Lister`: reading from a store by name, by namespace, by labels; decoded, so that what is got may be changed.
+"""`Lister`: reads a store by name, namespace or labels. Objects are decoded copies that the caller may change.
 
 Source: client-go tools/cache/listers.go (1.36).
 """
@@ -15,46 +15,46 @@ T = TypeVar("T")
 
 
 class ReadableStore(Protocol[T]):
-    """What a lister reads: an `Indexer`, or several as one."""
+    """Store that a lister reads: an `Indexer`, or several as one."""
 
     def get(self, key: str) -> Ref[T] | None:
-        """The object with this key."""
+        """Return the object with this key, or None."""
         ...
 
     def refs(self) -> list[Ref[T]]:
-        """All objects."""
+        """Return all objects."""
         ...
 
     def by_index(self, name: str, value: str) -> list[Ref[T]]:
-        """The objects that an index has under a value."""
+        """Return the objects that an index has under a value."""
         ...
 
 
 class Lister(Generic[T]):
-    """Reads a store. Never asks the server; None and empty lists mean: not known here (yet)."""
+    """Reads a store, never the server. None and empty lists mean that the store has no such object yet."""
 
     def __init__(self, store: ReadableStore[T]) -> None:
         self._store = store
 
     def get(self, key: str) -> T | None:
-        """The object with this key (`namespace/name`, or `name`)."""
+        """Return the object with this key (`namespace/name`, or `name`), or None."""
         ref = self._store.get(key)
         return None if ref is None else ref.decode()
 
     def list(self, selector: str | Selector = "") -> list[T]:
-        """The objects whose labels fit, in no order. Raises `ValueError` for a selector that cannot be read."""
+        """Return the objects whose labels match, in no order. Raises `ValueError` for an invalid selector."""
         return [ref.decode() for ref in self.refs(selector)]
 
     def refs(self, selector: str | Selector = "") -> Sequence[Ref[T]]:
-        """The same, not decoded."""
+        """Return the objects whose labels match, without decoding them."""
         return _selected(self._store.refs(), selector)
 
     def by_index(self, name: str, value: str) -> Sequence[T]:
-        """The objects that an index has under a value. Raises `KeyError` when there is no such index."""
+        """Return the objects that an index has under a value. Raises `KeyError` for an unknown index."""
         return [ref.decode() for ref in self._store.by_index(name, value)]
 
     def namespaced(self, namespace: str) -> "NamespaceLister[T]":
-        """The same for one namespace."""
+        """Return a lister of one namespace."""
         return NamespaceLister(self._store, namespace)
 
 
@@ -66,16 +66,16 @@ class NamespaceLister(Generic[T]):
         self._namespace = namespace
 
     def get(self, name: str) -> T | None:
-        """The object with this name."""
+        """Return the object with this name, or None."""
         ref = self._store.get(join_key(self._namespace, name))
         return None if ref is None else ref.decode()
 
     def list(self, selector: str | Selector = "") -> list[T]:
-        """The objects whose labels fit, in no order. Raises `ValueError` for a selector that cannot be read."""
+        """Return the objects whose labels match, in no order. Raises `ValueError` for an invalid selector."""
         return [ref.decode() for ref in self.refs(selector)]
 
     def refs(self, selector: str | Selector = "") -> Sequence[Ref[T]]:
-        """The same, not decoded."""
+        """Return the objects whose labels match, without decoding them."""
         return _selected(self._store.by_index(NAMESPACE_INDEX, self._namespace), selector)
 
 

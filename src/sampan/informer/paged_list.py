@@ -1,4 +1,4 @@
-"""Lists in pages, read as they come.
+"""Lists in pages; each page is decoded on arrival.
 
 Source: client-go tools/pager/pager.go; tools/cache/reflector.go `list` (1.36).
 """
@@ -18,14 +18,14 @@ from sampan.informer.ref import Ref
 T = TypeVar("T")
 
 _SLICE: Final = 500
-"""Objects that are read before others get their turn."""
+"""Objects that are decoded before other tasks may run."""
 
 
 class PagedList(Generic[T]):
-    """Lists everything at a version.
+    """Lists all objects at a version.
 
-    Of the versions only "0" (any) and "" (the newest) are paged: with another one servers leave their cache for the
-    store when asked for pages. Whoever answers "0" in pages has no cache, and is asked for pages ever after.
+    Only the versions "0" (any) and "" (the newest) are requested in pages: with another version, a paged request makes
+    servers bypass their cache. A server that answers "0" in pages has no cache, so all later lists are paged.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class PagedList(Generic[T]):
         self._pages_always = False
 
     async def read(self, resource_version: str) -> tuple[list[Ref[T]], str]:
-        """All objects, and their version. Raises `ApiError`, `TransportError`, `TransformError`."""
+        """Return all objects and their version. Raises `ApiError`, `TransportError`, `TransformError`."""
         self._metrics.lists += 1
         options = self._options(resource_version)
         refs: list[Ref[T]] = []
@@ -51,7 +51,7 @@ class PagedList(Generic[T]):
             except Expired:
                 if not options.continue_token or not pages:
                     raise
-                # The rest has expired while the pages were read: all of it in one piece.
+                # The continue token has expired: request everything in one piece.
                 refs, version, pages = [], "", False
                 options = replace(self._options(resource_version), limit=0, resource_version_match="")
                 continue
@@ -60,7 +60,7 @@ class PagedList(Generic[T]):
             if not page.continue_token:
                 return refs, version
             if page.continue_token == options.continue_token:
-                raise TransportError("the pages of the server's list do not go on", sent=True)
+                raise TransportError("the server repeats the same page of a list", sent=True)
             if resource_version == "0":
                 self._pages_always = True
             options = replace(

@@ -1,4 +1,4 @@
-"""`Ref`: an object in a store, kept as bytes and decoded when somebody asks; and the tombstone of a lost one."""
+"""`Ref`: an object in a store, kept as bytes and decoded on demand; and tombstones of deleted objects."""
 
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
@@ -16,15 +16,14 @@ T = TypeVar("T")
 
 
 class UnreadableObject(ValueError):
-    """What came as an object has no readable metadata or no name."""
+    """A received object has no readable metadata or no name."""
 
 
 class Ref(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
-    """An object as a cache holds it. What is asked for often is at hand, everything else is read from `raw`.
+    """Immutable state of an object in a cache. Frequently used fields are attributes; `raw` has all.
 
-    It never changes: a newer state of the object is another `Ref`. `decode()` makes a new object each time, which
-    belongs to the caller. `labels` are the cache's own and must not be changed. Equal means: the
-    same.
+    A newer state of the object is another `Ref`. `decode()` returns a new object, which belongs to the caller. `labels`
+    belong to the cache and must not be changed. Two refs are equal only if they are identical.
     """
 
     object_type: ObjectType[T]
@@ -39,43 +38,43 @@ class Ref(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
 
     @property
     def namespace(self) -> str:
-        """Empty where there is none."""
+        """Namespace; empty for cluster-scoped objects."""
         return self.key.rpartition("/")[0]
 
     @property
     def name(self) -> str:
-        """The object's name."""
+        """Name of the object."""
         return self.key.rpartition("/")[2]
 
     @property
     def metadata(self) -> ObjectMeta:
-        """All metadata, read anew each time (some microseconds)."""
+        """All metadata, decoded on each access (some microseconds)."""
         return read_metadata(self.raw)
 
     @property
     def annotations(self) -> dict[str, str]:
-        """Read anew each time."""
+        """Annotations, decoded on each access."""
         return self.metadata.annotations
 
     @property
     def owner_references(self) -> list[OwnerReference]:
-        """Read anew each time."""
+        """Owner references, decoded on each access."""
         return self.metadata.owner_references
 
     @property
     def deletion_timestamp(self) -> str | None:
-        """When its deletion began (it waits for finalizers); read anew each time."""
+        """Start of the deletion, if the object waits for finalizers. Decoded on each access."""
         return self.metadata.deletion_timestamp
 
     def decode(self) -> T:
-        """A copy of the object. Raises `ValueError` when the bytes do not fit its type."""
+        """Return a decoded copy. Raises `ValueError` if the bytes do not fit the type."""
         return self.object_type.decode(self.raw)
 
 
 class DeletedFinalStateUnknown(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
-    """An object that is gone though nobody told of its deletion: a list did not have it any more.
+    """Tombstone of an object whose deletion was not observed: a list no longer contains it.
 
-    `last_known` may be older than the state that it had in the end.
+    `last_known` may be older than the last state of the object.
     Source: client-go tools/cache/delta_fifo.go `DeletedFinalStateUnknown` (1.36).
     """
 
@@ -84,26 +83,26 @@ class DeletedFinalStateUnknown(msgspec.Struct, Generic[T], frozen=True, gc=False
 
     @property
     def namespace(self) -> str:
-        """Empty where there is none."""
+        """Namespace; empty for cluster-scoped objects."""
         return self.last_known.namespace
 
     @property
     def name(self) -> str:
-        """The object's name."""
+        """Name of the object."""
         return self.last_known.name
 
     @property
     def uid(self) -> str:
-        """Of the last known state."""
+        """UID of the last known state."""
         return self.last_known.uid
 
 
 Deletion = Ref[T] | DeletedFinalStateUnknown[T]
-"""What `on_delete` is given."""
+"""Argument of `on_delete`."""
 
 
 def last_known(obj: Deletion[T]) -> Ref[T]:
-    """The last known state of what was deleted."""
+    """Return the last known state of a deleted object."""
     return obj.last_known if isinstance(obj, DeletedFinalStateUnknown) else obj
 
 
@@ -115,7 +114,7 @@ _object_meta = msgspec.json.Decoder(_WithObjectMeta)
 
 
 def read_metadata(raw: bytes) -> ObjectMeta:
-    """The metadata of an object's JSON. Fields that are null count as absent. Raises `UnreadableObject`."""
+    """Return the metadata of an object's JSON. Null fields count as absent. Raises `UnreadableObject`."""
     try:
         return _object_meta.decode(raw).metadata
     except UNREADABLE:
@@ -149,7 +148,7 @@ _NO_LABELS: Mapping[str, str] = {}
 
 
 class RefReader(Generic[T]):
-    """Makes a `Ref` of an object's JSON: transforms it, then, unless they are kept, drops its managed fields."""
+    """Creates a `Ref` from JSON: applies the transform, then removes managed fields unless they are kept."""
 
     def __init__(
         self, object_type: ObjectType[T], *, transform: Transform | None = None, keep_managed_fields: bool = False
@@ -159,7 +158,7 @@ class RefReader(Generic[T]):
         self._keep_managed_fields = keep_managed_fields
 
     def read(self, body: bytes) -> Ref[T]:
-        """The object in the form that stores hold. Raises `UnreadableObject`, `TransformError`."""
+        """Return the object as stores keep it. Raises `UnreadableObject`, `TransformError`."""
         if self._transform is not None:
             body = transformed(self._transform, body)
         try:
@@ -185,7 +184,7 @@ _MANAGED_FIELDS = b'"managedFields":'
 
 
 def strip_managed_fields(body: bytes) -> bytes:
-    """The object without `metadata.managedFields`, often half of its bytes. Raises `UnreadableObject`."""
+    """Return the object without `metadata.managedFields`. Raises `UnreadableObject`."""
     try:
         managed = _envelope.decode(body).metadata.managed_fields
     except UNREADABLE:
@@ -194,9 +193,9 @@ def strip_managed_fields(body: bytes) -> bytes:
 
 
 def _without_managed_fields(body: bytes, managed: bytes) -> bytes:
-    """Cut the field out where it surely is: when its bytes are in the body once, in compact JSON.
+    """Remove the field by cutting its bytes, if they occur once and in compact JSON; else decode and encode.
 
-    Inside of a string the quote before the name would have a backslash, so a text cannot be taken for it.
+    Inside a string, the quote before the name would have a backslash, so the bytes cannot match there.
     """
     field = _MANAGED_FIELDS + managed
     begin = body.find(field)

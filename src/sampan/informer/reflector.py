@@ -1,10 +1,10 @@
-"""`Reflector`: keeps a store equal to what a `ListWatch` has.
+"""`Reflector`: keeps a store equal to the objects of a `ListWatch`.
 
-It lists (as a stream, where the server can), watches from there, resumes watches where they ended, and lists again only
-when it must. One task, `run()`; it waits for the store's room after each batch, so a slow store slows the connection.
-After a failure it waits before the next request: 0.8 s, doubled up to 30 s, with jitter. The delays start again when
-a watch was accepted and lasted for a second, or after two minutes without a failure. A watch that the server ends after
-a second or more, as servers do every few minutes, is resumed without a delay.
+It lists (as a stream if the server supports it), watches from there, resumes watches where they ended, and lists again
+only if necessary. One task, `run()`; it waits for the store's room after each batch, so a slow store slows the
+connection. After a failure it waits before the next request: 0.8 s, doubled up to 30 s, with jitter. The delays start
+again when a watch was accepted and lasted for a second, or after two minutes without a failure. A watch that the server
+ends after a second or more, as servers do every few minutes, is resumed without a delay.
 Source: client-go tools/cache/reflector.go (1.36).
 """
 
@@ -26,13 +26,12 @@ from sampan.client.event_stream import EventStream
 from sampan.client.idle_limit import IdleLimit
 from sampan.client.list_watch import ListWatch, RawEvent
 from sampan.client.options import ListOptions
-from sampan.client.pace import Pace
 from sampan.client.raw_events import watch_error
+from sampan.client.retry_delay import RetryDelay
 from sampan.informer.delta import ReflectorStore
 from sampan.informer.events import EventReader
 from sampan.informer.metrics import InformerMetrics
 from sampan.informer.paged_list import PagedList
-from sampan.informer.patience import Patience
 from sampan.informer.position import Position, is_unavailable
 from sampan.informer.ref import Ref, RefReader
 from sampan.informer.settings import ReflectorSettings
@@ -40,17 +39,18 @@ from sampan.informer.streamed_list import StreamedList, StreamStalled
 from sampan.informer.transform import TransformError
 from sampan.informer.version import older
 from sampan.informer.watch_failure import WatchErrorHandler, WatchFailure, log_watch_error
+from sampan.informer.watch_retry import WatchRetry
 
 T = TypeVar("T")
 
 _log = logging.getLogger("sampan.informer")
 
 STREAM_FAILURES_MAX: Final = 3
-"""After so many streaming lists in a row that broke off, only lists are asked for."""
+"""Limit of consecutive broken streaming lists. After that, only plain lists are requested."""
 
 
 class Reflector(Generic[T]):
-    """Lists and watches for ever. `on_error` may be set before it runs."""
+    """Lists and watches until cancelled. `on_error` may be set before it runs."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Reflector(Generic[T]):
         self._settings = settings or ReflectorSettings()
         self._reader = EventReader(reader, self.metrics)
         self._paged_list = PagedList(list_watch, self._reader, self.metrics, page_size=self._settings.page_size)
-        self._pace = Pace(self._settings.backoff, self._settings.backoff_reset_s, self._settings.rand)
+        self._retry_delay = RetryDelay(self._settings.backoff, self._settings.backoff_reset_s, self._settings.rand)
         self._idle = IdleLimit(self._settings.idle_timeout_s, self._settings.idle_timeout_without_bookmarks_s)
         self._position = Position()
         self._streaming = self._settings.streaming
@@ -77,12 +77,12 @@ class Reflector(Generic[T]):
 
     @property
     def last_resource_version(self) -> str:
-        """The version up to which lists and watches have been put into the store; empty before the first list."""
+        """Version up to which the store has received lists and watches; empty before the first list."""
         return self._position.resource_version
 
     @property
     def streaming(self) -> bool:
-        """Whether streaming lists are (still) asked for."""
+        """Streaming lists are (still) requested."""
         return self._streaming
 
     async def run(self) -> None:
@@ -94,7 +94,7 @@ class Reflector(Generic[T]):
                 await self._retry(error, "listing again")
 
     async def _retry(self, error: Exception, next_step: str) -> None:
-        """Report a failure, and wait for as long as the back-off and the server ask for."""
+        """Report a failure, and wait for the delay of the backoff or of the server, whichever is longer."""
         delay_s = self._next_delay_s(error.retry_after_s if isinstance(error, ApiError) else 0.0)
         self._report(error, next_step, delay_s)
         await asyncio.sleep(delay_s)
@@ -107,11 +107,11 @@ class Reflector(Generic[T]):
 
     def _next_delay_s(self, at_least_s: float = 0.0) -> float:
         self.metrics.backoffs += 1
-        delay_s = self._pace.next_delay_s(at_least_s)
+        delay_s = self._retry_delay.next_delay_s(at_least_s)
         return max(self._settings.backoff.cap_s, at_least_s) if delay_s is None else delay_s
 
     async def _list_and_watch(self) -> None:
-        """Returns never; raises when a list is due."""
+        """List, then watch. Never returns; raises if a list is needed."""
         stream = await self._stream() if self._streaming else None
         if stream is None:
             await self._list()
@@ -144,10 +144,10 @@ class Reflector(Generic[T]):
         return await self._paged_list.read(self._position.for_list())
 
     async def _stream(self) -> EventStream | None:
-        """A watch whose first state is in the store; None when a list is to be asked for instead.
+        """Return a watch whose initial state is in the store; None if a list must be requested instead.
 
-        Only a stream that surely is not supported (refused, or stalled) is not asked for again; one that broke off may
-        have had bad luck, and is, unless that happens too often.
+        A stream that is refused or stalls is certainly not supported, and is not requested again. A stream that breaks
+        off is requested again, up to `STREAM_FAILURES_MAX` times.
         """
         while True:
             try:
@@ -155,7 +155,7 @@ class Reflector(Generic[T]):
             except TooManyRequests as error:
                 await self._retry(error, "requesting a streaming list again")
             except (BadRequest, Invalid, StreamStalled) as error:
-                _log.info("no more streaming lists of %s: %s; listing instead", self._list_watch, error)
+                _log.info("streaming lists of %s are not supported: %s; listing instead", self._list_watch, error)
                 self._streaming = False
                 break
             except (ClientError, TransformError) as error:
@@ -192,19 +192,19 @@ class Reflector(Generic[T]):
     # Watches.
 
     async def _watch(self, stream: EventStream | None) -> None:
-        """Watch on and on, each time from where the last watch ended. Raises when a list is due."""
+        """Watch repeatedly, each time from the end of the last watch. Raises if a list is needed."""
         loop = asyncio.get_running_loop()
-        patience = Patience(self._settings)
+        watch_retry = WatchRetry(self._settings)
         while True:
             began = loop.time()
             try:
                 brought = await self._follow(stream or self._begin_watch(), accepted=stream is not None)
             except (TransportError, TooManyRequests, ServerError) as error:
-                if not patience.may_resume_after(error, loop.time()):
+                if not watch_retry.may_resume_after(error, loop.time()):
                     raise
                 await self._retry(error, f"resuming the watch from resourceVersion {self._position.resource_version}")
             else:
-                if patience.was_short(loop.time() - began, brought):
+                if watch_retry.was_short(loop.time() - began, brought):
                     self.metrics.short_watches += 1
                     await asyncio.sleep(self._next_delay_s())
             stream = None
@@ -212,7 +212,7 @@ class Reflector(Generic[T]):
     def _begin_watch(self) -> EventStream:
         self.metrics.watches += 1
         version = self._position.resource_version
-        # A watch from no version, or any, begins with the present objects, in no order of versions.
+        # A watch without a version starts with the present objects, in no order of versions.
         self._ordered = version not in ("", "0")
         return self._begin(
             ListOptions(
@@ -242,7 +242,7 @@ class Reflector(Generic[T]):
                 await self._store.room()
         except TimeoutError:
             self.metrics.idle_watches += 1
-            _log.info("watch of %s was silent for %g s; starting another one", self._list_watch, self._idle.seconds)
+            _log.info("watch of %s was silent for %g s; replacing it", self._list_watch, self._idle.seconds)
             self._idle.expired()
             return brought
         except (ClientError, TransformError) as error:
@@ -250,10 +250,10 @@ class Reflector(Generic[T]):
             accepted = accepted and isinstance(error, TransportError)
             raise
         finally:
-            # Neither a watch that is cut at once nor one that ends with an error of the server is a success: a list may
-            # follow it, and lists are expensive.
+            # A watch that breaks at once, or ends with an error of the server, is not a success: a list may follow, and
+            # lists are expensive.
             if accepted and loop.time() - began >= self._settings.short_watch_s:
-                self._pace.succeeded()
+                self._retry_delay.succeeded()
             await stream.aclose()
 
     def _take_in(self, batch: Sequence[RawEvent]) -> None:
@@ -265,7 +265,7 @@ class Reflector(Generic[T]):
             self._position.advance(version)
 
     def _take_in_one(self, event: RawEvent) -> str:
-        """Put one event into the store; gives the version that is reached with it, if that can be said."""
+        """Put one event into the store. Return the version that is reached with it; "" if unknown."""
         kind = event.type
         if kind == "ERROR":
             raise watch_error(event)

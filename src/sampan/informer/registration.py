@@ -1,9 +1,9 @@
-"""`Registration`: one handler at an informer, with a queue and a task of its own.
+"""`Registration`: one handler of an informer, with its queue and its task.
 
-A slow handler delays nobody else. Its queue has no bound, as in client-go: to drop events would break the promise that
-the last state is told, and to wait would hold up the store and all other handlers. The queue holds references, not
-copies; `pending` is its length, and an informer warns when it grows beyond `PENDING_WARNING`. Handlers that have much
-to do put keys into a work queue.
+A slow handler does not delay other handlers. Its queue is unbounded, as in client-go: dropping events would break the
+guarantee that every handler gets the last state, and waiting would block the store and all other handlers. The queue
+holds references, not copies. `pending` is its length; beyond `PENDING_WARNING` a warning is logged. Handlers with much
+work should put keys into a work queue.
 Source: client-go tools/cache/shared_informer.go `processorListener` (1.36).
 """
 
@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from sampan.informer.handler import EventHandler, Told
+from sampan.informer.handler import EventHandler, HandlerResult
 from sampan.informer.ref import Deletion, Ref
 
 T = TypeVar("T")
@@ -24,10 +24,10 @@ T = TypeVar("T")
 _log = logging.getLogger("sampan.informer")
 
 PENDING_WARNING: Final = 10_000
-"""Events waiting for one handler at which a line is logged; again at each doubling."""
+"""Number of queued events at which a warning is logged; again at each doubling."""
 
-_TURN = 100
-"""Events of a plain handler after which other tasks get their turn."""
+_EVENTS_PER_YIELD = 100
+"""Events of a plain handler after which other tasks may run."""
 
 
 class _Added(msgspec.Struct, frozen=True, gc=False, eq=False):
@@ -48,16 +48,16 @@ _Notice = _Added | _Updated | _Deleted
 
 
 class Registration(Generic[T]):
-    """A handler at an informer: whether it has been told everything, and how to remove it."""
+    """Handler that is registered with an informer. Reports its progress and can be removed."""
 
     def __init__(self, handler: EventHandler[T], *, resync_s: float, on_remove: "Callable[[Registration[T]], None]"):
         self.handler = handler
         self.resync_s = resync_s
         """Seconds between resyncs; 0: none."""
         self.resync_at = 0.0
-        """When the next one is due, in the loop's time. For the informer."""
+        """Time of the next resync, in the loop's clock. For the informer."""
         self.resyncing = False
-        """Whether the next resync is for this handler. For the informer."""
+        """The next resync includes this handler. For the informer."""
         self._on_remove = on_remove
         self._notices: deque[_Notice | None] = deque()
         self._filled = asyncio.Event()
@@ -72,19 +72,19 @@ class Registration(Generic[T]):
 
     @property
     def pending(self) -> int:
-        """Events that wait for the handler."""
+        """Number of events queued for the handler."""
         return len(self._notices)
 
     def has_synced(self) -> bool:
-        """Whether the handler has been told all of the first list (and has returned from the last of it)."""
+        """Return True if the handler has processed the whole first list."""
         return self._synced.is_set()
 
     async def synced(self) -> None:
-        """Wait for that. Waits for ever when the handler is removed before."""
+        """Wait until the handler has processed the first list. Waits forever if the handler is removed before."""
         await self._synced.wait()
 
     def remove(self) -> None:
-        """Tell no more events, also not those that wait. One that is being told is finished. May be called twice."""
+        """Stop notifying the handler and drop queued events. A running call finishes. May be called twice."""
         if self._removed:
             return
         self._removed = True
@@ -95,29 +95,29 @@ class Registration(Generic[T]):
         self._on_remove(self)
 
     async def removed(self) -> None:
-        """Wait until the handler has been removed and is not being called any more. Never from within the handler."""
+        """Wait until the handler is removed and no call of it is running. Must not be called by the handler."""
         await self._ended.wait()
 
-    # What follows is for the informer.
+    # Methods for the informer.
 
-    def tell_added(self, ref: Ref[T], is_in_initial_list: bool) -> None:
-        """Queue it."""
-        self._tell(_Added(ref, is_in_initial_list), many=is_in_initial_list)
+    def notify_added(self, ref: Ref[T], is_in_initial_list: bool) -> None:
+        """Queue an addition."""
+        self._queue(_Added(ref, is_in_initial_list), many=is_in_initial_list)
 
-    def tell_updated(self, old: Ref[T], new: Ref[T]) -> None:
-        """Queue it; the same twice is a resync."""
-        self._tell(_Updated(old, new), many=old is new)
+    def notify_updated(self, old: Ref[T], new: Ref[T]) -> None:
+        """Queue a change; a resync if `old` is `new`."""
+        self._queue(_Updated(old, new), many=old is new)
 
-    def tell_deleted(self, obj: Deletion[T]) -> None:
-        """Queue it."""
-        self._tell(_Deleted(obj))
+    def notify_deleted(self, obj: Deletion[T]) -> None:
+        """Queue a deletion."""
+        self._queue(_Deleted(obj))
 
-    def tell_synced(self) -> None:
-        """Behind this there is nothing of the first list."""
-        self._tell(None)
+    def notify_synced(self) -> None:
+        """Queue the end of the first list."""
+        self._queue(None)
 
-    def _tell(self, notice: _Notice | None, *, many: bool = False) -> None:
-        """`many`: it is one of a list or a resync, of which none says that the handler is slow."""
+    def _queue(self, notice: _Notice | None, *, many: bool = False) -> None:
+        """`many`: part of a list or a resync, whose number does not indicate a slow handler."""
         if self._removed:
             return
         self._notices.append(notice)
@@ -125,13 +125,13 @@ class Registration(Generic[T]):
         if many:
             self._warn_at += 1
         elif len(self._notices) >= self._warn_at:
-            _log.warning("%d events wait for handler %r: it is too slow", len(self._notices), self.handler)
+            _log.warning("handler %r is too slow: %d events are queued", self.handler, len(self._notices))
             self._warn_at *= 2
 
     async def run(self) -> None:
-        """Tell events until the handler is removed."""
+        """Call the handler with queued events until it is removed."""
         self._running = True
-        turn = 0
+        calls = 0
         try:
             while True:
                 if not self._notices:
@@ -145,31 +145,31 @@ class Registration(Generic[T]):
                 if notice is None:
                     self._synced.set()
                     continue
-                turn += 1
-                if await self._call(notice) or turn >= _TURN:
-                    turn = 0
+                calls += 1
+                if await self._call(notice) or calls >= _EVENTS_PER_YIELD:
+                    calls = 0
                     await asyncio.sleep(0)
         finally:
             self._running = False
             self._ended.set()
 
     async def _call(self, notice: _Notice) -> bool:
-        """Call the handler; whether it was asynchronous."""
+        """Call the handler. Return True if it is asynchronous."""
         try:
-            told = self._told(notice)
-            if told is None or not inspect.isawaitable(told):
+            result = self._dispatch(notice)
+            if result is None or not inspect.isawaitable(result):
                 return False
-            await told
+            await result
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
-            _log.exception("handler %r waited for something that was cancelled", self.handler)
+            _log.exception("handler %r awaited a cancelled task", self.handler)
         except Exception:
             _log.exception("handler %r failed", self.handler)
         return True
 
-    def _told(self, notice: _Notice) -> Told:
+    def _dispatch(self, notice: _Notice) -> HandlerResult:
         if isinstance(notice, _Added):
             return self.handler.on_add(notice.ref, notice.is_in_initial_list)
         if isinstance(notice, _Updated):

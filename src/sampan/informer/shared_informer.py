@@ -1,8 +1,8 @@
-"""`SharedInformer`: a local copy of a collection of objects, kept up to date, and handlers that are told of changes.
+"""`SharedInformer`: a local copy of a collection of objects that follows the server, with handlers for changes.
 
-Concurrency: `run()` owns all tasks. The reflector's task puts deltas into the queue; one task takes them out, changes
-the store, and puts notices into the queues of the handlers, each of which has a task of its own; one task watches over
-resyncs. Store and notices change together, without another task running in between.
+Concurrency: `run()` owns all tasks. The reflector's task puts deltas into the queue. One task takes them out, changes
+the store, and queues notifications for the handlers. Each handler has a task. One task starts resyncs. The store and
+the notification queues change together: no other task runs in between.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, Generic, TypeVar
 
 from sampan.client.list_watch import ListWatch
-from sampan.informer.apply import Applier
+from sampan.informer.applier import Applier
 from sampan.informer.delta import Queue
 from sampan.informer.delta_fifo import DeltaFIFO
 from sampan.informer.handler import EventHandler
@@ -29,31 +29,32 @@ from sampan.resource.object_type import ObjectType
 T = TypeVar("T")
 
 RESYNC_S_MIN: Final = 1.0
-"""The shortest time between resyncs; shorter ones are raised to it."""
+"""Minimum time between resyncs."""
 
 
 class InformerStopped(RuntimeError):
-    """The informer has run and ended; it cannot be used again."""
+    """The informer has stopped and cannot be used again."""
 
 
 class SharedInformer(Generic[T]):
-    """A local copy of all objects that a `ListWatch` has, and news of them for any number of handlers.
+    """Local copy of all objects of a `ListWatch`, with notifications for any number of handlers.
 
     Guarantees:
-    - The states of an object in the store are a subsequence of its states at the server, in their order, and the last
-      one comes in the end, unless the informer is ended or cannot reach the server. Between different objects nothing
-      is promised of order.
-    - Each handler is told of each change of the store after it, one at a time, in order. A handler that comes late is
-      told of all objects in the store as added first.
-    - What is deleted is told with its last state (and the resourceVersion of the deletion), or with a tombstone that
-      has the last known one.
-    - An object is its key. When it was deleted and made anew while nobody looked, that is one update with two uids.
-    - A change that does not change the resourceVersion is none: only a resync tells the same state again, and only to
-      handlers that want it. A resync is local; the server is not asked.
-    - Events that are repeated or late change nothing.
+    - The states of an object in the store are a subsequence of its states on the server, in the same order. The store
+      eventually has the last state, unless the informer is stopped or cannot reach the server. There is no order
+      between different objects.
+    - Each handler gets each change after the store has it, one at a time, in order. A handler that is added later first
+      gets all objects in the store as added.
+    - A deletion has the last state of the object (with the resourceVersion of the deletion), or a tombstone with the
+      last known state.
+    - Objects are identified by key. If an object was deleted and created again while the watch was interrupted,
+      handlers get one update with two uids.
+    - A state with an unchanged resourceVersion is not a change. Only a resync delivers it again, to handlers with a
+      resync period. A resync is local and sends no requests.
+    - Repeated and late events change nothing.
 
-    Source: client-go tools/cache/shared_informer.go (1.36). Otherwise than there, a re-list that brings nothing new is
-    told to no handler, and a deletion of what was not in the store is not told.
+    Source: client-go tools/cache/shared_informer.go (1.36). Differences: a re-list without changes notifies no handler,
+    and neither does the deletion of an object that was not in the store.
     """
 
     def __init__(
@@ -66,13 +67,13 @@ class SharedInformer(Generic[T]):
         indexers: Mapping[str, IndexFunction[T]] | None = None,
         settings: InformerSettings | None = None,
     ) -> None:
-        """`resync_s` is the period of handlers that say none; `transform` sees the bytes of each object first."""
+        """`resync_s` is the default period of handlers. `transform` is applied to the bytes of each object first."""
         self._settings = settings or InformerSettings()
         self._resync_s = resync_s
         self.object_type = object_type
         self.metrics = InformerMetrics()
         self.indexer: Indexer[T] = Indexer(indexers)
-        """The store. To be read only."""
+        """The store, for reading only."""
         self._queue: Queue[T] = DeltaFIFO(self.indexer) if self._settings.compress_deltas else InOrderQueue()
         self._registrations: dict[Registration[T], None] = {}
         self._applier = Applier(self.indexer, self._registrations, self.metrics)
@@ -82,7 +83,7 @@ class SharedInformer(Generic[T]):
         )
         self._synced = False
         self._settled = asyncio.Event()
-        """Synced or stopped."""
+        """Set when the informer has synced or stopped."""
         self._resyncs_changed = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
         self._stopped = False
@@ -93,55 +94,56 @@ class SharedInformer(Generic[T]):
     # Reading.
 
     def lister(self) -> Lister[T]:
-        """Decoded reading from the store."""
+        """Return a lister that reads the store."""
         return Lister(self.indexer)
 
     def has_synced(self) -> bool:
-        """Whether the store holds all of a first list. A handler may not have been told all of it yet: ask its
-        `Registration`."""
+        """Return True if the store contains the whole first list.
+
+        Handlers may not have processed it yet; `Registration.has_synced` reports that.
+        """
         return self._synced
 
     async def synced(self) -> None:
-        """Wait for that. Raises `InformerStopped` when the informer ends before."""
+        """Wait until the store contains the first list. Raises `InformerStopped` if the informer stops before."""
         await self._settled.wait()
         if not self.has_synced():
             raise InformerStopped(f"the {self} stopped before it had synced")
 
     @property
     def last_resource_version(self) -> str:
-        """The version that the store has surely reached; empty before the first list."""
+        """Version that the store has certainly reached; empty before the first list."""
         return self.indexer.resource_version
 
     async def at_least(self, resource_version: str, *, timeout_s: float | None = None) -> None:
-        """Wait until the store has reached a version, to read one's own write in it.
+        """Wait until the store has reached a version, for example that of the response to a write.
 
-        The version is what the write's answer said. A write that is outside of the informer's namespace or selectors is
-        reached too, with the next event or bookmark, which may take a minute. Raises `TimeoutError`, and
-        `InformerStopped` when the informer ends before.
+        A write outside the informer's namespace or selectors is reached with the next event or bookmark, which may take
+        a minute. Raises `TimeoutError`, and `InformerStopped` if the informer stops before.
         """
         await self.indexer.at_least(resource_version, timeout_s=timeout_s)
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the objects in the store; with all around them they take about a kilobyte more each."""
+        """Bytes of the objects in the store. Each takes about a kilobyte of memory more."""
         return sum(len(ref.raw) for ref in self.indexer.refs())
 
     @property
     def pending(self) -> int:
-        """Deltas that wait to be taken into the store."""
+        """Number of queued deltas."""
         return len(self._queue)
 
     @property
     def stopped(self) -> bool:
-        """Whether `run` has ended."""
+        """`run` has ended."""
         return self._stopped
 
     # Handlers.
 
     def add_handler(self, handler: EventHandler[T], *, resync_s: float | None = None) -> Registration[T]:
-        """Tell a handler from now on, at any time; first it is told of all objects in the store.
+        """Register a handler, at any time. It first gets all objects in the store.
 
-        `resync_s`: how often it is told everything again, at least `RESYNC_S_MIN`; 0 never, None as the informer says.
+        `resync_s` is its resync period, at least `RESYNC_S_MIN`; 0 for none, None for the default of the informer.
         Raises `InformerStopped`.
         """
         if self._stopped:
@@ -150,9 +152,9 @@ class SharedInformer(Generic[T]):
         period = max(period, RESYNC_S_MIN) if period > 0 else 0.0
         registration = Registration(handler, resync_s=period, on_remove=self._forget)
         for ref in self.indexer.refs():
-            registration.tell_added(ref, True)
+            registration.notify_added(ref, True)
         if self.has_synced():
-            registration.tell_synced()
+            registration.notify_synced()
         self._registrations[registration] = None
         if self._tasks is not None:
             self._start(self._tasks, registration)
@@ -160,12 +162,14 @@ class SharedInformer(Generic[T]):
 
     @property
     def registrations(self) -> list[Registration[T]]:
-        """The handlers that are told."""
+        """Registered handlers."""
         return list(self._registrations)
 
     def set_watch_error_handler(self, handler: WatchErrorHandler) -> None:
-        """Call a handler for each failure of a list or watch, instead of logging it. Raises `RuntimeError` once the
-        informer runs."""
+        """Call a handler for each failure of a list or watch, instead of logging it.
+
+        Raises `RuntimeError` if the informer is running or stopped.
+        """
         if self._tasks is not None or self._stopped:
             raise RuntimeError("the informer has already started")
         self._reflector.on_error = handler
@@ -182,7 +186,7 @@ class SharedInformer(Generic[T]):
     # Running.
 
     async def run(self) -> None:
-        """List, watch, and tell, until cancelled. Raises `RuntimeError` when it is called again."""
+        """List, watch and notify until cancelled. Raises `RuntimeError` if it is called again."""
         if self._tasks is not None or self._stopped:
             raise RuntimeError("the informer has already started")
         async with asyncio.TaskGroup() as tasks:
@@ -194,7 +198,7 @@ class SharedInformer(Generic[T]):
                 tasks.create_task(self._resync())
                 await self._reflector.run()
             finally:
-                # Before the group ends its tasks: it takes no new ones any more.
+                # Before the group cancels its tasks, because it then accepts no new ones.
                 self._stop()
 
     def _stop(self) -> None:
@@ -211,8 +215,8 @@ class SharedInformer(Generic[T]):
                 self._synced = True
                 self._settled.set()
                 for registration in self._registrations:
-                    registration.tell_synced()
-            # A turn for the others: handlers, and the reflector when it waits for room.
+                    registration.notify_synced()
+            # Let other tasks run: handlers, and the reflector if it waits for room.
             await asyncio.sleep(0)
 
     async def _resync(self) -> None:
@@ -236,6 +240,6 @@ class SharedInformer(Generic[T]):
                 registration.resyncing = True
                 registration.resync_at = now + registration.resync_s
             elif self._settings.compress_deltas:
-                # The end of a resync is not seen in a DeltaFIFO: it lasts until the next one begins.
+                # A DeltaFIFO does not show the end of a resync, so it lasts until the next one starts.
                 registration.resyncing = False
         self._queue.resync()

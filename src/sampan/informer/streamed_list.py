@@ -1,7 +1,7 @@
-"""Streaming lists: the first state as the beginning of a watch.
+"""Streaming lists: the initial state as the beginning of a watch.
 
-The server sends an ADDED for each object and then a bookmark with an annotation; the same watch goes on from there.
-A server or proxy that does not know such streams may refuse, or ignore the wish and never send the bookmark.
+The server sends an ADDED for each object and then a bookmark with an annotation; the same watch continues from there.
+A server or proxy without support may refuse, or ignore the option and never send the bookmark.
 Source: client-go tools/cache/reflector.go `watchList` (1.36); KEP-3157.
 """
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class StreamStalled(ClientError):
-    """A streaming list does not come to its end: server or proxy do not know such streams."""
+    """A streaming list does not complete: the server or a proxy does not support it."""
 
 
 class StreamBroken(ClientError):
@@ -29,7 +29,7 @@ class StreamBroken(ClientError):
 
 
 class StreamedList(Generic[T]):
-    """Collects the first state from a stream; nobody sees it before it is complete."""
+    """Collects the initial state from a stream. It is returned only when it is complete."""
 
     def __init__(self, reader: EventReader[T], settings: ReflectorSettings) -> None:
         self._reader = reader
@@ -37,7 +37,7 @@ class StreamedList(Generic[T]):
         self._refs: dict[str, Ref[T]] = {}
 
     async def read(self, stream: EventStream) -> tuple[list[Ref[T]], str]:
-        """All objects, and their version; the stream goes on behind them.
+        """Return all objects and their version. The stream continues after them.
 
         Raises `StreamStalled`, `StreamBroken`, `ApiError`, `TransportError`, `TransformError`.
         """
@@ -48,7 +48,7 @@ class StreamedList(Generic[T]):
             try:
                 batch = await stream.next(min(given_up_at, stalled_at))
             except TimeoutError:
-                raise StreamStalled("a streaming list did not come to its end") from None
+                raise StreamStalled("a streaming list did not complete in time") from None
             if batch is None:
                 raise StreamBroken("a streaming list ended before it was complete")
             before = len(self._refs)

@@ -1,4 +1,4 @@
-"""Waiting for caches.
+"""Wait for caches to sync.
 
 Source: client-go tools/cache/shared_informer.go `WaitForCacheSync` (1.36).
 """
@@ -11,16 +11,16 @@ class Syncable(Protocol):
     """An informer, or a handler's registration."""
 
     def has_synced(self) -> bool:
-        """Whether it has."""
+        """Return True if the first list has been processed."""
         ...
 
     async def synced(self) -> None:
-        """Wait for it."""
+        """Wait until the first list has been processed."""
         ...
 
 
 async def wait_for_cache_sync(*caches: Syncable, timeout_s: float | None = None) -> None:
-    """Wait until all have synced. Raises `TimeoutError`, which names those that have not."""
+    """Wait until all caches have synced. Raises `TimeoutError`, which names those that have not."""
     try:
         async with asyncio.timeout(timeout_s):
             for cache in caches:

@@ -1,9 +1,9 @@
-"""Transforms: changing objects before they are stored, mostly to make them smaller.
+"""Transforms: change objects before they are stored, mostly to make them smaller.
 
-A transform gets the bytes of an object before anything else sees it, once for each state that the server sends;
-tombstones and resyncs do not pass it again. Should the same state come twice (a re-list), it is transformed twice from
-the same bytes, so it must not depend on how often it is called. When it raises, the list or watch fails, the error
-is told as one of the watch, and a list is tried again after a while.
+A transform gets the bytes of each received state before any other code. Tombstones and resyncs are not
+transformed again. A state that is received twice (a re-list) is transformed twice from the same bytes, so a transform
+must be a pure function. If it raises, the list or watch fails. The error is reported to the handler of watch errors,
+and a list is requested after a delay.
 Source: client-go tools/cache/delta_fifo.go `TransformFunc` (1.36).
 """
 
@@ -15,15 +15,15 @@ from sampan.resource.object_type import ObjectType
 T = TypeVar("T")
 
 Transform = Callable[[bytes], bytes]
-"""JSON of an object in, JSON of an object out; name and namespace stay."""
+"""Takes and returns the JSON of an object. Must not change name and namespace."""
 
 
 class TransformError(Exception):
-    """A transform has failed; the cause says how."""
+    """A transform raised an exception, which is the cause of this one."""
 
 
 def transformed(transform: Transform, body: bytes) -> bytes:
-    """Apply a transform. Raises `TransformError` for whatever it raises."""
+    """Apply a transform. Raises `TransformError` for any exception."""
     try:
         return transform(body)
     except Exception as error:
@@ -31,7 +31,7 @@ def transformed(transform: Transform, body: bytes) -> bytes:
 
 
 def transform_objects(object_type: ObjectType[T], function: Callable[[T], T]) -> Transform:
-    """A transform that is written for decoded objects; the function may change the one that it gets."""
+    """Make a transform from a function of decoded objects, which may change its argument."""
 
     def transform(body: bytes) -> bytes:
         return object_type.encode(function(object_type.decode(body)))

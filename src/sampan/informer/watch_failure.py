@@ -17,7 +17,7 @@ class WatchFailure:
     """The resource with its namespace and selectors: "pods in namespace a"."""
     error: Exception
     next_step: str
-    """What the reflector does next: "listing again", "resuming the watch from resourceVersion 17"."""
+    """Next step of the reflector: "listing again", "resuming the watch from resourceVersion 17"."""
     delay_s: float
     """Seconds until then."""
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 from sampan.core.gvk import GroupVersion
-from sampan.informer.handler import Told
+from sampan.informer.handler import HandlerResult
 from sampan.informer.ref import Deletion, Ref, last_known
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import LOW_PRIORITY, WorkQueue
@@ -62,13 +62,13 @@ class EnqueueHandler(Generic[T]):
         self._predicates = tuple(predicates)
         self._debounce_s = debounce_s
 
-    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> Told:
+    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
         """Enqueue, if all predicates let it pass."""
         if not all(predicate.create(obj) for predicate in self._predicates):
             return None
         return self._enqueue(LOW_PRIORITY if is_in_initial_list else 0, obj)
 
-    def on_update(self, old: Ref[T], new: Ref[T]) -> Told:
+    def on_update(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
         """Enqueue for both states, if all predicates let it pass."""
         if not all(predicate.update(old, new) for predicate in self._predicates):
             return None
@@ -76,14 +76,14 @@ class EnqueueHandler(Generic[T]):
             return self._enqueue(LOW_PRIORITY, new)
         return self._enqueue(0, old, new)
 
-    def on_delete(self, obj: Deletion[T]) -> Told:
+    def on_delete(self, obj: Deletion[T]) -> HandlerResult:
         """Enqueue for the last known state, if all predicates let it pass."""
         ref = last_known(obj)
         if not all(predicate.delete(ref) for predicate in self._predicates):
             return None
         return self._enqueue(0, ref)
 
-    def _enqueue(self, priority: int, *refs: Ref[T]) -> Told:
+    def _enqueue(self, priority: int, *refs: Ref[T]) -> HandlerResult:
         for position, ref in enumerate(refs):
             found = self._map(ref)
             if not isinstance(found, tuple | list) and isinstance(found, Awaitable):

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from sampan.server.aggregation.settings import AggregationSettings, Pace
+from sampan.server.aggregation.settings import AggregationSettings, Intervals
 from tests.server.cluster import Api, served
 from tests.server.proxy.upstream import Answer, Asked, Upstream, upstream
 from tests.server.tls_files import Files, make_files
@@ -20,7 +20,7 @@ API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 GROUP = "metrics.example.com"
 PATH = f"/apis/{GROUP}/v1"
 ITEM = f"{API_SERVICES}/v1.{GROUP}"
-FAST = Pace(resync_s=30, documents_s=60, retry_s=0.02, documents_retry_s=0.02)
+FAST = Intervals(resync_s=30, documents_s=60, retry_s=0.02, documents_retry_s=0.02)
 RESOURCES = {
     "kind": "APIResourceList",
     "groupVersion": f"{GROUP}/v1",
@@ -113,7 +113,9 @@ class Cell:
 
 
 @asynccontextmanager
-async def cell(folder: Path, answer: Answer = legacy, *, pace: Pace = FAST, **settings: Any) -> AsyncIterator[Cell]:
+async def cell(
+    folder: Path, answer: Answer = legacy, *, intervals: Intervals = FAST, **settings: Any
+) -> AsyncIterator[Cell]:
     """See the module. The backend wants to see a client certificate."""
     files = make_files(folder)
     serving, client = files.serving("metrics", "metrics.default.svc"), files.client("front-proxy-client")
@@ -121,6 +123,6 @@ async def cell(folder: Path, answer: Answer = legacy, *, pace: Pace = FAST, **se
     tls.load_cert_chain(serving.certificate, serving.key)
     tls.load_verify_locations(files.ca_file)
     tls.verify_mode = ssl.CERT_REQUIRED
-    aggregation = AggregationSettings(client.certificate, client.key, pace=pace, **settings)
+    aggregation = AggregationSettings(client.certificate, client.key, intervals=intervals, **settings)
     async with upstream(answer, tls) as backend, served(aggregation=aggregation) as api:
         yield Cell(api, backend, files)

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from sampan.server.aggregation.settings import Pace
+from sampan.server.aggregation.settings import Intervals
 from tests.server.aggregation.cell import GROUP, ITEM, PATH, Cell, cell, legacy, moment
 from tests.server.client import header
 from tests.server.cluster import Api
@@ -102,7 +102,7 @@ async def test_what_a_dead_backend_said_last_is_stale(tmp_path: Path) -> None:
         else:
             await aggregated(asked)
 
-    async with cell(tmp_path, answer, pace=Pace(documents_s=0.02, documents_retry_s=0.02)) as here:
+    async with cell(tmp_path, answer, intervals=Intervals(documents_s=0.02, documents_retry_s=0.02)) as here:
         await here.available()
         await until(here, freshness="Current")
         dead.set()
@@ -112,7 +112,7 @@ async def test_what_a_dead_backend_said_last_is_stale(tmp_path: Path) -> None:
 
 
 async def test_an_unchanged_document_is_not_sent_again_and_changes_nothing(tmp_path: Path) -> None:
-    async with cell(tmp_path, aggregated, pace=Pace(documents_s=0.02)) as here:
+    async with cell(tmp_path, aggregated, intervals=Intervals(documents_s=0.02)) as here:
         await here.available()
         await until(here, freshness="Current")
         etag = header((await here.api.get("/apis", accept=V2)).response, "etag")

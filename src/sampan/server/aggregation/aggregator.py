@@ -49,7 +49,7 @@ class Aggregator:
         self.discovery = RemoteDiscovery()
         self.openapi = RemoteOpenApi()
         self._cluster = cluster
-        self._pace = settings.pace
+        self._intervals = settings.intervals
         self._work = cluster.measures.work("RemoteAvailabilityController")
         backends = Backends(ServiceResolver(cluster.reader).all, settings)
         self._asker = Asker(backends, proxy)
@@ -133,7 +133,7 @@ class Aggregator:
             if not found.available:
                 group.create_task(self._say_local(found))
             return
-        keeper = Keeper(found, self._check, self._refresh, self._pace, self._work)
+        keeper = Keeper(found, self._check, self._refresh, self._intervals, self._work)
         self._keepers[found.name] = (keeper, group.create_task(keeper.run(), name=f"APIService {found.name}"))
 
     async def _say_local(self, api_service: ApiService) -> None:

@@ -14,7 +14,7 @@ from sampan.core.work import Work
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.ask import BackendError
 from sampan.server.aggregation.availability import Verdict
-from sampan.server.aggregation.settings import Pace
+from sampan.server.aggregation.settings import Intervals
 from sampan.storage.signal import Signal
 from sampan.storage.store import STORE_ERRORS
 
@@ -29,7 +29,7 @@ class Keeper:
         api_service: ApiService,
         check: Callable[[ApiService], Awaitable[Verdict]],
         refresh: Callable[[ApiService], Awaitable[None]],
-        pace: Pace,
+        intervals: Intervals,
         work: Work,
     ) -> None:
         """`work` takes how the looking gets on."""
@@ -37,7 +37,7 @@ class Keeper:
         self._work = work
         self._check = check
         self._refresh = refresh
-        self._pace = pace
+        self._intervals = intervals
         self._look, self._fetch = Signal(), Signal()
         self._looks = 0
 
@@ -54,7 +54,7 @@ class Keeper:
             group.create_task(self._keep_documents(), name=f"documents of {self.api_service.name}")
 
     async def _keep_available(self) -> None:
-        pace, failures, before = self._pace, 0, False
+        intervals, failures, before = self._intervals, 0, False
         while True:
             seen = self._looks
             try:
@@ -68,12 +68,12 @@ class Keeper:
             before = verdict.available
             failures = failures + 1 if verdict.retry else 0
             self._work.retries += verdict.retry
-            pause_s = pace.retry_s * 2 ** min(failures - 1, 20) if failures else pace.resync_s
+            pause_s = intervals.retry_s * 2 ** min(failures - 1, 20) if failures else intervals.resync_s
             if self._looks == seen:
-                await self._look.wait(min(pace.resync_s, pause_s))
+                await self._look.wait(min(intervals.resync_s, pause_s))
 
     async def _keep_documents(self) -> None:
-        pace, failures = self._pace, 0
+        intervals, failures = self._intervals, 0
         while True:
             try:
                 await self._refresh(self.api_service)
@@ -84,5 +84,5 @@ class Keeper:
             except Exception:  # whatever a backend sends, the server goes on
                 failures += 1
                 _log.exception("the documents of APIService %s cannot be read", self.api_service.name)
-            pause_s = pace.documents_retry_s * 2 ** min(failures - 1, 20) if failures else pace.documents_s
-            await self._fetch.wait(min(pace.documents_s, pause_s))
+            pause_s = intervals.documents_retry_s * 2 ** min(failures - 1, 20) if failures else intervals.documents_s
+            await self._fetch.wait(min(intervals.documents_s, pause_s))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Intervals:
     """How often backends are asked, in seconds."""
 
     resync_s: float = 30.0
@@ -27,4 +27,4 @@ class AggregationSettings:
     """What they are shown, so that they believe whom the server names; both or none."""
     reject_redirects: bool = True
     """A redirect of a backend is answered with 502."""
-    pace: Pace = field(default_factory=Pace)
+    intervals: Intervals = field(default_factory=Intervals)

@@ -1,4 +1,4 @@
-"""`Patience`: which ends of watches are taken as they come, and which lead to a list.
+"""`WatchRetry`: decides after the end of a watch whether to resume it or to list again.
 
 Source: client-go tools/cache/reflector.go `watch`, `VeryShortWatchError`, retry_with_deadline.go (1.36).
 """
@@ -9,11 +9,11 @@ from sampan.informer.settings import ReflectorSettings
 
 
 class VeryShortWatch(ClientError):
-    """Watches end at once and bring nothing."""
+    """Watches end at once without events."""
 
 
-class Patience:
-    """Judges the watches that follow each other without a list between them."""
+class WatchRetry:
+    """Retry decisions for consecutive watches without a list between them."""
 
     def __init__(self, settings: ReflectorSettings) -> None:
         self._settings = settings
@@ -21,10 +21,10 @@ class Patience:
         self._short = 0
 
     def may_resume_after(self, error: ClientError, now: float) -> bool:
-        """Whether the watch may be resumed where it was.
+        """Return True if the watch may be resumed at its last version.
 
-        Always when the connection was lost or the server has too much to do (429); for a time when the server failed
-        (5xx); never when it does not have the version.
+        Always after a lost connection or 429 (too many requests). After 5xx, for `internal_error_s`. Never if the
+        server does not have the version.
         """
         if is_unavailable(error):
             return False
@@ -36,9 +36,9 @@ class Patience:
         return now - self._failing_since <= self._settings.internal_error_s
 
     def was_short(self, lasted_s: float, events: int) -> bool:
-        """Whether a watch that ended without an error was so short that the next must wait.
+        """Return True if a watch that ended without an error was so short that the next one must be delayed.
 
-        Raises `VeryShortWatch` when too many brought nothing: perhaps a list helps.
+        Raises `VeryShortWatch` after too many without events: then a list is needed.
         """
         is_short = lasted_s < self._settings.short_watch_s
         if events or not is_short:
@@ -46,5 +46,5 @@ class Patience:
             return is_short
         self._short += 1
         if self._short >= self._settings.short_watches_max:
-            raise VeryShortWatch(f"{self._short} watches ended within a second and brought nothing")
+            raise VeryShortWatch(f"{self._short} watches ended within a second without events")
         return True

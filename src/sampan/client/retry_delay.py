@@ -1,4 +1,4 @@
-"""`Pace`: how long to wait before the next attempt after a failure."""
+"""`RetryDelay`: the delay before the next attempt after a failure."""
 
 import asyncio
 import random
@@ -11,7 +11,7 @@ BACKOFF_RESET_S: Final = 120.0
 """Time without a failure after which the back-off starts from its first delay again."""
 
 
-class Pace:
+class RetryDelay:
     """Delays that grow with each failure and start again after a success, or after `reset_s` without a failure.
 
     Source: apimachinery pkg/util/wait/delay.go `DelayFunc`, backoff.go `DelayWithReset` (1.36). The reset after a
@@ -34,7 +34,7 @@ class Pace:
     def next_delay_s(self, at_least_s: float = 0.0) -> float | None:
         """Delay before the next attempt, from now; None if the back-off allows no further attempt.
 
-        `at_least_s` is a delay that the server asked for.
+        `at_least_s` is the delay that the server requested.
         """
         now = asyncio.get_running_loop().time()
         if now - self._waited_until > self._reset_s:

@@ -1,4 +1,4 @@
-"""`Applier`: what deltas do to the store, and who is told.
+"""`Applier`: applies deltas to the store and notifies the handlers.
 
 Source: client-go tools/cache/controller.go `processDeltas`, `processReplacedAllInfo` (1.36).
 """
@@ -20,7 +20,7 @@ _LISTED = frozenset({DeltaType.REPLACED, DeltaType.SYNC})
 
 
 class Applier(Generic[T]):
-    """Applies deltas to a store and tells the handlers. `registrations` may change between batches."""
+    """Applies deltas to a store and notifies the handlers. `registrations` may change between batches."""
 
     def __init__(
         self, indexer: Indexer[T], registrations: "Iterable[Registration[T]]", metrics: InformerMetrics
@@ -38,14 +38,16 @@ class Applier(Generic[T]):
                 self._reach(delta, fresh)
 
     def _reach(self, delta: Delta[T], fresh: bool) -> None:
-        """The store has reached the delta's version. Only a list leads back, and only what is news counts where
-        versions cannot be compared."""
+        """Record that the store has reached the delta's version.
+
+        Only a list may lower the version. If versions cannot be compared, only an applied delta counts.
+        """
         version, reached = delta.resource_version, self._indexer.resource_version
         if delta.obj is None or older(reached, version) or (fresh and not older(version, reached)):
             self._indexer.bookmark(version)
 
     def _apply(self, delta: Delta[T], is_in_initial_list: bool) -> bool:
-        """Apply one; False when it was stale."""
+        """Apply one delta. Return False if it was stale."""
         obj = delta.obj
         if obj is None:
             self._apply_to_all(delta, is_in_initial_list)
@@ -61,61 +63,61 @@ class Applier(Generic[T]):
             self._sync_all()
 
     def _put(self, ref: Ref[T], is_in_initial_list: bool, *, listed: bool) -> bool:
-        """A list is believed even if it goes back (a store restored from a backup); a watch never goes back."""
-        if not listed and not self._freshness.is_news(ref, self._indexer.get(ref.key)):
+        """Add or replace an object. A list may contain an older state (a restored backup); a watch may not."""
+        if not listed and not self._freshness.is_new(ref, self._indexer.get(ref.key)):
             self._metrics.stale += 1
             return False
         old = self._indexer.put(ref)
         if old is None:
             for registration in self._registrations:
-                registration.tell_added(ref, is_in_initial_list)
+                registration.notify_added(ref, is_in_initial_list)
             return True
         if old.uid != ref.uid:
-            self._freshness.gone(old.uid, ref.resource_version)
-        self._tell_updated(old, ref)
+            self._freshness.deleted(old.uid, ref.resource_version)
+        self._notify_updated(old, ref)
         return True
 
-    def _tell_updated(self, old: Ref[T], new: Ref[T]) -> None:
+    def _notify_updated(self, old: Ref[T], new: Ref[T]) -> None:
         same = old.resource_version == new.resource_version and old.uid == new.uid
         for registration in self._registrations:
             if not same or registration.resyncing:
-                registration.tell_updated(old, new)
+                registration.notify_updated(old, new)
 
     def _delete(self, obj: Deletion[T]) -> bool:
         known = self._indexer.get(obj.key)
-        if isinstance(obj, Ref) and not self._freshness.is_news(obj, known, deletion=True):
+        if isinstance(obj, Ref) and not self._freshness.is_new(obj, known, deletion=True):
             self._metrics.stale += 1
             return False
         ref = last_known(obj)
-        self._freshness.gone(ref.uid, ref.resource_version)
+        self._freshness.deleted(ref.uid, ref.resource_version)
         if known is not None:
             self._indexer.remove(obj.key)
             for registration in self._registrations:
-                registration.tell_deleted(obj)
+                registration.notify_deleted(obj)
         return True
 
     def _replace(self, delta: Delta[T], is_in_initial_list: bool) -> None:
-        """First the store is replaced, then the deletions are told, then the rest in the list's order."""
+        """Replace the store, then notify handlers of the deletions, then of the rest in the order of the list."""
         before = {ref.key: ref for ref in self._indexer.refs()}
         self._indexer.replace(delta.refs, delta.resource_version)
         changed: list[tuple[Ref[T] | None, Ref[T]]] = [
             (before.pop(ref.key, None), ref) for ref in delta.refs if self._indexer.get(ref.key) is ref
         ]
         for key, ref in before.items():
-            self._freshness.gone(ref.uid, delta.resource_version)
+            self._freshness.deleted(ref.uid, delta.resource_version)
             tombstone = DeletedFinalStateUnknown(key, ref)
             for registration in self._registrations:
-                registration.tell_deleted(tombstone)
+                registration.notify_deleted(tombstone)
         for old, new in changed:
             if old is None:
                 for registration in self._registrations:
-                    registration.tell_added(new, is_in_initial_list)
+                    registration.notify_added(new, is_in_initial_list)
             else:
-                self._tell_updated(old, new)
+                self._notify_updated(old, new)
 
     def _sync_all(self) -> None:
         due = [registration for registration in self._registrations if registration.resyncing]
         for registration in due:
             registration.resyncing = False
             for ref in self._indexer.refs():
-                registration.tell_updated(ref, ref)
+                registration.notify_updated(ref, ref)
