@@ -16,7 +16,6 @@ import orjson
 from sampan.core.field import FieldError, Shown, go_json
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
-from sampan.registry.empties import Given, with_empties
 
 _DATA = Path(__file__).parent / "data" / "internal.json"
 _POD_SPEC = "core.PodSpec"
@@ -113,14 +112,9 @@ def internal_types() -> InternalTypes:
     return InternalTypes(orjson.loads(_DATA.read_bytes()))
 
 
-def shown_internally(
-    definition: ResourceDefinition, faults: Iterable[FieldError], given: Given | None = None
-) -> Iterator[FieldError]:
-    """The faults of an object, made ready one by one; values of struct types are shown in their internal form.
-
-    What was empty in the object that was `given` is shown too.
-    """
-    for fault in with_empties(faults, given) if definition.builtin else faults:
+def shown_internally(definition: ResourceDefinition, faults: Iterable[FieldError]) -> Iterator[FieldError]:
+    """Yield the faults of an object, with values of struct types in their internal form."""
+    for fault in faults:
         yield _shown(definition, fault) if isinstance(fault.bad_value, dict | list) else fault
 
 

@@ -124,8 +124,6 @@ class Request:
     """
     received: float = 0.0
     """Monotonic time (`time.monotonic`, which is the loop's too) at which the request began."""
-    given: Callable[[], Any] | None = None
-    """Gives the object that the client wants once more, as it wrote it; None until that is known."""
     body_size_bytes: int = -1
     """Of a body that was read for its object; -1: none was."""
     component: str = OWN

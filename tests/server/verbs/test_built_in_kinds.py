@@ -195,19 +195,19 @@ async def test_the_first_of_a_nodes_cidrs_that_is_none_is_told_again(api: Api) -
     assert f"Internal error: invalid PodCIDRs. failed to check with dual stack with error:{text}" in answer.message
 
 
-async def test_labels_that_are_empty_are_shown_as_they_were_written(api: Api) -> None:
+async def test_empty_labels_are_shown_as_absent(api: Api) -> None:
     template = {"metadata": {"labels": {}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
     answer = await api.post("/apis/apps/v1/namespaces/default/deployments", {"metadata": {"name": "d"}, "spec": spec})
-    shown = "spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`"
+    shown = "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`"
     assert answer.message == f'Deployment.apps "d" is invalid: {shown}'
 
 
-async def test_parameters_that_become_empty_are_shown_as_they_were_written(api: Api) -> None:
+async def test_parameters_that_become_empty_are_shown_as_absent(api: Api) -> None:
     classes = "/apis/storage.k8s.io/v1/storageclasses"
     made = await api.create(classes, {"metadata": {"name": "s"}, "provisioner": "a.b", "parameters": {"a": "b"}})
     answer = await api.put(f"{classes}/s", {**made, "parameters": {}})
-    assert answer.message.endswith("parameters: Invalid value: {}: field is immutable")
+    assert answer.message.endswith("parameters: Invalid value: null: field is immutable")
 
 
 @pytest.mark.parametrize(
@@ -219,8 +219,8 @@ async def test_parameters_that_become_empty_are_shown_as_they_were_written(api: 
     ],
     ids=["merge", "strategic", "json"],
 )
-async def test_what_a_patch_leaves_empty_is_shown_empty(api: Api, kind: str, patch: Any) -> None:
+async def test_parameters_that_a_patch_empties_are_shown_as_absent(api: Api, kind: str, patch: Any) -> None:
     classes = "/apis/storage.k8s.io/v1/storageclasses"
     await api.create(classes, {"metadata": {"name": "s"}, "provisioner": "a.b", "parameters": {"a": "b"}})
     answer = await api.patch(f"{classes}/s", patch, kind)
-    assert answer.message.endswith("parameters: Invalid value: {}: field is immutable")
+    assert answer.message.endswith("parameters: Invalid value: null: field is immutable")

@@ -14,7 +14,6 @@ from sampan.core.names import generate_name
 from sampan.core.object import Object
 from sampan.core.offload import offloaded
 from sampan.core.time import Clock
-from sampan.registry.empties import Given
 from sampan.registry.internal_form import shown_internally
 from sampan.registry.rest.metadata import fill_system_fields, match_namespace, metadata_of
 from sampan.registry.rest.metadata_faults import object_faults
@@ -39,8 +38,6 @@ class CreateOptions:
     warnings: list[str] | None = None
     is_apply: bool = False
     """Whether managedFields must be kept, also when the object does not fit with them."""
-    given: Given | None = None
-    """The object as the client wrote it, for what faults show."""
 
 
 async def create(store: ResourceStore, ctx: Context, obj: Object, options: CreateOptions) -> bytes:
@@ -119,17 +116,15 @@ def _check(store: ResourceStore, ctx: Context, obj: Object, options: CreateOptio
     """Refuse an object that is not valid; add the warnings about one that is. Raises 422."""
     faults = bounded(lambda: creation_faults(store, ctx, obj))
     if faults:
-        raise invalid_object(store, obj["metadata"].get("name", ""), faults, options.given)
+        raise invalid_object(store, obj["metadata"].get("name", ""), faults)
     if options.warnings is not None:
         options.warnings.extend(store.strategy.warnings_on_create(ctx, obj))
 
 
-def invalid_object(
-    store: ResourceStore, name: str, faults: Sequence[FieldError], given: Given | None
-) -> errors.StatusError:
+def invalid_object(store: ResourceStore, name: str, faults: Sequence[FieldError]) -> errors.StatusError:
     """422 with the faults, their values as Kubernetes shows them."""
     definition = store.definition
-    shown = shown_internally(definition, faults, given)
+    shown = shown_internally(definition, faults)
     return errors.invalid_as_shown(definition.stored_kind, name, shown, len(faults))
 
 

@@ -17,7 +17,6 @@ from sampan.core.offload import note_size, offloaded
 from sampan.core.resource_version import parse_resource_version
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
-from sampan.registry.empties import Given
 from sampan.registry.rest.create import CreateOptions, create, invalid_object, unset_resource_version
 from sampan.registry.rest.delete import after_delete
 from sampan.registry.rest.guaranteed import Origin, guaranteed
@@ -81,8 +80,6 @@ class UpdateOptions:
     warnings: list[str] | None = None
     faults: Callable[[Object, Object], list[FieldError]] | None = None
     """Replaces the strategy's validation (subresources with rules of their own)."""
-    given: Given | None = None
-    """The object as the client wrote it, for what faults show."""
 
 
 class Updated(NamedTuple):
@@ -141,7 +138,6 @@ async def _create_on_update(
         dry_run=options.dry_run,
         warnings=options.warnings,
         is_apply=options.is_apply,
-        given=options.given,
     )
     value = await create(store, ctx, obj, creation)
     return Updated(value, created=True)
@@ -277,7 +273,7 @@ def _check(store: ResourceStore, ctx: Context, obj: Object, old: Object, options
     """Refuse an object that is not valid; add the warnings about one that is. Raises 422."""
     faults = bounded(lambda: _faults(store, ctx, obj, old, options))
     if faults:
-        raise invalid_object(store, old["metadata"]["name"], faults, options.given)
+        raise invalid_object(store, old["metadata"]["name"], faults)
     if options.warnings is not None and options.part is Part.MAIN:
         options.warnings.extend(store.strategy.warnings_on_update(ctx, obj, old))
 

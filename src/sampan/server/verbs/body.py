@@ -4,7 +4,6 @@ Source: apiserver pkg/endpoints/handlers/{create,update,rest}.go (1.36).
 """
 
 from collections.abc import Callable, Collection
-from functools import partial
 from typing import Any
 
 from sampan.core import errors
@@ -163,7 +162,6 @@ def _encoded(scope: Scope, gvk: GroupVersionKind, value: Object, default: Defaul
 async def _read_typed(request: Request, kind: str, dialect: Dialect, *, duplicates: bool) -> tuple[Object, list[str]]:
     body = await read_limited(request)
     content_type = request.headers.get("content-type", "")
-    request.given = partial(_written, body, content_type)
     return await offloaded(_typed, body, content_type, kind, duplicates, dialect)
 
 
@@ -202,11 +200,6 @@ def decode_value(
 
 def _decoded(body: bytes, content_type: str, duplicates: bool) -> tuple[Any, list[str]]:
     return decode_value(body, content_type, duplicates=duplicates)
-
-
-def _written(body: bytes, content_type: str) -> Any:
-    value, _ = decode_value(body, content_type, duplicates=False)
-    return value
 
 
 def decode_object(

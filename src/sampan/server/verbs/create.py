@@ -41,7 +41,6 @@ async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> byt
         validate=validator(scope, "CREATE", options.dry_run),
         dry_run=options.dry_run,
         warnings=request.warnings,
-        given=request.given,
     )
     return await rest_create(endpoint.store, scope.ctx, hub, creation)
 

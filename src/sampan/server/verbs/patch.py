@@ -7,7 +7,6 @@ Source: apiserver pkg/endpoints/handlers/patch.go (1.36).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from sampan.core import errors
@@ -83,7 +82,6 @@ async def patch(scope: Scope) -> Response:
             part,
             force_create=applies,
             is_apply=applies,
-            given=lambda: request.given() if request.given is not None else None,
         ),
     )
     request.step("Object stored in database")
@@ -174,8 +172,7 @@ def _patch_transform(scope: Scope, mechanism: Mechanism, refusal: Refusal, optio
     async def transform(old: Object | None, stored: bytes) -> Object:
         if old is None:
             raise store.not_found(name)
-        given = request.given = partial(_patched, endpoint, mechanism, stored)
-        patched = await offloaded(lambda: _checked(scope, given(), refusal, options))
+        patched = await offloaded(lambda: _checked(scope, mechanism(_live(endpoint, stored)), refusal, options))
         hub = await offloaded(_finished, scope, patched)
         await tracked(scope, old, hub, options)
         return await admit(scope, "UPDATE", hub, old, options.dry_run)
@@ -185,10 +182,6 @@ def _patch_transform(scope: Scope, mechanism: Mechanism, refusal: Refusal, optio
 
 def _live(endpoint: Endpoint, stored: bytes) -> Object:
     return endpoint.from_hub(endpoint.store.decode(stored))
-
-
-def _patched(endpoint: Endpoint, mechanism: Mechanism, stored: bytes) -> Any:
-    return mechanism(_live(endpoint, stored))
 
 
 def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions) -> Object:

@@ -67,7 +67,7 @@ async def replace(scope: Scope, hub: Object, options: WriteOptions, part: Part) 
         scope.ctx,
         scope.request.info.name,
         transform,
-        update_options(scope, options, part, uid=hub["metadata"].get("uid", ""), given=scope.request.given),
+        update_options(scope, options, part, uid=hub["metadata"].get("uid", "")),
     )
 
 
