@@ -9,12 +9,12 @@ from typing import Any
 
 import orjson
 
-from sampan.node.details import DetailedPod, decode_detailed
+from sampan.node.container_view import Container
 from sampan.node.environment.fields import PodPlace
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
 from sampan.node.tasks import Tasks
-from sampan.node.views import Container, Pod
+from sampan.node.views import NODE_POD_VIEW, Pod
 
 EPOCH = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
@@ -77,7 +77,7 @@ class ScriptedRuntime:
     def __init__(self, changed: Callable[[str], None] = lambda key: None) -> None:
         self.changed = changed
         self.records: dict[str, dict[str, ContainerRecord]] = {}
-        self.configs: dict[str, ContainerConfig | None] = {}
+        self.configs: dict[str, ContainerConfig] = {}
         self.started: list[str] = []
         self.stops: list[tuple[float, str, float]] = []
         """Time, container, grace."""
@@ -92,21 +92,25 @@ class ScriptedRuntime:
         return "scripted://1"
 
     @property
-    def takes_config(self) -> bool:
+    def applies_resources(self) -> bool:
         return True
 
-    def recover(self, pods: Sequence[Pod]) -> None: ...
+    async def recover(self, pods: Sequence[Pod]) -> None: ...
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         return ["127.0.0.1"]
 
-    async def ensure_image(self, pod: Pod, container: Container) -> None:
-        reason = self.missing_images.get(container.image)
+    async def find_image(self, pod: Pod, image: str) -> str:
+        return "" if image in self.missing_images else image
+
+    async def pull_image(self, pod: Pod, image: str) -> str:
+        reason = self.missing_images.get(image)
         if reason is not None:
-            raise ImageError(reason, f"{container.image} is not there")
+            raise ImageError(reason, f"{image} is not there")
+        return image
 
     async def start_container(
-        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None
+        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig
     ) -> None:
         self.configs[container.name] = config
         self.started.append(container.name)
@@ -138,7 +142,7 @@ class ScriptedRuntime:
 
     async def stop_sandbox(self, uid: str) -> None: ...
 
-    async def remove(self, uid: str) -> None:
+    async def remove_sandbox(self, uid: str) -> None:
         self.records.pop(uid, None)
         self.removed.append(uid)
 
@@ -155,11 +159,11 @@ class ScriptedRuntime:
     async def port_forward(self, pod: Pod, port: int) -> Connection:
         raise Unsupported("no")
 
-    def usage(self, uid: str) -> Mapping[str, Usage]:
+    async def usage(self, uid: str) -> Mapping[str, Usage]:
         return {}
 
 
-def detailed(*containers: dict[str, Any], metadata: dict[str, Any] | None = None, **spec: Any) -> DetailedPod:
+def detailed(*containers: dict[str, Any], metadata: dict[str, Any] | None = None, **spec: Any) -> Pod:
     """A Pod; each container is called `main` unless it says otherwise."""
     found = [{"name": "main", "image": "app:1", **each} for each in containers or ({},)]
     pod = {
@@ -167,10 +171,10 @@ def detailed(*containers: dict[str, Any], metadata: dict[str, Any] | None = None
         "spec": {"nodeName": "node", "containers": found, **spec},
         "status": {},
     }
-    return decode_detailed(orjson.dumps(pod))
+    return NODE_POD_VIEW.decode(orjson.dumps(pod))
 
 
-def place_of(pod: DetailedPod) -> PodPlace:
+def place_of(pod: Pod) -> PodPlace:
     """The Pod on its node."""
     return PodPlace(pod, "192.168.0.1", ("10.0.0.1",), {"cpu": "8", "memory": "1Gi"})
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.node.details import ContainerDetails, HttpGetAction
+from sampan.node.container_view import Container, HttpGetAction
 from sampan.node.probes.grpc import probe_grpc
 from sampan.node.probes.http import HttpFailed, http_get_of, probe_http, send
 from sampan.node.probes.tcp import probe_tcp
@@ -18,13 +18,13 @@ REFUSED = "address not allowed"
 
 
 async def test_an_http_probe(host: str) -> None:
-    request = http_get_of(HttpGetAction(port=80, host=host), ContainerDetails("c", "i"), "127.0.0.1")
+    request = http_get_of(HttpGetAction(port=80, host=host), Container("c", "i"), "127.0.0.1")
     outcome = await probe_http(request, 30)
     assert (outcome.result, outcome.output) == ("failure", f'Get "{request.url}": {REFUSED}')
 
 
 async def test_a_hook(host: str) -> None:
-    request = http_get_of(HttpGetAction(port=80, host=host), ContainerDetails("c", "i"), "127.0.0.1", "lifecycle")
+    request = http_get_of(HttpGetAction(port=80, host=host), Container("c", "i"), "127.0.0.1", "lifecycle")
     with pytest.raises(HttpFailed, match=REFUSED):
         await send(request)
 

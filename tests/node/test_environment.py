@@ -35,7 +35,7 @@ class FakeReferences:
 async def environment(container: dict[str, Any], services: dict[str, str] | None = None) -> dict[str, str]:
     pod = detailed(container)
     references: Any = FakeReferences()
-    return await environment_of(place_of(pod), pod.details.containers[0], services or {}, references)
+    return await environment_of(place_of(pod), pod.spec.containers[0], services or {}, references)
 
 
 def value_from(**source: Any) -> dict[str, Any]:

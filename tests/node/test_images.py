@@ -39,7 +39,7 @@ async def test_an_image_that_cannot_be_had_is_tried_later_each_time() -> None:
 async def test_an_image_that_must_not_be_pulled_is_asked_for_without_waiting() -> None:
     said, runtime, pod = Said(), ScriptedRuntime(), detailed({"imagePullPolicy": "Never"})
     images = Images(said, LoopClock())  # type: ignore[arg-type]  # it says, and that is all
-    runtime.missing_images = {"app:1": "ErrImageNeverPull"}
+    runtime.missing_images = {"app:1": "ErrImagePull"}
     for _ in range(2):
         waiting = await images.ensure(runtime, pod, pod.spec.containers[0])
         assert waiting is not None
@@ -48,9 +48,9 @@ async def test_an_image_that_must_not_be_pulled_is_asked_for_without_waiting() -
 
 
 @virtual_time
-async def test_quietly_only_images_that_failed_are_told_of() -> None:
+async def test_simulated_nodes_report_only_images_that_failed() -> None:
     said, runtime, pod = Said(), ScriptedRuntime(), detailed({"imagePullPolicy": "Always"})
-    images = Images(said, LoopClock(), quiet=True)  # type: ignore[arg-type]  # it says, and that is all
+    images = Images(said, LoopClock(), failures_only=True)  # type: ignore[arg-type]  # it says, and that is all
     container = pod.spec.containers[0]
     assert await images.ensure(runtime, pod, container) is None
     assert said.said == []

@@ -7,10 +7,11 @@ import pytest
 
 from sampan.node.addresses import AddressesExhausted, PodAddresses, pod_cidr
 from sampan.node.annotations import Script, script_of
+from sampan.node.container_view import Container
 from sampan.node.plan import backoff_s, plan
 from sampan.node.runtime import ContainerRecord
 from sampan.node.set_up import node_names
-from sampan.node.views import Container, Pod, PodSpec
+from sampan.node.views import Pod, PodSpec
 
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 

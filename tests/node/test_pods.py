@@ -271,9 +271,9 @@ async def test_an_image_can_be_pulled_after_a_while() -> None:
     }
     new = detailed({}, metadata=metadata)
     with pytest.raises(ImageError, match="not found"):
-        await runtime.ensure_image(new, new.spec.containers[0])
+        await runtime.pull_image(new, "app:1")
     await asyncio.sleep(3)
-    await runtime.ensure_image(new, new.spec.containers[0])
+    await runtime.pull_image(new, "app:1")
 
 
 @pytest.mark.parametrize("change", [{"example.com/gpu": "4"}, {"example.com/gpu": "2", "vendor.io/nic": "1"}])

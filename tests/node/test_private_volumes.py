@@ -337,7 +337,7 @@ async def test_files_of_a_secret_have_the_kubelets_modes(
 @needs_mounts
 async def test_a_user_without_namespaces_reaches_the_volumes_of_its_own_pod(root: Path) -> None:
     async with runtime_node(root, "none") as found:
-        found.runtime.recover([])
+        await found.runtime.recover([])
         await found.runtime.run_sandbox(pod())
         volume = made(root / "pods" / pod().metadata.uid / "volumes" / "v")
         code, log = await found.run(pod(), *sh(f"cat {volume}/key"), run_as_user=1234, run_as_group=1234)

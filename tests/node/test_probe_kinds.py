@@ -11,7 +11,7 @@ import h2.connection
 import h2.events
 import pytest
 
-from sampan.node.details import ContainerDetails, ContainerPort, Header, HttpGetAction
+from sampan.node.container_view import Container, ContainerPort, Header, HttpGetAction
 from sampan.node.probes.grpc import probe_grpc
 from sampan.node.probes.http import http_get_of, probe_http
 from sampan.node.probes.ports import resolve_port
@@ -60,7 +60,7 @@ def answering(answer: bytes, heard: list[bytes] | None = None) -> Handle:
 
 async def get(port: int, timeout_s: float = 5.0, **action: Any) -> Any:
     wanted = HttpGetAction(port=port, **action)
-    return await probe_http(http_get_of(wanted, ContainerDetails(), "127.0.0.1"), timeout_s)
+    return await probe_http(http_get_of(wanted, Container(), "127.0.0.1"), timeout_s)
 
 
 @pytest.mark.parametrize(
@@ -157,10 +157,10 @@ async def test_answers_of_grpc(status: int, code: int, output: str) -> None:
 
 @pytest.mark.parametrize(("port", "number"), [(80, 80), ("http", 8080), ("81", 81)])
 def test_ports_have_numbers_and_names(port: int | str, number: int) -> None:
-    assert resolve_port(port, ContainerDetails(ports=[ContainerPort("http", 8080)])) == number
+    assert resolve_port(port, Container(ports=[ContainerPort("http", 8080)])) == number
 
 
 @pytest.mark.parametrize("port", ["none", 0, 65536])
 def test_ports_that_are_none(port: int | str) -> None:
     with pytest.raises(ValueError, match="port"):
-        resolve_port(port, ContainerDetails())
+        resolve_port(port, Container())

@@ -3,9 +3,9 @@
 import asyncio
 from typing import Any
 
-from sampan.node.details import DetailedPod
 from sampan.node.tasks import Tasks
 from sampan.node.terminations import Terminations
+from sampan.node.views import Pod
 from sampan.testing.virtual_time import virtual_time
 from tests.node.scripted import CommandSession, Said, ScriptedRuntime, detailed, place_of, tasks_running
 
@@ -15,7 +15,7 @@ HOOK = {"lifecycle": {"preStop": {"exec": {"command": ["bye"]}}}}
 class Ending:
     """A Pod whose containers run, and what ends them."""
 
-    def __init__(self, tasks: Tasks, pod: DetailedPod) -> None:
+    def __init__(self, tasks: Tasks, pod: Pod) -> None:
         self.pod, self.said, self.runtime = pod, Said(), ScriptedRuntime()
         self.terminations = Terminations(tasks, self.said)  # type: ignore[arg-type]  # it says, and that is all
         self.runtime.changed = lambda key: self.terminations.look("uid-1", self.runtime.containers("uid-1"))

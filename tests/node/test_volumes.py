@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampan.node.details import VolumeMount
+from sampan.node.container_view import VolumeMount
 from sampan.node.references import Missing
 from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.host_path import prepare_host_path
@@ -106,7 +106,7 @@ def test_a_path_of_the_node_that_is_made(tmp_path: Path, type: str, is_file: boo
 
 
 def mounted(volume: MountedVolume, copies: Path, env: dict[str, str] | None = None, **mount: Any) -> Path:
-    container = detailed({}).details.containers[0]
+    container = detailed({}).spec.containers[0]
     container.volume_mounts = [VolumeMount("v", "/m", **mount)]
     (found,) = mounts_of(container, {"v": volume}, env or {}, copies)
     return Path(found.host_path)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sampan.core.expansion import expand, from_mappings
 from sampan.core.quantity import parse
-from sampan.node.details import ContainerDetails
+from sampan.node.container_view import Container
 from sampan.node.environment.environment import environment_of, host_name
 from sampan.node.environment.fields import PodPlace
 from sampan.node.references import References
@@ -37,7 +37,7 @@ class ContainerConfigs:
         self._references = references
         self._copies = copies
 
-    async def config_of(self, container: ContainerDetails) -> ContainerConfig:
+    async def config_of(self, container: Container) -> ContainerConfig:
         """The config. Raises `Missing`, `Unreadable`, `MountError`, `ValueError`, `OSError`."""
         place = self._place
         user, group = _user_and_group(place, container)
@@ -70,14 +70,14 @@ class ContainerConfigs:
 
 def _groups(place: PodPlace) -> Sequence[int]:
     """Return the supplementary groups: the Pod's own, and the one that its volumes belong to."""
-    context = place.pod.details.security_context
+    context = place.pod.spec.security_context
     volumes = () if context.fs_group is None else (context.fs_group,)
     return (*context.supplemental_groups, *volumes)
 
 
-def _user_and_group(place: PodPlace, container: ContainerDetails) -> tuple[int | None, int | None]:
+def _user_and_group(place: PodPlace, container: Container) -> tuple[int | None, int | None]:
     """As whom it runs: what the container says goes before what the Pod says. Raises `ValueError`."""
-    own, pods = container.security_context, place.pod.details.security_context
+    own, pods = container.security_context, place.pod.spec.security_context
     user = own.run_as_user if own.run_as_user is not None else pods.run_as_user
     group = own.run_as_group if own.run_as_group is not None else pods.run_as_group
     not_root = own.run_as_non_root if own.run_as_non_root is not None else pods.run_as_non_root

@@ -6,7 +6,7 @@ Source: kubernetes pkg/kubelet/lifecycle/handlers.go (1.36).
 import asyncio
 
 from sampan.node.commands import run_in_container
-from sampan.node.details import ContainerDetails, Handler
+from sampan.node.container_view import Container, Handler
 from sampan.node.environment.fields import PodPlace
 from sampan.node.probes.http import HttpFailed, http_get_of, send
 from sampan.node.runtime import Runtime
@@ -17,7 +17,7 @@ class HookFailed(Exception):
     """A hook has failed. Its text may hold what the command wrote: it is for the log, not for events."""
 
 
-async def run_hook(runtime: Runtime, place: PodPlace, container: ContainerDetails, handler: Handler) -> None:
+async def run_hook(runtime: Runtime, place: PodPlace, container: Container, handler: Handler) -> None:
     """Run a hook to its end. Raises `HookFailed`."""
     if handler.sleep is not None:
         await asyncio.sleep(handler.sleep.seconds)

@@ -1,4 +1,4 @@
-"""`Images`: has the images of containers, and waits longer each time that one cannot be had.
+"""`Images`: applies the pull policy of containers, and backs off after failed pulls.
 
 Source: kubernetes pkg/kubelet/images/image_manager.go (1.36).
 """
@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.core.time import Clock
+from sampan.node.container_view import Container
 from sampan.node.node_events import NodeEvents
 from sampan.node.pod_status import Waiting
-from sampan.node.runtime import ImageError, Runtime
-from sampan.node.views import Container, Pod
+from sampan.node.runtime import ImageError, ImageRuntime
+from sampan.node.views import Pod
 
 BACKOFF_FIRST_S: Final = 10.0
 BACKOFF_MAX_S: Final = 300.0
 ERROR_SHOWN_S: Final = 2.0
-"""How long a container waits with ErrImagePull before it waits with ImagePullBackOff."""
+"""How long the status shows ErrImagePull before it shows ImagePullBackOff."""
 
 
 @dataclass(slots=True)
@@ -26,36 +27,33 @@ class _Backoff:
     """In seconds since 1970."""
     message: str
     shown_at: float
-    """When ErrImagePull becomes ImagePullBackOff, in seconds since 1970."""
+    """When ErrImagePull becomes ImagePullBackOff, in seconds since 1970; 0 once it has."""
 
 
 class Images:
-    """The images of all Pods of this process."""
+    """Images of all Pods of this process."""
 
-    def __init__(self, events: NodeEvents, clock: Clock, *, quiet: bool = False) -> None:
-        """`quiet`: no events of images that are there at the first attempt."""
-        self._quiet = quiet
+    def __init__(self, events: NodeEvents, clock: Clock, *, failures_only: bool = False) -> None:
+        """`failures_only`: report only images that cannot be pulled, and their later success."""
+        self._failures_only = failures_only
         self._events = events
         self._clock = clock
         self._backoffs: dict[tuple[str, str], _Backoff] = {}
 
-    async def ensure(self, runtime: Runtime, pod: Pod, container: Container) -> Waiting | None:
-        """Have a container's image; what it waits for when that cannot be."""
+    async def ensure(self, runtime: ImageRuntime, pod: Pod, container: Container) -> Waiting | None:
+        """Find or pull a container's image. Returns the state of a container that has to wait for it."""
         key = (pod.metadata.uid, container.image)
         waiting = self._backing_off(key, pod, container)
         if waiting is not None:
             return waiting
-        pulls = container.image_pull_policy == "Always"
-        if pulls and not self._quiet:
-            self._events.normal(pod, "Pulling", f'Pulling image "{container.image}"', container.name)
         began = asyncio.get_running_loop().time()
         try:
-            await runtime.ensure_image(pod, container)
+            pulled = await self._find_or_pull(runtime, pod, container)
         except ImageError as error:
             return self._failed(pod, container, error)
-        if self._backoffs.pop(key, None) is None and self._quiet:
+        if self._backoffs.pop(key, None) is None and self._failures_only:
             return None
-        if pulls:
+        if pulled:
             took = f"{round((asyncio.get_running_loop().time() - began) * 1000)}ms"
             text = f'Successfully pulled image "{container.image}" in {took} ({took} including waiting)'
         else:
@@ -71,9 +69,23 @@ class Images:
         return min((max(0.1, at - now) for at in times), default=None)
 
     def forget(self, uid: str) -> None:
-        """A Pod is gone."""
+        """Drop the backoffs of a Pod that is gone."""
         for key in [key for key in self._backoffs if key[0] == uid]:
             del self._backoffs[key]
+
+    async def _find_or_pull(self, runtime: ImageRuntime, pod: Pod, container: Container) -> bool:
+        """Return whether the image was pulled. Raises `ImageError`."""
+        image, policy = container.image, container.image_pull_policy
+        if policy != "Always":
+            if await runtime.find_image(pod, image):
+                return False
+            if policy == "Never":
+                message = f'Container image "{image}" is not present with pull policy of Never'
+                raise ImageError("ErrImageNeverPull", message)
+        if not self._failures_only:
+            self._pulling(pod, container)
+        await runtime.pull_image(pod, image)
+        return True
 
     def _backing_off(self, key: tuple[str, str], pod: Pod, container: Container) -> Waiting | None:
         backoff = self._backoffs.get(key)
@@ -85,20 +97,22 @@ class Images:
         self._events.warning(pod, "Failed", "Error: ImagePullBackOff", container.name)
         return Waiting("ImagePullBackOff", f"{text}: {backoff.message}")
 
+    def _pulling(self, pod: Pod, container: Container) -> None:
+        self._events.normal(pod, "Pulling", f'Pulling image "{container.image}"', container.name)
+
     def _failed(self, pod: Pod, container: Container, error: ImageError) -> Waiting:
+        text = str(error)
         match error.reason:
             case "ErrImageNeverPull":
-                text = str(error)
                 self._events.warning(pod, "ErrImageNeverPull", text, container.name)
             case "InvalidImageName":
-                text = str(error)
                 self._events.warning(pod, "InspectFailed", text, container.name)
             case _:
-                text = str(error)
-                if container.image_pull_policy != "Always" or self._quiet:
-                    self._events.normal(pod, "Pulling", f'Pulling image "{container.image}"', container.name)
-                said = f'Failed to pull image "{container.image}": {error}'
-                self._events.warning(pod, "Failed", said, container.name)
+                if self._failures_only:
+                    self._pulling(pod, container)
+                self._events.warning(
+                    pod, "Failed", f'Failed to pull image "{container.image}": {error}', container.name
+                )
                 self._wait_longer((pod.metadata.uid, container.image), f"{error.reason}: {error}")
         self._events.warning(pod, "Failed", f"Error: {error.reason}", container.name)
         return Waiting(error.reason, text)
@@ -111,13 +125,13 @@ class Images:
 
 
 def is_unreachable(image: str) -> bool:
-    """Whether the registry of an image cannot exist: its name begins with `invalid.` or ends with `.invalid`."""
+    """Return whether no registry can have an image: its registry starts with `invalid.` or ends with `.invalid`."""
     registry = image.partition("/")[0].partition(":")[0] if "/" in image else ""
     return registry.startswith("invalid.") or registry.endswith(".invalid")
 
 
 def not_found(image: str) -> str:
-    """Return containerd's message about an image that its registry does not have."""
+    """Return containerd's message for an image that its registry does not have."""
     return (
         f'rpc error: code = NotFound desc = failed to pull and unpack image "{image}": '
         f'failed to resolve reference "{image}": {image}: not found'

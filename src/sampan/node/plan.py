@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from sampan.node.container_view import Container
 from sampan.node.runtime import ContainerRecord
 from sampan.node.status_records import KILLED_REASON, LOST_REASON
-from sampan.node.views import Container, Pod
+from sampan.node.views import Pod
 
 BACKOFF_FIRST_S: Final = 10.0
 BACKOFF_MAX_S: Final = 300.0

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.core.time import format_time
-from sampan.node.details import DetailedPod
+from sampan.node.container_view import Container
 from sampan.node.plan import Plan, Records, runs_again
 from sampan.node.runtime import ContainerRecord
-from sampan.node.views import Container, Pod
+from sampan.node.views import Pod
 
 Status = dict[str, Any]
 
@@ -50,7 +50,9 @@ class Seen:
     waiting: Mapping[str, Waiting] = field(default_factory=dict)
     """Containers that cannot be started now, by name."""
     phase: str = ""
-    """That a Pod has already, and keeps."""
+    """Phase that the Pod already has and keeps; empty to compute it."""
+    reports_resources: bool = False
+    """Whether the status reports the resources of containers."""
 
 
 def pod_status(pod: Pod, seen: Seen) -> Status:
@@ -75,17 +77,19 @@ def pod_status(pod: Pod, seen: Seen) -> Status:
         status["ephemeralContainerStatuses"] = [
             _container_status(pod, each, seen, init=False) for each in pod.spec.ephemeral_containers
         ]
-    if isinstance(pod, DetailedPod):
-        _tell_resources(pod, status)
+    if seen.reports_resources:
+        _add_resources(pod, status)
     status["conditions"] = _conditions(pod, phase, seen)
     return status
 
 
-def _tell_resources(pod: DetailedPod, status: Status) -> None:
-    """What containers have is what they ask for: nothing is changed in place."""
+def _add_resources(pod: Pod, status: Status) -> None:
+    """Report the resources of the spec, because no runtime supports a resize in place yet."""
     for each in (*status["containerStatuses"], *status.get("initContainerStatuses", ())):
-        asked = pod.details.container(each["name"]).resources
-        resources = {name: said for name, said in (("limits", asked.limits), ("requests", asked.requests)) if said}
+        spec = pod.spec.container(each["name"]).resources
+        resources = {
+            name: amounts for name, amounts in (("limits", spec.limits), ("requests", spec.requests)) if amounts
+        }
         if resources:
             each["resources"] = resources
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sampan.node.details import ContainerDetails, Handler
+from sampan.node.container_view import Container, Handler
 from sampan.node.environment.fields import PodPlace
 from sampan.node.hooks import HookFailed, run_hook
 from sampan.node.node_events import NodeEvents
@@ -37,7 +37,7 @@ class PostStarts:
         self._changed = changed
         self._hooks: dict[str, dict[str, _Hook]] = {}
 
-    def begin(self, runtime: Runtime, place: PodPlace, container: ContainerDetails, record: ContainerRecord) -> bool:
+    def begin(self, runtime: Runtime, place: PodPlace, container: Container, record: ContainerRecord) -> bool:
         """Run the hook of a container that was just started; whether there is one to be waited for."""
         handler = container.lifecycle.post_start
         if handler is None or not record.is_running:
@@ -79,7 +79,7 @@ class PostStarts:
                 hook.task.cancel()
 
     async def _run(
-        self, runtime: Runtime, place: PodPlace, container: ContainerDetails, handler: Handler, hook: _Hook
+        self, runtime: Runtime, place: PodPlace, container: Container, handler: Handler, hook: _Hook
     ) -> None:
         pod, name = place.pod, container.name
         try:

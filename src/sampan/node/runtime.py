@@ -1,7 +1,22 @@
-"""`Runtime`: what the agent of a node asks of whatever runs containers there.
+"""`Runtime`: interface between the node agent and the software that runs containers.
 
-The agent decides what is to run, and when it is to run again; a runtime does it and tells what has become of it.
-It is asked in terms of sandboxes and containers, so that a CRI runtime fits as well as one without any containers.
+    addresses = await runtime.run_sandbox(pod)
+    if not await runtime.find_image(pod, container.image):
+        await runtime.pull_image(pod, container.image)
+    await runtime.start_container(pod, container, restart_count=0, config=config)
+
+The agent decides which containers run, and when they are restarted. It resolves environment, volumes and users, runs
+probes and hooks, and writes the status. A runtime executes and reports. The methods follow CRI (sandboxes, containers,
+images, streams, statistics), so that a CRI runtime, local processes and a simulation can all implement them.
+
+Guarantees of every runtime (`tests/node/test_runtime_contract.py`):
+
+- All methods are idempotent: the agent may repeat a call after any failure.
+- `containers` answers from memory. When a container changes on its own (it exits, or becomes ready), the runtime calls
+  the function it was constructed with, with the Pod's key, after `containers` shows the change.
+- The record of an ended container stays until its next run starts, and then as `previous`, until `remove_sandbox`.
+
+A runtime with tasks of its own has a `run` method. The manager runs it as a component.
 """
 
 import datetime as dt
@@ -9,13 +24,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from sampan.node.container_view import Container
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Usage
-from sampan.node.views import Container, Pod
+from sampan.node.views import Pod
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerRecord:
-    """The newest run of a container. Never changed: a change is another record."""
+    """Newest run of a container. Immutable: each change makes a new record."""
 
     name: str
     id: str
@@ -24,24 +40,24 @@ class ContainerRecord:
     restart_count: int
     started_at: dt.datetime
     started: bool = True
-    """Whether its startup probe has passed."""
+    """Whether the startup probe has succeeded, or the container has none."""
     ready: bool = True
-    """Whether its readiness probe passes."""
+    """Whether the readiness probe succeeds, or the container has none."""
     finished_at: dt.datetime | None = None
     exit_code: int = 0
     reason: str = ""
     message: str = ""
     previous: "ContainerRecord | None" = None
-    """The run before; its own `previous` may be lost."""
+    """Run before this one. Its own `previous` may be missing."""
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the container has not ended."""
         return self.finished_at is None
 
 
 class ImageError(Exception):
-    """A container's image is not there. The text says why."""
+    """An image is not available. The text says why."""
 
     def __init__(self, reason: str, message: str) -> None:
         """`reason`: ErrImagePull, ErrImageNeverPull or InvalidImageName."""
@@ -51,7 +67,7 @@ class ImageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LogOptions:
-    """Which part of a container's log (v1.PodLogOptions)."""
+    """Selects a part of a container's log (v1.PodLogOptions)."""
 
     follow: bool = False
     previous: bool = False
@@ -64,75 +80,101 @@ class LogOptions:
     """All, Stdout or Stderr."""
 
 
-class Runtime(Protocol):
-    """Runs the Pods of one node. All methods are idempotent: the agent may ask again after anything failed.
-
-    Whenever a container changes on its own (it ended, it became ready) the runtime calls the function that it was
-    made with, with the Pod's key.
-    """
-
-    @property
-    def version(self) -> str:
-        """Name and version as a Node tells them: `containerd://2.1.0`."""
-        ...
-
-    @property
-    def takes_config(self) -> bool:
-        """Whether containers need a `ContainerConfig`: volumes, environment. The simulated ones do not."""
-        ...
-
-    def recover(self, pods: Sequence[Pod]) -> None:
-        """Called once, before all else, with the Pods that are bound to the node."""
-        ...
+class SandboxRuntime(Protocol):
+    """Sandboxes: one for each Pod, with its network and all its containers."""
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
-        """Have a sandbox for a Pod (its network), and give its addresses."""
-        ...
+        """Create the sandbox of a Pod unless it exists, and return the Pod's addresses.
 
-    async def ensure_image(self, pod: Pod, container: Container) -> None:
-        """Have the image of a Pod's container. Raises `ImageError`."""
-        ...
-
-    async def start_container(
-        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None
-    ) -> None:
-        """Start a container; the same `restart_count` again changes nothing. A process that cannot be started is a
-        container that has ended (reason StartError, exit code 128).
+        Returns no addresses if the Pod has only those of the node.
         """
         ...
 
+    async def stop_sandbox(self, uid: str) -> None:
+        """Release the addresses of a Pod whose containers have all ended. Logs and records stay."""
+        ...
+
+    async def remove_sandbox(self, uid: str) -> None:
+        """Remove a Pod with its containers, logs and records. Containers that still run are killed."""
+        ...
+
+
+class ContainerRuntime(Protocol):
+    """Containers of a Pod, by name. Init containers and ephemeral containers are included."""
+
     def containers(self, uid: str) -> Mapping[str, ContainerRecord]:
-        """The containers of a Pod by name, init containers too; empty for one that is not known."""
+        """Return the newest run of each container of a Pod; empty for an unknown Pod."""
+        ...
+
+    async def start_container(
+        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig
+    ) -> None:
+        """Create and start the run `restart_count` of a container. Does nothing if that run, or a later one, exists.
+
+        A container that cannot be started is recorded as ended (reason StartError, exit code 128).
+        """
         ...
 
     async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:
-        """Ask containers to end, and make them after `grace_s`. Returns at once: the ends are told as they come."""
+        """Send containers their stop signal, and kill them after `grace_s`.
+
+        Returns at once: the runtime reports the ends as they happen. A repeated call may only shorten the grace period.
+        """
         ...
 
-    async def stop_sandbox(self, uid: str) -> None:
-        """All containers of a Pod have ended for good: its addresses are free. Logs and records stay."""
+
+class ImageRuntime(Protocol):
+    """Images of a node. The agent applies the pull policy and the backoff."""
+
+    async def find_image(self, pod: Pod, image: str) -> str:
+        """Return the id of an image that the node has, or an empty string. Raises `ImageError`."""
         ...
 
-    async def remove(self, uid: str) -> None:
-        """Forget a Pod with all that it has; what still runs is ended at once."""
+    async def pull_image(self, pod: Pod, image: str) -> str:
+        """Pull an image, and return its id. Raises `ImageError`."""
         ...
+
+
+class StreamRuntime(Protocol):
+    """Logs, commands and connections for clients."""
 
     def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
-        """A container's log. Raises `LookupError` for a container that has none."""
+        """Yield the log of a container. Raises `LookupError` if it has none."""
         ...
 
     async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
-        """Start a process beside those of a running container. Raises `LookupError`, `Unsupported`."""
+        """Start a process in a running container. Raises `LookupError`, `Unsupported`."""
         ...
 
     async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
-        """The streams of a container's own process. Raises `LookupError`, `Unsupported`."""
+        """Connect to the streams of a container's main process. Raises `LookupError`, `Unsupported`."""
         ...
 
     async def port_forward(self, pod: Pod, port: int) -> Connection:
         """Connect to a port of a Pod. Raises `OSError`, `LookupError`, `Unsupported`."""
         ...
 
-    def usage(self, uid: str) -> Mapping[str, Usage]:
-        """What the running containers of a Pod use, by name; empty when that is not known."""
+
+class Runtime(SandboxRuntime, ContainerRuntime, ImageRuntime, StreamRuntime, Protocol):
+    """Runs the Pods of one node."""
+
+    @property
+    def version(self) -> str:
+        """Name and version, as the Node reports them: `containerd://2.1.0`."""
+        ...
+
+    @property
+    def applies_resources(self) -> bool:
+        """Whether containers have requests and limits, so that the Pod's status reports them."""
+        ...
+
+    async def recover(self, pods: Sequence[Pod]) -> None:
+        """Restore the state of the Pods that are bound to the node.
+
+        The agent calls it before all other methods, and again if the node becomes its own later.
+        """
+        ...
+
+    async def usage(self, uid: str) -> Mapping[str, Usage]:
+        """Return the resource usage of a Pod's running containers by name; empty if it is unknown."""
         ...

@@ -1,10 +1,10 @@
-"""`set_up`: nodes in a manager.
+"""`set_up`: adds nodes to a manager.
 
-Concurrency: the manager runs the agent of all nodes' Pods (a controller), the nodes' heartbeats, their server, and for
-nodes with processes the runtimes, the tasks beside the agent, and the kubelet's events.
+Concurrency: the manager runs the agent of all nodes' Pods (a controller), the nodes' heartbeats and their server. For
+nodes with processes it also runs the runtime, the agent's tasks, and the broadcaster of events.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,18 +18,21 @@ from sampan.loops.views import NODE_VIEW, POD_VIEW
 from sampan.node.addresses import PodAddresses, pod_cidr
 from sampan.node.admission import NodeAdmission, NodeFacts
 from sampan.node.claim import NodeClaim
+from sampan.node.container_support import NoSupport
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
 from sampan.node.extended_resources import ExtendedResources
 from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
-from sampan.node.images import Images as PulledImages
+from sampan.node.images import Images
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeAddress, NodeShape, host_ip
 from sampan.node.pod_agent import PodAgent
 from sampan.node.pod_worker import PodWorker
-from sampan.node.process import Images, ProcessRuntime
+from sampan.node.process import Images as ProcessImages
+from sampan.node.process import ProcessRuntime
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
+from sampan.node.process_support import ProcessSupport
 from sampan.node.ranges import NodeRanges
 from sampan.node.references import References
 from sampan.node.server.options import NodeServerOptions
@@ -45,78 +48,93 @@ from sampan.resource import ObjectType
 
 @dataclass(frozen=True, slots=True)
 class SimulatedNodes:
-    """Which nodes to simulate."""
+    """Settings of simulated nodes."""
 
     names: Sequence[str]
     shape: NodeShape = field(default_factory=NodeShape)
     shared_informer: bool = True
-    """Whether other loops of the process watch all Pods anyway. Otherwise a single node watches its own alone."""
+    """Whether other control loops of the process watch all Pods. If not, a single node watches only its own Pods."""
     serve: NodeAddress | None = None
-    """Where the nodes' server listens (port 0: any free one); None: there is none."""
+    """Address of the nodes' server (port 0: any free port); None for no server."""
     range_wait_s: float | None = 0.0
-    """How long they wait for a controller to give them ranges of addresses, before they take some themselves; None:
-    for ever; 0: they register with ranges of their own.
+    """How long to wait for a controller to assign pod CIDRs before the nodes choose their own.
+
+    None: wait forever. 0: register with pod CIDRs.
     """
     elected: bool = False
-    """Whether they are where the leader is: of several processes that would all simulate the same nodes."""
+    """Whether only the leader runs the nodes, because several processes simulate the same ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessNode:
-    """A node whose containers are processes of this machine."""
+    """Settings of a node whose containers are processes of this machine."""
 
     name: str
     root: Path
-    """For everything that it keeps."""
+    """Directory for all its files."""
     images: Mapping[str, str] = field(default_factory=dict)
-    """Image to directory, or to `host`; others run on the host."""
+    """Image to directory, or to `host`. All other images run on the host's file system."""
     image_directory: Path | None = None
-    """Where images are looked for that are not named."""
+    """Directory in which images without an entry in `images` are searched."""
     shared_informer: bool = True
     serve: NodeAddress = field(default_factory=lambda: NodeAddress("127.0.0.1"))
     pod_address: str = ""
-    """The address of all its Pods, as they share the machine's network; empty: that of `serve`."""
+    """Address of all its Pods, because they share the machine's network; empty for that of `serve`."""
 
 
 def node_names(count: int, name: str) -> list[str]:
-    """The names of so many nodes: `name` itself for one, `name-1`, `name-2` … for more."""
+    """Return the names of this many nodes: `name` for one, `name-1`, `name-2` … for more."""
     return [name] if count == 1 else [f"{name}-{number}" for number in range(1, count + 1)]
 
 
 def set_up(context: ControllerContext, nodes: SimulatedNodes | ProcessNode) -> Heartbeats:
-    """Have the manager run these nodes; gives what tells when they are registered."""
-    if isinstance(nodes, ProcessNode):
-        return _set_up_process(context, nodes)
+    """Add nodes to a manager. The returned heartbeats know when the nodes are registered."""
+    match nodes:
+        case SimulatedNodes():
+            return _set_up_simulated(context, nodes)
+        case ProcessNode():
+            return _set_up_process(context, nodes)
+
+
+def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Heartbeats:
     homes: dict[str, NodeHome] = {}
     group = Group.LEADER_ELECTED if nodes.elected else Group.OTHERS
-    broadcaster = EventBroadcaster(CoreEventSink(context.manager.client.direct))
-    context.manager.add(broadcaster)
-    images = PulledImages(NodeEvents(broadcaster, context.clock), context.clock, quiet=True)
-    agent = _agent(context, homes, nodes.names, nodes.shared_informer, images=images, elected=nodes.elected)
+    agent = _agent(
+        context, homes, nodes.names, nodes.shared_informer, partial(_simulation_worker, context), elected=nodes.elected
+    )
     members = [Member(name, number, host_ip(number)) for number, name in enumerate(nodes.names)]
-    takes = nodes.range_wait_s == 0
-    addresses = {member: PodAddresses(pod_cidr(member.number) if takes else "") for member in members}
+    has_ranges = nodes.range_wait_s == 0
+    addresses = {member: PodAddresses(pod_cidr(member.number) if has_ranges else "") for member in members}
     allocatable = nodes.shape.allocatable()
     for member in members:
         runtime = SimulatedRuntime(addresses[member], context.clock, agent.changed)
         labels = nodes.shape.labels(member.name)
         homes[member.name] = NodeHome(member.host_ip, runtime, allocatable, labels)
-    ranges = NodeRanges(context.manager.client.direct, addresses, wait_s=None if takes else nodes.range_wait_s)
+    ranges = NodeRanges(context.manager.client.direct, addresses, wait_s=None if has_ranges else nodes.range_wait_s)
     ranges.follow(_nodes_of(context, nodes.names, nodes.shared_informer))
     context.manager.add(ranges, group=group)
-    shape = replace(nodes.shape, hands_out_addresses=takes)
+    shape = replace(nodes.shape, hands_out_addresses=has_ranges)
     heartbeats = _heartbeats(context, members, shape, agent, nodes.serve)
     context.manager.add(heartbeats, group=group)
     return heartbeats
 
 
+def _simulation_worker(context: ControllerContext, changed: Callable[[str], None]) -> PodWorker:
+    """Return a worker that reports only failures of images as events: thousands of Pods would flood the server."""
+    broadcaster = EventBroadcaster(CoreEventSink(context.manager.client.direct))
+    context.manager.add(broadcaster)
+    images = Images(NodeEvents(broadcaster, context.clock), context.clock, failures_only=True)
+    return PodWorker(NoSupport(), images, events=None, clock=context.clock)
+
+
 def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats:
     homes: dict[str, NodeHome] = {}
     memory = TmpfsMounts(node.root)
-    worker = make_worker(context, node.root, memory)
-    agent = _agent(context, homes, [node.name], node.shared_informer, worker)
+    agent = _agent(
+        context, homes, [node.name], node.shared_informer, partial(_process_worker, context, node.root, memory)
+    )
     address = node.serve.address
-    images = Images(node.images, directory=node.image_directory)
+    images = ProcessImages(node.images, directory=node.image_directory)
     pod_ip = node.pod_address or address
     runtime = ProcessRuntime(
         node.root, images=images, host_ip=pod_ip, clock=context.clock, changed=agent.changed, memory=memory
@@ -129,7 +147,7 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
         node.name,
         instance_of(node.root),
         clock=context.clock,
-        won=partial(agent.take_in, node.name, home),
+        won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
     heartbeats = _heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim)
@@ -137,24 +155,28 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
     return heartbeats
 
 
-def make_worker(context: ControllerContext, root: Path, memory: TmpfsMounts) -> PodWorker:
-    """What works for Pods on runtimes that take a config, with all that it needs; `root` is for their volumes."""
+def _process_worker(
+    context: ControllerContext, root: Path, memory: TmpfsMounts, changed: Callable[[str], None]
+) -> PodWorker:
+    """Return a worker for Pods whose containers are processes; `root` is the directory for their volumes."""
     client, clock = context.manager.client.direct, context.clock
     tasks = Tasks()
     broadcaster = EventBroadcaster(CoreEventSink(client))
+    events = NodeEvents(broadcaster, clock)
     references = References(client)
-    volumes = Volumes(root, references, tasks=tasks, clock=clock, memory=memory)
-    worker = PodWorker(references, volumes, tasks=tasks, events=NodeEvents(broadcaster, clock), clock=clock)
+    volumes = Volumes(root, references, tasks=tasks, clock=clock, memory=memory, changed=changed)
     services = context.informer(SERVICES)
 
-    async def present() -> Sequence[Service]:
+    async def current_services() -> Sequence[Service]:
         await services.synced()
         return at((SERVICE_VIEW.decode(ref.raw) for ref in services.indexer.refs()), context.api_server)
 
-    worker.read_services_from(present)
+    support = ProcessSupport(
+        references, volumes, current_services, tasks=tasks, events=events, clock=clock, changed=changed
+    )
     context.manager.add(tasks)
     context.manager.add(broadcaster)
-    return worker
+    return PodWorker(support, Images(events, clock), events=events, clock=clock)
 
 
 def _agent(
@@ -162,12 +184,11 @@ def _agent(
     homes: dict[str, NodeHome],
     names: Sequence[str],
     shared: bool,
-    worker: PodWorker | None = None,
+    make_worker: Callable[[Callable[[str], None]], PodWorker],
     *,
-    images: PulledImages | None = None,
     elected: bool = False,
 ) -> PodAgent:
-    """The agent of some nodes, which admits Pods by what their Nodes say."""
+    """Return the agent of some nodes. It admits Pods by the labels and taints of their Node objects."""
     single = names[0] if len(names) == 1 and not shared else ""
     pods = _informer(context, POD_VIEW, f"spec.nodeName={single}" if single else "")
     nodes = _nodes_of(context, names, shared)
@@ -185,11 +206,11 @@ def _agent(
 
     ExtendedResources(context, nodes, names, elected=elected)
     admission = NodeAdmission(homes, facts)
-    return PodAgent(context, pods, worker=worker, images=images, admission=admission, nodes=homes, elected=elected)
+    return PodAgent(context, pods, make_worker, admission=admission, nodes=homes, elected=elected)
 
 
 def _nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> SharedInformer[Any]:
-    """The Nodes, among which these are; a single one alone where nobody else watches all."""
+    """Return an informer of Nodes; of a single node alone, unless other control loops watch all Nodes."""
     return _informer(context, NODE_VIEW, f"metadata.name={names[0]}" if len(names) == 1 and not shared else "")
 
 
@@ -201,7 +222,7 @@ def _heartbeats(
     serve: NodeAddress | None,
     claim: NodeClaim | None = None,
 ) -> Heartbeats:
-    """The nodes' heartbeats, and the server that they tell of."""
+    """Return the nodes' heartbeats, and add the nodes' server to the manager."""
     client = context.manager.client.direct
     if serve is None:
         heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, claim=claim)

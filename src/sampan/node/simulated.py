@@ -13,11 +13,12 @@ from typing import Final
 from sampan.core.time import Clock, parse_time
 from sampan.node.addresses import PodAddresses
 from sampan.node.annotations import Script, script_of
+from sampan.node.container_view import Container
 from sampan.node.images import is_unreachable, not_found
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
 from sampan.node.status_records import is_of, lost, status_records
-from sampan.node.views import Container, Pod
+from sampan.node.views import Pod
 
 NAME: Final = "simulated"
 _KILLED: Final = 137
@@ -54,11 +55,11 @@ class SimulatedRuntime:
         return f"{NAME}://1.0.0"
 
     @property
-    def takes_config(self) -> bool:
-        """What is not run needs nothing."""
+    def applies_resources(self) -> bool:
+        """Simulated containers have no resources."""
         return False
 
-    def recover(self, pods: Sequence[Pod]) -> None:
+    async def recover(self, pods: Sequence[Pod]) -> None:
         """Resume the runs that the Pods' status reports; running containers of another runtime count as terminated."""
         now = self._clock.now()
         for pod in pods:
@@ -84,18 +85,29 @@ class SimulatedRuntime:
         self._sandbox(pod)
         return (self._addresses.take(pod.metadata.uid),)
 
-    async def ensure_image(self, pod: Pod, container: Container) -> None:
-        """Every image is there, unless the Pod's annotations or the image's name say otherwise. Raises `ImageError`."""
-        script = self._sandbox(pod).scripts.get(container.name, _EPHEMERAL)
+    async def find_image(self, pod: Pod, image: str) -> str:
+        """Return an id, unless the Pod's annotations or the image's name prevent it.
+
+        The annotations concern the images of ordinary containers only.
+        """
+        is_ordinary = any(each.image == image for each in pod.spec.containers)
+        script = script_of(pod.metadata.annotations, pod.spec.restart_policy)
+        fails_s = script.image_fails_s if is_ordinary else 0.0
         created = pod.metadata.creation_timestamp
         age_s = (self._clock.now() - parse_time(created)).total_seconds() if created else 0.0
-        if age_s < script.image_fails_s or is_unreachable(container.image):
-            raise ImageError("ErrImagePull", not_found(container.image))
+        return "" if age_s < fails_s or is_unreachable(image) else f"{NAME}://{image}"
+
+    async def pull_image(self, pod: Pod, image: str) -> str:
+        """Return an id. Raises `ImageError` if the Pod's annotations or the image's name prevent it."""
+        found = await self.find_image(pod, image)
+        if not found:
+            raise ImageError("ErrImagePull", not_found(image))
+        return found
 
     async def start_container(
-        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None
+        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig
     ) -> None:
-        """It runs at once; one that is to end at once has ended when this returns."""
+        """Start a container. If its script ends it at once, it has ended when this returns."""
         sandbox = self._sandbox(pod)
         before = sandbox.records.get(container.name)
         if before is not None and before.restart_count >= restart_count:
@@ -140,7 +152,7 @@ class SimulatedRuntime:
         """The address is free."""
         self._addresses.give_back(uid)
 
-    async def remove(self, uid: str) -> None:
+    async def remove_sandbox(self, uid: str) -> None:
         """Forget the Pod."""
         sandbox = self._sandboxes.pop(uid, None)
         self._addresses.give_back(uid)
@@ -170,7 +182,7 @@ class SimulatedRuntime:
         """Nobody listens."""
         raise _no_processes()
 
-    def usage(self, uid: str) -> Mapping[str, Usage]:
+    async def usage(self, uid: str) -> Mapping[str, Usage]:
         """What the Pod's annotations say, of the containers that run; nothing is used where they do not."""
         sandbox, now = self._sandboxes.get(uid), self._clock.now()
         if sandbox is None:

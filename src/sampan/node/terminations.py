@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sampan.node.details import ContainerDetails
+from sampan.node.container_view import Container
 from sampan.node.environment.fields import PodPlace
 from sampan.node.hooks import HookFailed, run_hook
 from sampan.node.node_events import NodeEvents
@@ -35,7 +35,7 @@ class _Kill:
     """In the loop's time."""
     runtime: Runtime
     place: PodPlace
-    container: ContainerDetails
+    container: Container
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     before: Sequence["_Kill"] = ()
     """Those that must have ended before it is stopped."""
@@ -77,7 +77,7 @@ class Terminations:
                 continue
             kill = kills.get(name)
             if kill is None or kill.id != record.id:
-                kill = _Kill(record.id, deadline, runtime, place, place.pod.details.container(name))
+                kill = _Kill(record.id, deadline, runtime, place, place.pod.spec.container(name))
                 if _is_sidecar(place, name):
                     kill.before = tuple(before)
                 kills[name] = kill

@@ -1,52 +1,23 @@
-"""What a node agent reads of Pods. Read only."""
+"""Pods, as far as a node agent reads them. Views are read only: changes are sent as patches."""
 
 from typing import Any
 
 import msgspec
 
 from sampan.loops.resources import PODS
+from sampan.node.container_view import Container, SecurityContext
+from sampan.node.volumes.sources import Volume
 from sampan.resource import ObjectMeta, ObjectType
 
 
-class ExitCodes(msgspec.Struct, rename="camel", gc=False):
-    """Some exit codes, or all but these."""
-
-    operator: str = "In"
-    """In or NotIn."""
-    values: list[int] = []
-
-
-class RestartRule(msgspec.Struct, rename="camel", gc=False):
-    """What becomes of a container that has ended with one of these codes, whatever its policy is."""
-
-    action: str = "Restart"
-    exit_codes: ExitCodes | None = None
-
-
-class Container(msgspec.Struct, rename="camel", gc=False):
-    """A container as it is wanted."""
-
-    name: str = ""
-    image: str = ""
-    image_pull_policy: str = ""
-    restart_policy: str = ""
-    """Of an init container: Always makes it a sidecar. Of another one: its own instead of the Pod's."""
-    restart_policy_rules: list[RestartRule] = []
-
-    @property
-    def is_sidecar(self) -> bool:
-        """Whether it is an init container that runs on beside the others."""
-        return self.restart_policy == "Always"
-
-
 class ReadinessGate(msgspec.Struct, rename="camel", gc=False):
-    """A condition that others must set before the Pod is ready."""
+    """Condition that another controller must set before the Pod is ready."""
 
     condition_type: str = ""
 
 
-class PodSpec(msgspec.Struct, rename="camel", gc=False):
-    """What is wanted of a Pod."""
+class PodSpec(msgspec.Struct, rename="camel"):
+    """Spec of a Pod."""
 
     node_name: str = ""
     restart_policy: str = "Always"
@@ -56,15 +27,29 @@ class PodSpec(msgspec.Struct, rename="camel", gc=False):
     readiness_gates: list[ReadinessGate] = []
     ephemeral_containers: list[Container] = []
     active_deadline_seconds: int | None = None
+    service_account_name: str = ""
+    hostname: str = ""
+    subdomain: str = ""
+    enable_service_links: bool = True
+    termination_grace_period_seconds: int | None = None
+    volumes: list[Volume] = []
+    security_context: SecurityContext = msgspec.field(default_factory=SecurityContext)
+
+    def container(self, name: str) -> Container:
+        """Return the container, init container or ephemeral container of this name. Raises `KeyError`."""
+        for each in (*self.containers, *self.init_containers, *self.ephemeral_containers):
+            if each.name == name:
+                return each
+        raise KeyError(name)
 
 
 class Pod(msgspec.Struct, rename="camel"):
-    """A Pod, seen by the agent of its node."""
+    """Pod that is bound to a node."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: PodSpec = msgspec.field(default_factory=PodSpec)
     status: dict[str, Any] = msgspec.field(default_factory=dict)
-    """As it travels: the agent compares it with what it would write."""
+    """As JSON, because the agent compares it with the status that it would write."""
 
     @property
     def key(self) -> str:
@@ -73,7 +58,7 @@ class Pod(msgspec.Struct, rename="camel"):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its containers have ended for good."""
+        """Whether its containers have ended and will not run again."""
         return self.status.get("phase") in ("Succeeded", "Failed")
 
 

@@ -116,11 +116,11 @@ async def test_what_is_removed_leaves_nothing(tmp_path: Path, isolation: Isolati
             pod(), *sh("trap '' TERM; setsid sleep 48.22 & touch here; mkdir -p a/b; chmod 0 a; echo up; wait")
         )
         await found.seen(pod(), b"up")
-        await found.runtime.remove(pod().metadata.uid)
+        await found.runtime.remove_sandbox(pod().metadata.uid)
         assert found.runtime.containers(pod().metadata.uid) == {}
         await no_more(b"48.22")
         assert left_in(tmp_path) == []
-        await found.runtime.remove(pod().metadata.uid)
+        await found.runtime.remove_sandbox(pod().metadata.uid)
 
 
 async def test_output_closed_early_and_binary_output_do_no_harm(tmp_path: Path, isolation: Isolation) -> None:
@@ -190,12 +190,12 @@ async def test_usage_is_known_of_what_runs(tmp_path: Path, isolation: Isolation)
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), *sh("i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done; echo up; sleep 60"))
         await found.seen(pod(), b"up")
-        usage = found.runtime.usage(pod().metadata.uid)["main"]
+        usage = (await found.runtime.usage(pod().metadata.uid))["main"]
         assert usage.cpu_s > 0
         assert usage.memory_bytes > 100_000
         await found.runtime.stop_containers(pod(), ["main"], 0)
         await found.end(pod())
-        assert found.runtime.usage(pod().metadata.uid) == {}
+        assert await found.runtime.usage(pod().metadata.uid) == {}
 
 
 async def test_without_stdin_the_input_is_empty(tmp_path: Path, isolation: Isolation) -> None:

@@ -47,20 +47,19 @@ def test_names_stand_for_directories_or_the_host(stores: Path, name: str, place:
 
 
 @pytest.mark.parametrize(
-    ("name", "policy", "reason"),
+    ("name", "reason"),
     [
-        ("unknown:1", "Always", "ErrImagePull"),
-        ("unknown:1", "Never", "ErrImageNeverPull"),
-        ("No Name", "", "InvalidImageName"),
-        ("a/../b", "", "InvalidImageName"),
-        ("/etc", "", "InvalidImageName"),
-        ("", "", "InvalidImageName"),
-        ("gone", "", "ErrImagePull"),
+        ("unknown:1", "ErrImagePull"),
+        ("No Name", "InvalidImageName"),
+        ("a/../b", "InvalidImageName"),
+        ("/etc", "InvalidImageName"),
+        ("", "InvalidImageName"),
+        ("gone", "ErrImagePull"),
     ],
 )
-def test_images_that_cannot_be_had(name: str, policy: str, reason: str) -> None:
+def test_images_that_are_not_available(name: str, reason: str) -> None:
     with pytest.raises(ImageError) as caught:
-        Images({"gone": "/no/such/directory"}, default="refuse").find(name, policy)
+        Images({"gone": "/no/such/directory"}, default="refuse").find(name)
     assert caught.value.reason == reason
 
 

@@ -47,7 +47,7 @@ async def killed_agent(root: Path, isolation: Isolation, script: str) -> None:
 async def test_what_a_killed_agent_has_left_is_ended_and_told(tmp_path: Path, isolation: Isolation) -> None:
     await killed_agent(tmp_path, isolation, "setsid sleep 52.66 & (sleep 52.66 &); echo up; sleep 52.66")
     after = Node(tmp_path, isolation, {})
-    after.runtime.recover([pod(), pod("over")])
+    await after.runtime.recover([pod(), pod("over")])
     await no_more(b"52.66")
     record = after.record(pod())
     assert (record.exit_code, record.reason, record.is_running) == (137, "Unknown", False)
@@ -59,7 +59,7 @@ async def test_what_a_killed_agent_has_left_is_ended_and_told(tmp_path: Path, is
 async def test_a_run_that_was_begun_is_not_begun_again(tmp_path: Path) -> None:
     await killed_agent(tmp_path, "none", "echo up; sleep 53.77")
     async with node(tmp_path) as after:
-        after.runtime.recover([pod()])
+        await after.runtime.recover([pod()])
         await after.start(pod(), "true", run=0)
         assert after.record(pod()).exit_code == 137
         await after.run(pod(), *sh("echo again"), run=1)
@@ -70,7 +70,7 @@ async def test_a_run_that_was_begun_is_not_begun_again(tmp_path: Path) -> None:
 
 async def test_pods_that_are_gone_leave_nothing(tmp_path: Path, isolation: Isolation) -> None:
     await killed_agent(tmp_path, isolation, "setsid sleep 54.88 & touch file; echo up; sleep 54.88")
-    Node(tmp_path, isolation, {}).runtime.recover([])
+    await Node(tmp_path, isolation, {}).runtime.recover([])
     await no_more(b"54.88")
     assert left_in(tmp_path) == []
 
@@ -80,7 +80,7 @@ async def test_records_that_cannot_be_read_are_left_out(tmp_path: Path, caplog: 
         await found.run(pod(), "true")
     (tmp_path / "pods" / "uid-of-web" / "containers" / "main" / "record.json").write_bytes(b'{"record":')
     after = Node(tmp_path, "none", {})
-    after.runtime.recover([pod()])
+    await after.runtime.recover([pod()])
     assert after.runtime.containers("uid-of-web") == {}
     assert "cannot be read" in caplog.text
 
@@ -127,7 +127,7 @@ async def test_random_ends_leave_nothing(tmp_path: Path, isolation: Isolation, s
                 start.cancel()
             await asyncio.gather(start, return_exceptions=True)
             await found.runtime.stop_containers(own, ["main"], chance.choice([0, 0.01, 0.05]))
-        await found.runtime.remove(own.metadata.uid)
+        await found.runtime.remove_sandbox(own.metadata.uid)
 
     async with node(tmp_path, isolation) as found:
         await asyncio.gather(*(live(found, number) for number in range(6)))
@@ -141,4 +141,4 @@ async def test_a_chatty_container_lets_others_have_their_turn(tmp_path: Path) ->
         for number in range(3):
             code, _ = await found.run(pod(f"web-{number}"), "true")
             assert code == 0
-        await found.runtime.remove(pod("chatty").metadata.uid)
+        await found.runtime.remove_sandbox(pod("chatty").metadata.uid)

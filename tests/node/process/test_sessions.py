@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from sampan.node.container_view import Container
 from sampan.node.process import Isolation
 from sampan.node.process.output import BUFFER_BYTES_MAX, Output
 from sampan.node.sessions import Streams
-from sampan.node.views import Container
 from tests.node.process.running import Node, node, output, pod, sh
 from tests.node.process.test_containers import isolation, no_more
 
@@ -212,7 +212,7 @@ async def test_descriptors_are_given_back(tmp_path: Path, isolation: Isolation) 
             session = await found.runtime.exec(pod("long"), "main", ["cat"], TERMINAL)
             await session.close()
             await session.wait()
-            await found.runtime.remove(pod("long").metadata.uid)
+            await found.runtime.remove_sandbox(pod("long").metadata.uid)
         assert len(os.listdir("/proc/self/fd")) == before
 
 

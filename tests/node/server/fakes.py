@@ -4,10 +4,11 @@ import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from sampan.node.container_view import Container
 from sampan.node.runtime import ContainerRecord, LogOptions
 from sampan.node.server.hosted import HostedPod
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
-from sampan.node.views import Container, Pod, PodSpec
+from sampan.node.views import Pod, PodSpec
 from sampan.resource import ObjectMeta
 
 STARTED = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
@@ -70,7 +71,7 @@ class FakeRuntime:
     """Its only container that runs is `main`."""
 
     version = "fake://1"
-    takes_config = False
+    applies_resources = False
 
     def __init__(self) -> None:
         self.sessions: asyncio.Queue[ProcessSession] = asyncio.Queue()
@@ -81,15 +82,19 @@ class FakeRuntime:
         self.log_closed = asyncio.Event()
         self.ports: dict[int, int] = {}
 
-    def recover(self, pods: Sequence[Pod]) -> None: ...
+    async def recover(self, pods: Sequence[Pod]) -> None: ...
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         return ()
 
-    async def ensure_image(self, pod: Pod, container: Container) -> None: ...
+    async def find_image(self, pod: Pod, image: str) -> str:
+        return image
+
+    async def pull_image(self, pod: Pod, image: str) -> str:
+        return image
 
     async def start_container(
-        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None
+        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig
     ) -> None: ...
 
     def containers(self, uid: str) -> Mapping[str, ContainerRecord]:
@@ -100,7 +105,7 @@ class FakeRuntime:
 
     async def stop_sandbox(self, uid: str) -> None: ...
 
-    async def remove(self, uid: str) -> None: ...
+    async def remove_sandbox(self, uid: str) -> None: ...
 
     async def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
         self.log_options = options
@@ -136,7 +141,7 @@ class FakeRuntime:
             raise ConnectionRefusedError("connection refused")
         return await asyncio.open_connection("127.0.0.1", self.ports[port])
 
-    def usage(self, uid: str) -> Mapping[str, Usage]:
+    async def usage(self, uid: str) -> Mapping[str, Usage]:
         return {"main": Usage(1.5, 4096)}
 
 

@@ -6,13 +6,13 @@ Source: pkg/kubelet/kubelet_pods.go `makeEnvironmentVariables` (1.36).
 from collections.abc import Mapping
 
 from sampan.core.expansion import expand, from_mappings
-from sampan.node.details import ContainerDetails, EnvFrom, EnvVarSource, KeyRef
+from sampan.node.container_view import Container, EnvFrom, EnvVarSource, KeyRef
 from sampan.node.environment.fields import PodPlace, field_value, resource_value
 from sampan.node.references import Missing, References
 
 
 async def environment_of(
-    place: PodPlace, container: ContainerDetails, services: Mapping[str, str], references: References
+    place: PodPlace, container: Container, services: Mapping[str, str], references: References
 ) -> dict[str, str]:
     """The variables by name, in the order of their definition: those of whole objects, the container's, the Services'.
 
@@ -40,14 +40,14 @@ def host_name(place: PodPlace) -> str:
     """
     if place.pod.spec.host_network:
         return place.pod.spec.node_name
-    name = place.pod.details.hostname or place.pod.metadata.name
+    name = place.pod.spec.hostname or place.pod.metadata.name
     return name if len(name) <= 63 else name[:63].rstrip("-.")
 
 
 class _Reading:
     """Reads each object once."""
 
-    def __init__(self, place: PodPlace, container: ContainerDetails, references: References) -> None:
+    def __init__(self, place: PodPlace, container: Container, references: References) -> None:
         self._place = place
         self._container = container
         self._references = references

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sampan.core.quantity import Quantity, parse
-from sampan.node.details import DetailedPod
+from sampan.node.views import Pod
 from sampan.node.volumes.sources import ResourcePath
 
 _ESCAPES: Final = {
@@ -30,7 +30,7 @@ _LIMITED: Final = ("cpu", "memory", "ephemeral-storage")
 class PodPlace:
     """A Pod, and what only its node knows of it."""
 
-    pod: DetailedPod
+    pod: Pod
     host_ip: str
     addresses: Sequence[str] = ()
     """Empty until it has a sandbox; for a Pod in the host's network the host's."""
@@ -55,7 +55,7 @@ def field_value(place: PodPlace, path: str) -> str:
         case "spec.nodeName":
             return pod.spec.node_name
         case "spec.serviceAccountName":
-            return pod.details.service_account_name
+            return pod.spec.service_account_name
         case "status.hostIP" | "status.hostIPs":
             return place.host_ip
         case "status.podIP":
@@ -65,7 +65,7 @@ def field_value(place: PodPlace, path: str) -> str:
     return _subscript(pod, path)
 
 
-def _subscript(pod: DetailedPod, path: str) -> str:
+def _subscript(pod: Pod, path: str) -> str:
     name, opened, rest = path.partition("['")
     if not (opened and name and rest.endswith("']")):
         raise ValueError(f"unsupported fieldPath: {path}")
@@ -107,7 +107,7 @@ def resource_value(place: PodPlace, wanted: ResourcePath, container: str) -> str
         raise ValueError(f"unsupported container resource : {wanted.resource}")
     name = wanted.container_name or container
     try:
-        details = place.pod.details.container(name)
+        details = place.pod.spec.container(name)
     except KeyError:
         raise ValueError(f"container {name} not found") from None
     said = (details.resources.limits if kind == "limits" else details.resources.requests).get(resource)

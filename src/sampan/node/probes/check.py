@@ -7,7 +7,7 @@ import asyncio
 
 from sampan.core.expansion import expand, from_mappings
 from sampan.node.commands import run_in_container
-from sampan.node.details import ContainerDetails, Probe
+from sampan.node.container_view import Container, Probe
 from sampan.node.environment.fields import PodPlace
 from sampan.node.probes.grpc import probe_grpc
 from sampan.node.probes.http import http_get_of, probe_http
@@ -18,7 +18,7 @@ from sampan.node.runtime import Runtime
 from sampan.node.sessions import Unsupported
 
 
-async def check(runtime: Runtime, place: PodPlace, container: ContainerDetails, probe: Probe) -> Outcome:
+async def check(runtime: Runtime, place: PodPlace, container: Container, probe: Probe) -> Outcome:
     """What a probe finds. Raises `ProbeError`."""
     timeout_s = float(probe.timeout_seconds or 1)
     pod_ip = next(iter(place.addresses), place.host_ip)
@@ -38,7 +38,7 @@ async def check(runtime: Runtime, place: PodPlace, container: ContainerDetails, 
 
 
 async def _exec(
-    runtime: Runtime, place: PodPlace, container: ContainerDetails, command: list[str], timeout_s: float
+    runtime: Runtime, place: PodPlace, container: Container, command: list[str], timeout_s: float
 ) -> Outcome:
     # Only what is written in the spec is expanded: a probe does not read ConfigMaps each time.
     value_of = from_mappings({each.name: each.value for each in container.env})

@@ -12,7 +12,7 @@ import httptools
 
 from sampan.core.dial import open_connection
 from sampan.core.tls_trust import unverified_context
-from sampan.node.details import ContainerDetails, HttpGetAction
+from sampan.node.container_view import Container, HttpGetAction
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port, resolve_port
 
@@ -61,7 +61,7 @@ class HttpGet:
     headers: tuple[tuple[str, str], ...]
 
 
-def http_get_of(action: HttpGetAction, container: ContainerDetails, pod_ip: str, purpose: str = "probe") -> HttpGet:
+def http_get_of(action: HttpGetAction, container: Container, pod_ip: str, purpose: str = "probe") -> HttpGet:
     """The request that a probe or hook means. Raises `ValueError` for a port that is none."""
     port = resolve_port(action.port, container)
     path = quote(action.path, safe="/?#%&=+,;:@!$'()*~[]-._")

@@ -1,9 +1,9 @@
 """Ports by their numbers or names. Source: kubernetes pkg/probe/util.go `ResolveContainerPort` (1.36)."""
 
-from sampan.node.details import ContainerDetails
+from sampan.node.container_view import Container
 
 
-def resolve_port(port: int | str, container: ContainerDetails) -> int:
+def resolve_port(port: int | str, container: Container) -> int:
     """The number of a port. Raises `ValueError`."""
     if isinstance(port, str):
         named = next((each.container_port for each in container.ports if each.name == port), None)

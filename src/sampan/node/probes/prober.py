@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from sampan.node.details import ContainerDetails, Probe
+from sampan.node.container_view import Container, Probe
 from sampan.node.environment.fields import PodPlace
 from sampan.node.node_events import NodeEvents
 from sampan.node.probes.check import check
@@ -42,7 +42,7 @@ class _Probed:
 
     runtime: Runtime
     place: PodPlace
-    container: ContainerDetails
+    container: Container
     record: ContainerRecord
     results: ProbeResults
 
@@ -60,7 +60,7 @@ class Prober:
     def look(self, runtime: Runtime, place: PodPlace, records: dict[str, ContainerRecord]) -> None:
         """Begin to look at containers that have come to run, and stop it for those that have ended."""
         uid = place.pod.metadata.uid
-        for container in (*place.pod.details.init_containers, *place.pod.details.containers):
+        for container in (*place.pod.spec.init_containers, *place.pod.spec.containers):
             if not (container.startup_probe or container.readiness_probe or container.liveness_probe):
                 continue
             known = self._results.setdefault(uid, {})

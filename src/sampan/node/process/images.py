@@ -66,8 +66,8 @@ class Images:
         self._directory = directory
         self._default = default
 
-    def find(self, name: str, pull_policy: str = "") -> Image:
-        """The image of a name. Raises `ImageError`."""
+    def find(self, name: str) -> Image:
+        """Return the image with this name. Raises `ImageError`."""
         match = _is_name(name)
         if match is None:
             message = f'Failed to apply default image tag "{name}": couldn\'t parse image name "{name}"'
@@ -77,9 +77,6 @@ class Images:
             return Image(name)
         if place:
             return _read(name, place)
-        if pull_policy == "Never":
-            message = f'Container image "{name}" is not present with pull policy of Never'
-            raise ImageError("ErrImageNeverPull", message)
         raise ImageError("ErrImagePull", f'no directory of this node stands for the image "{name}"')
 
     def _place(self, name: str, repository: str, tag: str) -> str:

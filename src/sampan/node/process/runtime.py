@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.core.time import Clock
+from sampan.node.container_view import Container
 from sampan.node.process.images import Image, Images
 from sampan.node.process.isolation import Isolation, namespaces_work
 from sampan.node.process.launch import Launcher, LaunchError
@@ -38,7 +39,7 @@ from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Usage
 from sampan.node.status_records import lost, status_records
 from sampan.node.tmpfs import TmpfsMounts
-from sampan.node.views import Container, Pod
+from sampan.node.views import Pod
 
 NAME: Final = "process"
 START_ERROR: Final = 128
@@ -110,8 +111,8 @@ class ProcessRuntime:
         return f"{NAME}://1.0.0"
 
     @property
-    def takes_config(self) -> bool:
-        """Processes need an environment and volumes."""
+    def applies_resources(self) -> bool:
+        """Limits are applied as far as rlimits can."""
         return True
 
     async def run(self) -> None:
@@ -131,7 +132,7 @@ class ProcessRuntime:
             self._memory.unmount_all()
             self._launcher.close()
 
-    def recover(self, pods: Sequence[Pod]) -> None:
+    async def recover(self, pods: Sequence[Pod]) -> None:
         """End what a killed agent has left, and read its records.
 
         Containers that only the Pod's status reports (another runtime ran them, or the directory was deleted) count as
@@ -156,14 +157,23 @@ class ProcessRuntime:
         self._sandbox(pod)
         return (self._host_ip,)
 
-    async def ensure_image(self, pod: Pod, container: Container) -> None:
-        """Find what the image stands for. Raises `ImageError`."""
-        self._images.find(container.image, container.image_pull_policy)
+    async def find_image(self, pod: Pod, image: str) -> str:
+        """Return the id of the image's directory; empty if there is none, or it cannot be read. Raises `ImageError`."""
+        try:
+            return self._images.find(image).id
+        except ImageError as error:
+            if error.reason == "ErrImagePull":
+                return ""
+            raise
+
+    async def pull_image(self, pod: Pod, image: str) -> str:
+        """Return the id of the image's directory. Raises `ImageError`, as there is no registry to pull from."""
+        return self._images.find(image).id
 
     async def start_container(
-        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None
+        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig
     ) -> None:
-        """Its program runs when this returns, or has failed to."""
+        """Start the program of a container. When this returns, it runs or has ended."""
         sandbox = self._sandbox(pod)
         await self._is_running.wait()
         async with sandbox.lock:
@@ -178,9 +188,9 @@ class ProcessRuntime:
                 started_at=self._clock.now(),
                 previous=None if before is None else replace(before.record, previous=None),
             )
-            slot = _Slot(record, config or ContainerConfig())
+            slot = _Slot(record, config)
             try:
-                image = self._images.find(container.image, container.image_pull_policy)
+                image = self._images.find(container.image)
                 slot.record = replace(record, image_id=f"{NAME}://{image.id}")
                 slot.running = await self._start(sandbox, slot, image)
             except (LaunchError, ImageError, OSError, ValueError) as error:
@@ -208,7 +218,7 @@ class ProcessRuntime:
     async def stop_sandbox(self, uid: str) -> None:
         """There is nothing to give back."""
 
-    async def remove(self, uid: str) -> None:
+    async def remove_sandbox(self, uid: str) -> None:
         """Kill what runs, delete all that is on disk, volumes too."""
         sandbox = self._sandboxes.get(uid)
         if sandbox is None:
@@ -262,7 +272,7 @@ class ProcessRuntime:
             raise LookupError(f'pod "{pod.metadata.name}" not found')
         return await connect(("127.0.0.1", self._host_ip), port)
 
-    def usage(self, uid: str) -> Mapping[str, Usage]:
+    async def usage(self, uid: str) -> Mapping[str, Usage]:
         """CPU time and resident memory of its running containers."""
         sandbox = self._sandboxes.get(uid)
         slots = {} if sandbox is None else sandbox.slots

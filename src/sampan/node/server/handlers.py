@@ -4,6 +4,7 @@ Source: kubelet pkg/kubelet/server/server.go (1.36).
 """
 
 import datetime as dt
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -22,11 +23,12 @@ from sampan.node.server.logs import answer_logs
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.port_forward import serve_port_forward
 from sampan.node.server.remote_command import BadStreams, serve_command, wanted_streams
-from sampan.node.server.usage import NodeUsage, pod_usages, resource_metrics, summary
+from sampan.node.server.usage import NodeUsage, PodUsage, pod_usages, resource_metrics, summary
 from sampan.node.sessions import Session, Usage
 from sampan.node.views import Pod
 from sampan.operator.http import Answer, AnyAnswer, Request
 
+_log = logging.getLogger("sampan.node")
 _JSON: Final = "application/json"
 _NOT_FOUND: Final = Answer(404, b"404 page not found\n")
 _CHECKS: Final = ("", "ping", "log", "syncloop")
@@ -69,9 +71,9 @@ class Handlers:
             return missing.answer
         if first == "logs":
             return await answer_log_file(self.options.log_directory, "/".join(rest))
-        return self._document("/".join((first, *rest)).rstrip("/"))
+        return await self._document("/".join((first, *rest)).rstrip("/"))
 
-    def _document(self, path: str) -> Answer:
+    async def _document(self, path: str) -> Answer:
         """What has one body and no parameters."""
         match path:
             case "pods":
@@ -80,10 +82,10 @@ class Handlers:
                 return Answer(200, running_pod_list(self.list_pods()), _JSON)
             case "stats/summary":
                 node = NodeUsage(self.options.node_name, self.node_usage(), self.started_at)
-                shown = summary(pod_usages(self.list_pods()), node, self.clock.now())
+                shown = summary(await pod_usages(self.list_pods()), node, self.clock.now())
                 return Answer(200, msgspec.json.encode(shown), _JSON)
             case "metrics/resource":
-                text = resource_metrics(lambda: pod_usages(self.list_pods()), self.node_usage(), self.clock.now())
+                text = resource_metrics(await self._usages(), self.node_usage(), self.clock.now())
                 return Answer(200, text, "text/plain; version=0.0.4; charset=utf-8")
             case "metrics":
                 return Answer(200, generate_latest(self.registry), CONTENT_TYPE_LATEST)
@@ -91,6 +93,14 @@ class Handlers:
                 return Answer(200, msgspec.json.encode({"kubeletconfig": dict(self.options.configuration)}), _JSON)
         kind, _, name = path.partition("/")
         return Answer(200, b"ok") if kind == "healthz" and name in _CHECKS else _NOT_FOUND
+
+    async def _usages(self) -> list[PodUsage] | None:
+        """Return the usage of all Pods; None if it cannot be read."""
+        try:
+            return await pod_usages(self.list_pods())
+        except Exception as error:
+            _log.warning("cannot read the resource usage of pods: %s", error)
+            return None
 
     def _stream(self, request: Request, kind: str, steps: Sequence[str]) -> AnyAnswer:
         if request.method not in ("GET", "POST"):

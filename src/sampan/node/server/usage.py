@@ -5,7 +5,7 @@ Source: kubelet pkg/kubelet/metrics/collectors/resource_metrics.go, kubelet/pkg/
 
 import datetime as dt
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -56,12 +56,12 @@ def host_usage() -> Usage | None:
         return None
 
 
-def pod_usages(pods: Iterable[HostedPod]) -> list[PodUsage]:
-    """Of all Pods whose containers tell what they use."""
+async def pod_usages(pods: Iterable[HostedPod]) -> list[PodUsage]:
+    """Return the usage of all Pods whose runtime knows it."""
     found = []
     for hosted in pods:
         uid = hosted.pod.metadata.uid
-        usages = hosted.runtime.usage(uid)
+        usages = await hosted.runtime.usage(uid)
         if usages:
             found.append(PodUsage(hosted, tuple(_containers(usages, hosted.runtime.containers(uid)))))
     return found
@@ -74,13 +74,10 @@ def _containers(usages: Mapping[str, Usage], records: Mapping[str, ContainerReco
             yield ContainerUsage(name, usage, record.started_at)
 
 
-def resource_metrics(pods: Callable[[], list[PodUsage]], node: Usage | None, now: dt.datetime) -> bytes:
-    """The Prometheus text of /metrics/resource."""
+def resource_metrics(pods: list[PodUsage] | None, node: Usage | None, now: dt.datetime) -> bytes:
+    """Return the Prometheus text of /metrics/resource. `pods`: None if their usage could not be read."""
     text = _Text(int(now.timestamp() * 1000))
-    try:
-        used, error = pods(), 0
-    except Exception:
-        used, error = [], 1
+    used, error = ([], 1) if pods is None else (pods, 0)
     inner = [(_labels(pod.hosted, container.name), container) for pod in used for container in pod.containers]
     outer = [(_labels(pod.hosted), pod.total) for pod in used]
     cpu, memory = "Cumulative cpu time consumed by the {} in core-seconds", "Current working set of the {} in bytes"

@@ -7,8 +7,8 @@ storage/ephemeral/ephemeral.go (1.36).
 from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.node.details import DetailedPod
 from sampan.node.references import Claim, Missing, References
+from sampan.node.views import Pod
 from sampan.node.volumes.sources import Volume
 
 
@@ -22,7 +22,7 @@ class ClaimedPath:
     is_local: bool
 
 
-async def claimed_path(pod: DetailedPod, volume: Volume, references: References) -> ClaimedPath:
+async def claimed_path(pod: Pod, volume: Volume, references: References) -> ClaimedPath:
     """Where the volume of a claim is. Raises `Missing`, `Unreadable`, `ValueError`."""
     claim = await _claim(pod, volume, references)
     name = claim.metadata.name
@@ -40,7 +40,7 @@ async def claimed_path(pod: DetailedPod, volume: Volume, references: References)
     raise ValueError(f'no volume plugin matched PV "{claim.spec.volume_name}"')
 
 
-async def _claim(pod: DetailedPod, volume: Volume, references: References) -> Claim:
+async def _claim(pod: Pod, volume: Volume, references: References) -> Claim:
     namespace = pod.metadata.namespace
     if volume.persistent_volume_claim is not None:
         return await references.claim(namespace, volume.persistent_volume_claim.claim_name)

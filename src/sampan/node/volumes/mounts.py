@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from sampan.core.expansion import expand
-from sampan.node.details import ContainerDetails, VolumeMount
+from sampan.node.container_view import Container, VolumeMount
 from sampan.node.sessions import Mount
 
 
@@ -28,7 +28,7 @@ class MountedVolume:
 
 
 def mounts_of(
-    container: ContainerDetails, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], copies: Path
+    container: Container, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], copies: Path
 ) -> Sequence[Mount]:
     """The mounts of a container. Raises `MountError`, `OSError`.
 

@@ -5,9 +5,9 @@ Source: kubernetes pkg/volume/{configmap,secret,downwardapi,projected} `MakePayl
 
 from collections.abc import Mapping
 
-from sampan.node.details import DetailedPod
 from sampan.node.environment.fields import PodPlace, field_value, resource_value
 from sampan.node.references import Missing, References
+from sampan.node.views import Pod
 from sampan.node.volumes.atomic_writer import File, Payload
 from sampan.node.volumes.sources import DownwardApi, Projected, ProjectedSource, Projection, Volume
 from sampan.node.volumes.tokens import Tokens
@@ -81,16 +81,16 @@ def _token_access(place: PodPlace, projected: Projected) -> tuple[int, int | Non
     Source: kubernetes pkg/volume/projected/projected.go `collectData` (1.36).
     """
     owner = common_user(place.pod)
-    has_owner = owner is not None or place.pod.details.security_context.fs_group is not None
+    has_owner = owner is not None or place.pod.spec.security_context.fs_group is not None
     return (0o600 if has_owner else projected.default_mode), owner
 
 
-def common_user(pod: DetailedPod) -> int | None:
+def common_user(pod: Pod) -> int | None:
     """Return the user that all containers run as by their runAsUser; None if one has none or they differ.
 
     Source: kubernetes pkg/volume/util/util.go `FsUserFrom` (1.36).
     """
-    details = pod.details
+    details = pod.spec
     users = {
         details.security_context.run_as_user
         if container.security_context.run_as_user is None

@@ -9,8 +9,8 @@ from typing import Final
 from sampan.client import Client, ClientError, NotFound
 from sampan.core.time import Clock, parse_time
 from sampan.loops.resources import SERVICE_ACCOUNTS
-from sampan.node.details import DetailedPod
 from sampan.node.references import Missing, Unreadable
+from sampan.node.views import Pod
 from sampan.node.volumes.sources import TokenProjection
 from sampan.resource import Object
 
@@ -37,9 +37,9 @@ class Tokens:
         self._clock = clock
         self._tokens: dict[_Key, Token] = {}
 
-    async def token(self, pod: DetailedPod, wanted: TokenProjection) -> Token:
+    async def token(self, pod: Pod, wanted: TokenProjection) -> Token:
         """The token for a Pod. One that cannot be renewed is used until it expires. Raises `Missing`, `Unreadable`."""
-        account = pod.details.service_account_name or "default"
+        account = pod.spec.service_account_name or "default"
         key = (pod.metadata.uid, account, wanted.audience, wanted.expiration_seconds)
         now = self._clock.now().timestamp()
         known = self._tokens.get(key)
@@ -59,7 +59,7 @@ class Tokens:
         for key in [key for key in self._tokens if key[0] == uid]:
             del self._tokens[key]
 
-    async def _request(self, pod: DetailedPod, account: str, wanted: TokenProjection) -> Token:
+    async def _request(self, pod: Pod, account: str, wanted: TokenProjection) -> Token:
         reference = {"apiVersion": "v1", "kind": "Pod", "name": pod.metadata.name, "uid": pod.metadata.uid}
         spec: Object = {"expirationSeconds": wanted.expiration_seconds, "boundObjectRef": reference}
         spec["audiences"] = [wanted.audience] if wanted.audience else []

@@ -17,11 +17,11 @@ from typing import Final
 
 from sampan.core.quantity import parse
 from sampan.core.time import Clock
-from sampan.node.details import DetailedPod
 from sampan.node.environment.fields import PodPlace
 from sampan.node.references import Missing, References, Unreadable
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts, unmount_below
+from sampan.node.views import Pod
 from sampan.node.volumes.atomic_writer import write_files
 from sampan.node.volumes.claims import claimed_path
 from sampan.node.volumes.followers import Followers, Reference, references_of
@@ -59,28 +59,36 @@ class _Known:
 class Volumes:
     """The volumes of all Pods of this process."""
 
-    def __init__(self, root: Path, references: References, *, tasks: Tasks, clock: Clock, memory: TmpfsMounts) -> None:
-        """`root`: of the runtime, in which Pods have their directories. `memory`: for volumes that are not on disk."""
+    def __init__(
+        self,
+        root: Path,
+        references: References,
+        *,
+        tasks: Tasks,
+        clock: Clock,
+        memory: TmpfsMounts,
+        changed: Callable[[str], None],
+    ) -> None:
+        """`root`: directory of the runtime, which has a directory for each Pod. `memory`: mounts for volumes in memory.
+
+        `changed` is called with a Pod's key when files of its volumes must be written again.
+        """
         self._root = root.absolute()
         self._memory = memory
         self._references = references
         self._clock = clock
-        self._changed: Callable[[str], None] = lambda key: None
+        self._changed = changed
         self._tokens = Tokens(references.client, clock)
         self._payloads = Payloads(references, self._tokens)
         self._followers = Followers(references.client, tasks, self._stale)
         self._known: dict[str, _Known] = {}
-
-    def on_change(self, changed: Callable[[str], None]) -> None:
-        """Whom to tell of a Pod, by its key, whose files are to be written anew."""
-        self._changed = changed
 
     async def mount(self, place: PodPlace) -> Mapping[str, MountedVolume]:
         """The volumes that the Pod's containers use, their files as they are to be now. Raises `MountFailed`."""
         pod = place.pod
         uid = pod.metadata.uid
         used = _used(pod)
-        volumes = [volume for volume in pod.details.volumes if volume.name in used]
+        volumes = [volume for volume in pod.spec.volumes if volume.name in used]
         if not volumes:
             return {}
         known = self._known.setdefault(uid, _Known(pod.key))
@@ -121,7 +129,7 @@ class Volumes:
     def _pod(self, uid: str) -> Path:
         return self._root / "pods" / uid
 
-    def _follow(self, pod: DetailedPod, volumes: list[Volume]) -> None:
+    def _follow(self, pod: Pod, volumes: list[Volume]) -> None:
         references: set[Reference] = set()
         for volume in volumes:
             references |= references_of(volume, pod.metadata.namespace)
@@ -155,7 +163,7 @@ class Volumes:
         path = self._directory(place.pod.metadata.uid, _plugin(volume), volume.name)
         files, renew_at = await self._payloads.of_volume(place, volume)
         self._memory.mount(path)
-        write_files(path, files, group=place.pod.details.security_context.fs_group)
+        write_files(path, files, group=place.pod.spec.security_context.fs_group)
         if renew_at is not None:
             known.renew_at = renew_at if known.renew_at is None else min(renew_at, known.renew_at)
         return MountedVolume(path, read_only=True, is_written=True)
@@ -170,13 +178,13 @@ class Volumes:
         if is_new:
             path.mkdir(parents=True, exist_ok=True)
             path.chmod(0o777)
-            group = pod.details.security_context.fs_group
+            group = pod.spec.security_context.fs_group
             if group is not None and os.geteuid() == 0:
                 os.chown(path, -1, group)
                 path.chmod(0o2777)
         return MountedVolume(path)
 
-    async def _claimed(self, pod: DetailedPod, volume: Volume, known: _Known) -> MountedVolume:
+    async def _claimed(self, pod: Pod, volume: Volume, known: _Known) -> MountedVolume:
         mounted = known.mounted.get(volume.name)
         if mounted is not None:
             return mounted
@@ -203,16 +211,16 @@ def _plugin(volume: Volume) -> str:
     return "downward-api" if volume.downward_api is not None else "projected"
 
 
-def _used(pod: DetailedPod) -> set[str]:
+def _used(pod: Pod) -> set[str]:
     """The names of the volumes that a container mounts."""
-    details = pod.details
+    details = pod.spec
     containers = (*details.containers, *details.init_containers, *details.ephemeral_containers)
     return {mount.name for container in containers for mount in container.volume_mounts}
 
 
-def _has_copies(pod: DetailedPod) -> bool:
+def _has_copies(pod: Pod) -> bool:
     """Whether a container mounts a part of a volume: parts of volumes that the agent writes are copied."""
-    details = pod.details
+    details = pod.spec
     containers = (*details.containers, *details.init_containers, *details.ephemeral_containers)
     return any(mount.sub_path or mount.sub_path_expr for container in containers for mount in container.volume_mounts)
 

@@ -1,20 +1,15 @@
-"""The whole of a Pod's spec, as far as containers that really run need it: only for runtimes that take a config.
+"""Containers of a Pod, as far as the node agent reads them.
 
-Source: api core/v1/types.go (1.36).
+Source: api core/v1/types.go `Container`, `Probe`, `Lifecycle`, `SecurityContext` (1.36).
 """
-
-from typing import Any
 
 import msgspec
 
-from sampan.loops.resources import PODS
-from sampan.node.views import Pod
-from sampan.node.volumes.sources import FieldPath, ResourcePath, Volume
-from sampan.resource import ObjectType
+from sampan.node.volumes.sources import FieldPath, ResourcePath
 
 
 class KeyRef(msgspec.Struct, rename="camel", gc=False):
-    """A key of a ConfigMap or a Secret."""
+    """Key of a ConfigMap or a Secret."""
 
     name: str = ""
     key: str = ""
@@ -22,7 +17,7 @@ class KeyRef(msgspec.Struct, rename="camel", gc=False):
 
 
 class EnvVarSource(msgspec.Struct, rename="camel", gc=False):
-    """Where a value comes from."""
+    """Source of a variable's value. Exactly one field is set."""
 
     field_ref: FieldPath | None = None
     resource_field_ref: ResourcePath | None = None
@@ -31,7 +26,7 @@ class EnvVarSource(msgspec.Struct, rename="camel", gc=False):
 
 
 class EnvVar(msgspec.Struct, rename="camel", gc=False):
-    """A variable."""
+    """Environment variable."""
 
     name: str = ""
     value: str = ""
@@ -39,14 +34,14 @@ class EnvVar(msgspec.Struct, rename="camel", gc=False):
 
 
 class ObjectRef(msgspec.Struct, rename="camel", gc=False):
-    """A ConfigMap or a Secret."""
+    """Reference to a ConfigMap or a Secret."""
 
     name: str = ""
     optional: bool = False
 
 
 class EnvFrom(msgspec.Struct, rename="camel", gc=False):
-    """All keys of an object, as variables."""
+    """Variables from all keys of a ConfigMap or a Secret."""
 
     prefix: str = ""
     config_map_ref: ObjectRef | None = None
@@ -54,7 +49,7 @@ class EnvFrom(msgspec.Struct, rename="camel", gc=False):
 
 
 class VolumeMount(msgspec.Struct, rename="camel", gc=False):
-    """Where a container sees a volume, or a part of it."""
+    """Mount of a volume, or of a part of it, in a container."""
 
     name: str = ""
     mount_path: str = ""
@@ -64,27 +59,27 @@ class VolumeMount(msgspec.Struct, rename="camel", gc=False):
 
 
 class ContainerPort(msgspec.Struct, rename="camel", gc=False):
-    """A port that has a name, perhaps."""
+    """Port of a container. The name is optional."""
 
     name: str = ""
     container_port: int = 0
 
 
 class Header(msgspec.Struct, gc=False):
-    """A header of an HTTP request."""
+    """Header of an HTTP request."""
 
     name: str = ""
     value: str = ""
 
 
 class ExecAction(msgspec.Struct, gc=False):
-    """A command in the container."""
+    """Command to run in the container."""
 
     command: list[str] = []
 
 
 class HttpGetAction(msgspec.Struct, rename="camel", gc=False):
-    """A request to a container."""
+    """HTTP request to the container."""
 
     path: str = ""
     port: int | str = 0
@@ -94,27 +89,27 @@ class HttpGetAction(msgspec.Struct, rename="camel", gc=False):
 
 
 class TcpSocketAction(msgspec.Struct, rename="camel", gc=False):
-    """A connection to a container."""
+    """TCP connection to the container."""
 
     port: int | str = 0
     host: str = ""
 
 
 class GrpcAction(msgspec.Struct, rename="camel", gc=False):
-    """A call of grpc.health.v1.Health/Check."""
+    """Call of grpc.health.v1.Health/Check."""
 
     port: int = 0
     service: str = ""
 
 
 class SleepAction(msgspec.Struct, rename="camel", gc=False):
-    """A pause."""
+    """Pause."""
 
     seconds: int = 0
 
 
 class Handler(msgspec.Struct, rename="camel", gc=False):
-    """What a probe or a hook does: one of these."""
+    """Action of a probe or a hook. Exactly one field is set."""
 
     exec: ExecAction | None = None
     http_get: HttpGetAction | None = None
@@ -124,7 +119,7 @@ class Handler(msgspec.Struct, rename="camel", gc=False):
 
 
 class Probe(Handler, rename="camel", gc=False):
-    """How to find out how a container is."""
+    """Periodic check of a container."""
 
     initial_delay_seconds: int = 0
     timeout_seconds: int = 1
@@ -135,7 +130,7 @@ class Probe(Handler, rename="camel", gc=False):
 
 
 class Lifecycle(msgspec.Struct, rename="camel", gc=False):
-    """What is done after a container's start and before its end."""
+    """Hooks after a container's start and before its end."""
 
     post_start: Handler | None = None
     pre_stop: Handler | None = None
@@ -143,30 +138,49 @@ class Lifecycle(msgspec.Struct, rename="camel", gc=False):
 
 
 class Resources(msgspec.Struct, rename="camel", gc=False):
-    """Requests and limits: quantities by the resource's name."""
+    """Requests and limits: quantities by resource name."""
 
     requests: dict[str, str | int | float] = {}
     limits: dict[str, str | int | float] = {}
 
 
 class SecurityContext(msgspec.Struct, rename="camel", gc=False):
-    """As whom a container runs."""
+    """Security settings of a container or of a whole Pod."""
 
     run_as_user: int | None = None
     run_as_group: int | None = None
     run_as_non_root: bool | None = None
     read_only_root_filesystem: bool = False
     fs_group: int | None = None
-    """Of a Pod: the group that its volumes belong to."""
+    """Only for a Pod: the group that owns its volumes."""
     supplemental_groups: list[int] = []
-    """Of a Pod: further groups of its containers' processes."""
+    """Only for a Pod: more groups of its containers' processes."""
 
 
-class ContainerDetails(msgspec.Struct, rename="camel"):
-    """A container."""
+class ExitCodes(msgspec.Struct, rename="camel", gc=False):
+    """Condition on the exit code of a container."""
+
+    operator: str = "In"
+    """In or NotIn."""
+    values: list[int] = []
+
+
+class RestartRule(msgspec.Struct, rename="camel", gc=False):
+    """Action for some exit codes. It goes before the restart policy."""
+
+    action: str = "Restart"
+    exit_codes: ExitCodes | None = None
+
+
+class Container(msgspec.Struct, rename="camel"):
+    """Container, init container or ephemeral container in a Pod's spec."""
 
     name: str = ""
     image: str = ""
+    image_pull_policy: str = ""
+    restart_policy: str = ""
+    """Always makes an init container a sidecar. For any other container it replaces the Pod's policy."""
+    restart_policy_rules: list[RestartRule] = []
     command: list[str] = []
     args: list[str] = []
     working_dir: str = ""
@@ -186,54 +200,9 @@ class ContainerDetails(msgspec.Struct, rename="camel"):
     stdin_once: bool = False
     tty: bool = False
     target_container_name: str = ""
-    """Of an ephemeral container."""
+    """For an ephemeral container: the container whose processes it can see."""
 
-
-class SpecDetails(msgspec.Struct, rename="camel"):
-    """A Pod's spec."""
-
-    service_account_name: str = ""
-    hostname: str = ""
-    subdomain: str = ""
-    enable_service_links: bool = True
-    termination_grace_period_seconds: int | None = None
-    containers: list[ContainerDetails] = []
-    init_containers: list[ContainerDetails] = []
-    ephemeral_containers: list[ContainerDetails] = []
-    volumes: list[Volume] = []
-    security_context: SecurityContext = msgspec.field(default_factory=SecurityContext)
-
-    def container(self, name: str) -> ContainerDetails:
-        """The container of a name, of whatever sort. Raises `KeyError`."""
-        for each in (*self.containers, *self.init_containers, *self.ephemeral_containers):
-            if each.name == name:
-                return each
-        raise KeyError(name)
-
-
-class DetailedPod(Pod):
-    """A Pod with all of its spec."""
-
-    details: SpecDetails = msgspec.field(default_factory=SpecDetails)
-
-
-class _WithSpec(msgspec.Struct):
-    spec: SpecDetails
-
-
-_pods = msgspec.json.Decoder(DetailedPod)
-_specs = msgspec.json.Decoder(_WithSpec)
-
-
-def decode_detailed(raw: bytes) -> DetailedPod:
-    """Read a Pod. Raises msgspec's `ValueError`."""
-    pod = _pods.decode(raw)
-    pod.details = _specs.decode(raw).spec
-    return pod
-
-
-def _read_only(obj: Any) -> bytes:
-    raise ValueError("a view cannot be written: patch the object")
-
-
-DETAILED_POD_VIEW: ObjectType[DetailedPod] = ObjectType(PODS, decode_detailed, _read_only)
+    @property
+    def is_sidecar(self) -> bool:
+        """Whether this init container keeps running next to the others."""
+        return self.restart_policy == "Always"
