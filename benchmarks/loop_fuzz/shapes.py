@@ -9,6 +9,7 @@ from benchmarks.loop_fuzz.cases import NAMESPACE, Case, post, repeated
 from sampan.core.gvk import GroupVersionKind
 from sampan.registry.catalogue import builtin_definitions
 from sampan.registry.definition import ResourceDefinition
+from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.schema.builtin import Definitions
 from sampan.schema.structural import Schema
 
@@ -20,7 +21,7 @@ _TYPES: dict[str, Any] = {"object": {}, "array": [], "string": "/", "integer": -
 def shape_cases(depth: int = DEPTH_MAX) -> Iterator[Case]:
     """One case for each collection that is not deeper than `depth`: full of empty items, or of bad keys."""
     schemas = Definitions()
-    for definition in builtin_definitions(schemas, {}, {}):
+    for definition in builtin_definitions(schemas, BUILTIN_KINDS):
         for name, version in definition.versions.items():
             if not version.served or "create" not in definition.verbs:
                 continue

@@ -5,6 +5,8 @@ import pytest
 from sampan.core.gvk import GroupVersionKind
 from sampan.registry.catalogue import builtin_definitions
 from sampan.registry.definition import Column, ResourceDefinition
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.registry.strategy import Strategy
 from sampan.schema.builtin import Definitions
 
@@ -13,7 +15,7 @@ Catalogue = dict[tuple[str, str], ResourceDefinition]
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
-    return {(item.group, item.resource): item for item in builtin_definitions(Definitions(), {}, {})}
+    return {(item.group, item.resource): item for item in builtin_definitions(Definitions(), BUILTIN_KINDS)}
 
 
 def test_every_served_version_of_every_resource_has_a_schema(catalogue: Catalogue) -> None:
@@ -91,7 +93,7 @@ def test_old_definitions_of_custom_resources_keep_their_fields(catalogue: Catalo
 def test_strategies_and_columns_reach_their_resource() -> None:
     strategy = Strategy()
     columns = (Column("Name", "string", lambda obj: obj["metadata"]["name"]),)
-    made = builtin_definitions(Definitions(), {("", "pods"): strategy}, {("", "pods", "v1"): lambda: columns})
+    made = builtin_definitions(Definitions(), [Kind("", "pods", strategy, columns=lambda ages: columns)])
     pods = next(item for item in made if item.resource == "pods")
     assert pods.strategy is strategy
     maker = pods.versions["v1"].columns

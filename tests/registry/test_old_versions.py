@@ -9,8 +9,8 @@ import pytest
 
 from sampan.core.object import Object
 from sampan.registry.catalogue import builtin_definitions
-from sampan.registry.conversions import builtin_conversions
 from sampan.registry.definition import ResourceDefinition
+from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.registry.old_versions import group_now
 from sampan.registry.old_versions.table import CHANGES
 from sampan.registry.old_versions.upgrade import BuiltinUpgrade
@@ -313,7 +313,7 @@ def changed_kinds() -> list[tuple[str, str]]:
 
 
 def definitions_of() -> list[ResourceDefinition]:
-    return [d for d in builtin_definitions(Definitions(), {}, {}, builtin_conversions()) if "list" in d.verbs]
+    return [d for d in builtin_definitions(Definitions(), BUILTIN_KINDS) if "list" in d.verbs]
 
 
 def test_every_version_with_another_form_has_a_change() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sampan.registry.strategies import builtin_strategies
+from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.registry.strategy import Strategy
 from sampan.storage.encoding import encode, extractor
 from sampan.storage.store import KeyValue
@@ -30,7 +30,9 @@ FULL: dict[str, Any] = {
     "status": {"phase": "Running", "podIPs": [{"ip": "10.0.0.1"}], "nominatedNodeName": "m", "replicas": 3},
 }
 
-PARTS = {key: strategy for key, strategy in builtin_strategies().items() if strategy.selectable_part is not None}
+PARTS = {
+    (kind.group, kind.resource): kind.strategy for kind in BUILTIN_KINDS if kind.strategy.selectable_part is not None
+}
 
 
 @pytest.mark.parametrize("strategy", PARTS.values(), ids=[resource for _, resource in PARTS])

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from sampan.registry.crd.version_validation import COLUMNS_MAX
-from sampan.registry.strategies.core.podwarnings import WARNINGS_MAX, template_warnings
+from sampan.registry.kinds.pod_spec.warnings import WARNINGS_MAX, template_warnings
 from sampan.schema.default import DEFAULTS_BYTES_MAX
 from sampan.server.audit.context import BODY_BYTES_MAX
 from sampan.server.filters.warnings import TEXTS_MAX, TOTAL_CHARACTERS_MAX, warning_headers

@@ -9,7 +9,7 @@ from pathlib import Path
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.app.storage import engine_store
-from sampan.registry.strategies.core import event
+from sampan.registry.kinds.core import event
 from sampan.server.loops.api_servers import addresses
 from sampan.storage.snapshot.rows import Rows, StoreRows
 from sampan.storage.sqlite.dump import SQLiteRows

@@ -3,7 +3,7 @@
 import logging
 
 from sampan.app.settings import UpSettings
-from sampan.registry.strategies.core.allocators import NODE_PORT_FIRST, NODE_PORT_LAST, SERVICE_CIDR, Allocators
+from sampan.registry.allocation.allocators import NODE_PORT_FIRST, NODE_PORT_LAST, SERVICE_CIDR, Allocators
 
 _log = logging.getLogger("sampan.app")
 

@@ -1,98 +1,53 @@
-"""The built-in catalogue: a `ResourceDefinition` for every stable resource of Kubernetes 1.36.
+"""Build a `ResourceDefinition` for every stable resource of Kubernetes 1.36.
 
-What is served is data (`data/resources.json`); behaviour comes from the strategies and columns that the caller hands
-in.
+The resources and their verbs are data (`data/resources.json`); behaviour comes from the `Kind`s.
 """
 
 import re
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from sampan.core.gvk import GroupResource, GroupVersionKind
+from sampan.registry.columns.age import Ages
 from sampan.registry.definition import (
     Column,
-    Conversion,
     ResourceDefinition,
     ScalePaths,
     SubresourceDefinition,
     VersionDefinition,
 )
-from sampan.registry.legacy import crd_v1beta1_schema
-from sampan.registry.metadata_checks import metadata_checks
-from sampan.registry.strategy import Strategy
+from sampan.registry.kind import Kind, KindVersion, MakeColumns
 from sampan.schema.builtin import Definitions
 from sampan.schema.structural import Schema
 
-Strategies = Mapping[tuple[str, str], Strategy]
-"""(group, resource) -> strategy."""
-Columns = Mapping[tuple[str, str, str], Callable[[], tuple[Column, ...]]]
-"""(group, resource, version) -> maker of the columns."""
-Conversions = Mapping[tuple[str, str, str], Conversion]
-"""(group, resource, version) -> conversion to and from the hub."""
-
 _DATA = Path(__file__).parent / "data" / "resources.json"
 _STABLE = re.compile(r"v\d+")
-_SPECIAL_PREFIXES = {
-    ("", "replicationcontrollers"): "controllers",
-    ("", "endpoints"): "services/endpoints",
-    ("", "services"): "services/specs",
-    ("", "nodes"): "minions",
-    ("networking.k8s.io", "ingresses"): "ingress",
-    ("apiextensions.k8s.io", "customresourcedefinitions"): "apiextensions.k8s.io/customresourcedefinitions",
-    ("apiregistration.k8s.io", "apiservices"): "apiregistration.k8s.io/apiservices",
-}
-"""Source: kubeapiserver/default_storage_factory_builder.go (1.36)."""
-_DEPRECATED = {
-    ("", "componentstatuses", "v1"): "v1 ComponentStatus is deprecated in v1.19+",
-    ("", "endpoints", "v1"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-}
-_OLD_VERSIONS = {
-    ("batch", "cronjobs"): {
-        "v1beta1": "batch/v1beta1 CronJob is deprecated in v1.21+, unavailable in v1.25+; use batch/v1 CronJob",
-        "v2alpha1": "batch/v2alpha1 CronJob is deprecated in v1.21+, unavailable in v1.25+; use batch/v1 CronJob",
-    },
-    ("apiextensions.k8s.io", "customresourcedefinitions"): {
-        "v1beta1": "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, "
-        "unavailable in v1.22+; use apiextensions.k8s.io/v1 CustomResourceDefinition"
-    },
-}
-"""Versions that Kubernetes no longer serves and that old manifests still name."""
 
 Row = dict[str, Any]
 
 
 def builtin_definitions(
-    schemas: Definitions,
-    strategies: Strategies,
-    columns: Columns,
-    conversions: Conversions | None = None,
+    schemas: Definitions, kinds: Iterable[Kind], clock: Callable[[], float] = time.time
 ) -> list[ResourceDefinition]:
-    """Every stable built-in resource, in the order of the API groups. Schemas are built on first use."""
-    rows = [row for row in _rows() if _STABLE.fullmatch(row["version"])]
-    resources: dict[GroupResource, list[Row]] = {}
-    for row in rows:
-        resources.setdefault(GroupResource(row["group"], row["resource"].partition("/")[0]), []).append(row)
-    made = [
-        _definition(key, found, schemas, strategies.get((key.group, key.resource)) or Strategy())
-        for key, found in resources.items()
-    ]
-    for definition in made:
-        for version in definition.versions.values():
-            place = (definition.group, definition.resource, version.name)
-            version.columns = columns.get(place) or columns.get((*place[:2], definition.storage_version))
-            version.conversion = (conversions or {}).get(place)
-    return made
+    """Return the definition of every stable built-in resource, in the order of the API groups.
 
-
-def storage_prefix(group: str, resource: str) -> str:
-    """Where the objects of a built-in resource live, as in kube-apiserver's store: `/registry/services/specs/`.
-
-    Core events and those of events.k8s.io are the same objects.
+    A resource without a `Kind` gets the defaults. Schemas are built on first use. `clock` (seconds since 1970) is for
+    the ages in tables.
     """
-    return f"/registry/{_SPECIAL_PREFIXES.get((group, resource), resource)}/"
+    known = {(kind.group, kind.resource): kind for kind in kinds}
+    ages = Ages(clock)
+    resources: dict[GroupResource, list[Row]] = {}
+    for row in _rows():
+        if _STABLE.fullmatch(row["version"]):
+            resources.setdefault(GroupResource(row["group"], row["resource"].partition("/")[0]), []).append(row)
+    return [
+        _definition(known.get((key.group, key.resource)) or Kind(key.group, key.resource), rows, schemas, ages)
+        for key, rows in resources.items()
+    ]
 
 
 def _rows() -> list[Row]:
@@ -100,11 +55,11 @@ def _rows() -> list[Row]:
     return rows
 
 
-def _definition(key: GroupResource, rows: list[Row], schemas: Definitions, strategy: Strategy) -> ResourceDefinition:
-    main = next(row for row in rows if row["resource"] == key.resource)
+def _definition(kind: Kind, rows: list[Row], schemas: Definitions, ages: Ages) -> ResourceDefinition:
+    main = next(row for row in rows if row["resource"] == kind.resource)
     definition = ResourceDefinition(
-        group=key.group,
-        resource=key.resource,
+        group=kind.group,
+        resource=kind.resource,
         singular=main["singular"],
         kind=main["kind"],
         list_kind=f"{main['kind']}List",
@@ -112,32 +67,41 @@ def _definition(key: GroupResource, rows: list[Row], schemas: Definitions, strat
         verbs=tuple(main["verbs"]),
         versions={},
         storage_version=main["version"],
-        strategy=strategy,
-        metadata_checks=metadata_checks(key.group, key.resource),
+        strategy=kind.strategy,
+        metadata_checks=kind.metadata_checks,
         short_names=tuple(main.get("shortNames", ())),
         categories=tuple(main.get("categories", ())),
-        storage_prefix=storage_prefix(key.group, key.resource),
-        storage_group="" if key == ("events.k8s.io", "events") else None,
+        row_conditions=kind.row_conditions,
+        storage_prefix=f"/registry/{kind.storage_prefix or kind.resource}/",
+        storage_group=kind.storage_group,
     )
     for row in rows:
-        _add_row(definition, row, schemas)
-    for name, warning in _OLD_VERSIONS.get((key.group, key.resource), {}).items():
-        _add_old_version(definition, name, warning, schemas)
+        _add_row(definition, row, kind, schemas)
+    for name, special in kind.versions.items():
+        version = definition.versions.get(name) or _added_version(definition, name, special, schemas)
+        version.deprecation_warning = special.deprecation_warning
+        version.deprecated = bool(special.deprecation_warning)
+        version.conversion = special.conversion
+        version.strategy = special.strategy
+    for name, version in definition.versions.items():
+        own = kind.versions.get(name)
+        version.columns = _columns((own and own.columns) or kind.columns, ages)
     return definition
 
 
-def _add_row(definition: ResourceDefinition, row: Row, schemas: Definitions) -> None:
+def _columns(make: MakeColumns | None, ages: Ages) -> Callable[[], tuple[Column, ...]] | None:
+    if make is None:
+        return None
+    columns = make(ages)
+    return lambda: columns
+
+
+def _add_row(definition: ResourceDefinition, row: Row, kind: Kind, schemas: Definitions) -> None:
     name = row["resource"].partition("/")[2]
     version = definition.versions.get(row["version"])
     if version is None:
         gvk = GroupVersionKind(definition.group, row["version"], definition.kind)
-        warning = _DEPRECATED.get((definition.group, definition.resource, row["version"]), "")
-        version = definition.versions[row["version"]] = VersionDefinition(
-            name=row["version"],
-            schema=_SchemaOf(schemas, gvk),
-            deprecated=bool(warning),
-            deprecation_warning=warning,
-        )
+        version = definition.versions[row["version"]] = VersionDefinition(row["version"], _SchemaOf(schemas, gvk))
     if name == "status":
         version.status = True
     elif name == "scale":
@@ -146,26 +110,23 @@ def _add_row(definition: ResourceDefinition, row: Row, schemas: Definitions) -> 
         group: str = row.get("kindGroup", definition.group)
         own_version = str(row.get("kindVersion", row["version"]))
         gvk = GroupVersionKind(group, own_version, row["kind"])
-        definition.subresources[name] = SubresourceDefinition(name, gvk, tuple(row["verbs"]))
+        strategy = kind.subresources.get(name)
+        definition.subresources[name] = SubresourceDefinition(name, gvk, tuple(row["verbs"]), strategy)
 
 
-def _add_old_version(definition: ResourceDefinition, name: str, warning: str, schemas: Definitions) -> None:
+def _added_version(
+    definition: ResourceDefinition, name: str, special: KindVersion, schemas: Definitions
+) -> VersionDefinition:
+    """Add a version that Kubernetes no longer serves and that old manifests still use."""
     current = definition.versions[definition.storage_version]
-    schema = current.schema
-    if definition.kind == "CustomResourceDefinition":
-        schema = _CrdV1beta1(schemas)
-    definition.versions[name] = VersionDefinition(
-        name=name,
-        schema=schema,
-        deprecated=True,
-        deprecation_warning=warning,
-        status=current.status,
-        scale=current.scale,
-    )
+    schema = current.schema if special.schema is None else _Once(special.schema, schemas)
+    version = VersionDefinition(name, schema, status=current.status, scale=current.scale)
+    definition.versions[name] = version
+    return version
 
 
 class _SchemaOf:
-    """Gives the schema of a kind when it is first asked for."""
+    """Returns the schema of a kind; it is built on the first call."""
 
     __slots__ = ("_gvk", "_schemas")
 
@@ -180,16 +141,17 @@ class _SchemaOf:
         return schema
 
 
-class _CrdV1beta1:
-    """Gives the schema of the old CRDs, made once."""
+class _Once:
+    """Returns a schema that is made on the first call and kept."""
 
-    __slots__ = ("_made", "_schemas")
+    __slots__ = ("_made", "_make", "_schemas")
 
-    def __init__(self, schemas: Definitions) -> None:
+    def __init__(self, make: Callable[[Definitions], Schema], schemas: Definitions) -> None:
+        self._make = make
         self._schemas = schemas
         self._made: Schema | None = None
 
     def __call__(self) -> Schema:
         if self._made is None:
-            self._made = crd_v1beta1_schema(self._schemas)
+            self._made = self._make(self._schemas)
         return self._made

@@ -12,23 +12,19 @@ from contextlib import AsyncExitStack
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.time import Clock, SystemClock
+from sampan.registry.allocation.allocators import Allocators
 from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.allocation.networks import stored_networks
 from sampan.registry.allocation.ports import stored_range
 from sampan.registry.catalogue import builtin_definitions
-from sampan.registry.columns import builtin_columns
-from sampan.registry.conversions import builtin_conversions
 from sampan.registry.crd.reading import converter
-from sampan.registry.crd.strategy import CustomResourceDefinitionStrategy
-from sampan.registry.definition import Column, ResourceDefinition, VersionDefinition
+from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.endpoint import Endpoint
+from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.registry.measures import Measures
 from sampan.registry.reader import CacheReader
 from sampan.registry.registry import ResourceRegistry
 from sampan.registry.rest.store import Convert, IsStale, ResourceStore
-from sampan.registry.strategies import builtin_strategies
-from sampan.registry.strategies.core.allocators import Allocators
-from sampan.registry.strategies.parts import part_strategies
 from sampan.registry.strategy import Strategy
 from sampan.registry.webhook.client import Connect, WebhookClients
 from sampan.registry.webhook.services import ServiceResolver
@@ -80,21 +76,13 @@ class Cluster:
         self.connect: Connect = self.webhooks.connect
         """How webhooks are reached. Set before the first request."""
         self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}
-        self._part_strategies = part_strategies()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self.registry.subscribe(self._endpoints.clear)
         self._add_builtins()
 
-    def _strategies(self) -> dict[tuple[str, str], Strategy]:
-        crds = ("apiextensions.k8s.io", "customresourcedefinitions")
-        return {**builtin_strategies(), crds: CustomResourceDefinitionStrategy()}
-
     def _add_builtins(self) -> None:
-        definitions = builtin_definitions(self.schemas, self._strategies(), _column_makers(), builtin_conversions())
-        for definition in definitions:
-            if definition.kind == "CustomResourceDefinition":
-                definition.versions["v1beta1"].strategy = CustomResourceDefinitionStrategy(legacy=True)
+        definitions = builtin_definitions(self.schemas, BUILTIN_KINDS)
         self.registry.add(*definitions)
         for definition in definitions:
             self.add_cache(definition)
@@ -182,7 +170,8 @@ class Cluster:
             found = self.registry.lookup(group, version, resource)
             if found is None:
                 return None
-            part = self._part_strategies.get((group, resource, subresource)) if found[0].builtin else None
+            declared = found[0].subresources.get(subresource)
+            part = declared.strategy if declared is not None else None
             if subresource and part is None:
                 return self.endpoint(group, version, resource)
             endpoint = self._endpoints[key] = self.make_endpoint(*found, part)
@@ -256,14 +245,6 @@ class Cluster:
         )
         store.is_stale = self.is_stale
         return Endpoint(definition, version, store, from_stored, self.compiler)
-
-
-def _column_makers() -> dict[tuple[str, str, str], Callable[[], tuple[Column, ...]]]:
-    return {key: _constant(columns) for key, columns in builtin_columns().items()}
-
-
-def _constant(columns: tuple[Column, ...]) -> Callable[[], tuple[Column, ...]]:
-    return lambda: columns
 
 
 def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, str]] | None:

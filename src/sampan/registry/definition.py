@@ -2,7 +2,7 @@
 same thing.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -69,6 +69,10 @@ class Column:
     priority: int = 0
 
 
+RowConditions = Callable[[Object], Sequence[Mapping[str, str]]]
+"""Return the conditions of a table row: marks of the whole row."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
     """Where the scale subresource finds its numbers (dotted paths without the leading dot)."""
@@ -116,6 +120,8 @@ class SubresourceDefinition:
     name: str
     kind: GroupVersionKind
     verbs: tuple[str, ...]
+    strategy: Strategy | None = None
+    """Strategy of a subresource that is written like the object; None: it has none."""
 
 
 @dataclass(slots=True)
@@ -138,6 +144,7 @@ class ResourceDefinition:
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: dict[str, SubresourceDefinition] = field(default_factory=dict)
+    row_conditions: RowConditions | None = None
     builtin: bool = True
     """The type is one of Kubernetes' own, not defined by a CRD or another server. `dialect` has the consequences."""
     storage_prefix: str = ""

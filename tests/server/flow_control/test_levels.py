@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.core.object import Object
-from sampan.registry.strategies.flowcontrol.bootstrap import flow_schemas, priority_levels
+from sampan.registry.kinds.flowcontrol.bootstrap import flow_schemas, priority_levels
 from sampan.server.flow_control.borrowing import rebalance
 from sampan.server.flow_control.configuration import Configuration, digest
 from sampan.server.flow_control.priority_level import PriorityLevel

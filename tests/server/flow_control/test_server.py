@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sampan.registry.strategies.flowcontrol.bootstrap import AUTO_UPDATE
+from sampan.registry.kinds.flowcontrol.bootstrap import AUTO_UPDATE
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.filter import with_priority_and_fairness
 from sampan.server.flow_control.flow_control import FlowControl

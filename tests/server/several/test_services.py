@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from sampan.registry.allocation.allocators import Holder
 from sampan.registry.allocation.ports import KEY
-from sampan.registry.strategies.core.allocators import Holder
 from sampan.server.loops.allocation_repair import LEAKS_MIN, AllocationRepair
 from sampan.storage.encoding import decode, encode
 from sampan.storage.memory import MemoryStore

@@ -6,10 +6,10 @@ Source: pkg/registry/core/service/ipallocator/ipallocator.go (1.36).
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock
+from sampan.registry.allocation.allocators import Holder, TakenElsewhere, family_of
+from sampan.registry.kinds.rules.ip_addresses import parse_ip
 from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.rest.store import ResourceStore
-from sampan.registry.strategies.core.addresses import parse_ip
-from sampan.registry.strategies.core.allocators import Holder, TakenElsewhere, family_of
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode
 from sampan.storage.store import Conflict

@@ -11,10 +11,10 @@ from sampan.core.errors import StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.allocation.addresses import AddressClaims, canonical
+from sampan.registry.allocation.allocators import Allocators, Holder, TakenElsewhere
 from sampan.registry.allocation.ports import PortClaims
 from sampan.registry.follower import Follower
 from sampan.registry.rest.store import ResourceStore
-from sampan.registry.strategies.core.allocators import Allocators, Holder, TakenElsewhere
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record
 from sampan.storage.store import STORE_ERRORS, Store, Untransformable

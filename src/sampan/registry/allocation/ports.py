@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sampan.core.object import Object
-from sampan.registry.strategies.core.allocators import TakenElsewhere
+from sampan.registry.allocation.allocators import TakenElsewhere
 from sampan.storage.encoding import decode, encode
 from sampan.storage.store import Conflict, KeyExists, KeyValue, Store
 

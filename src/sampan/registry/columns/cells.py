@@ -166,3 +166,9 @@ def some_of(items: Iterable[str], count_max: int) -> str:
     if len(texts) > count_max:
         return f"{shown} + {len(texts) - count_max} more..."
     return shown or UNSET
+
+
+def load_balancer_text(obj: Object) -> str:
+    """Addresses of the load balancer in `status`, sorted, joined by commas."""
+    ingress = obj.get("status", EMPTY).get("loadBalancer", EMPTY).get("ingress", ())
+    return ",".join(sorted({each.get("ip") or each.get("hostname") or "" for each in ingress} - {""}))

@@ -12,9 +12,9 @@ from sampan.core.object import Object
 from sampan.core.quota.scopes import is_best_effort
 from sampan.core.tolerations import Toleration, covers, merge_tolerations
 from sampan.patch.go_text import json_kind
+from sampan.registry.kinds.pod_spec.options import PodOptions
+from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
 from sampan.registry.reader import CacheReader
-from sampan.registry.strategies.core.podoptions import PodOptions
-from sampan.registry.strategies.core.scheduling import validate_tolerations
 from sampan.schema.compile import DecodeError
 from sampan.schema.decode import DecoderCompiler
 from sampan.server.admission.chain import Attributes

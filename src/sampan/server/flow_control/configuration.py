@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 
 from sampan.core.object import Object
-from sampan.registry.strategies.flowcontrol.bootstrap import MANDATORY, flow_schemas, priority_levels
+from sampan.registry.kinds.flowcontrol.bootstrap import MANDATORY, flow_schemas, priority_levels
 from sampan.server.flow_control.flow_schema import CompiledSchema
 from sampan.server.flow_control.priority_level import PriorityLevel
 

@@ -16,8 +16,8 @@ from sampan.core.recent import Recent
 from sampan.core.time import timestamp
 from sampan.registry.cluster import Cluster
 from sampan.registry.follower import Apply
+from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP
 from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
-from sampan.registry.strategies.flowcontrol.bootstrap import FLOW_CONTROL_GROUP
 from sampan.registry.strategy import Context
 from sampan.server.flow_control.borrowing import ADJUSTMENT_PERIOD_S, rebalance
 from sampan.server.flow_control.configuration import CATCH_ALL, Configuration, digest

@@ -16,9 +16,9 @@ from sampan.core.errors import StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock, parse_time
 from sampan.registry.allocation.addresses import ALLOCATOR, MANAGED_BY_LABEL, canonical, parent_of
+from sampan.registry.allocation.allocators import Holder, TakenElsewhere, held_ips, held_ports
 from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.rest.store import ResourceStore
-from sampan.registry.strategies.core.allocators import Holder, TakenElsewhere, held_ips, held_ports
 from sampan.storage.encoding import decode
 from sampan.storage.store import STORE_ERRORS, StoreError
 

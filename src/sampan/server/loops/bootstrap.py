@@ -10,8 +10,8 @@ from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.endpoint import Endpoint
+from sampan.registry.kinds.scheduling.priority_class import SYSTEM_PRIORITY_CLASSES
 from sampan.registry.rest.create import CreateOptions, create
-from sampan.registry.strategies.scheduling import SYSTEM_PRIORITY_CLASSES
 from sampan.registry.strategy import Context
 
 SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")

@@ -13,17 +13,17 @@ from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock, timestamp
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.delete import DeleteOptions, delete
-from sampan.registry.rest.metadata import fill_system_fields
-from sampan.registry.rest.update import UpdateOptions, update
-from sampan.registry.strategies.flowcontrol.bootstrap import (
+from sampan.registry.kinds.flowcontrol.bootstrap import (
     AUTO_UPDATE,
     FLOW_CONTROL_GROUP,
     MANDATORY,
     flow_schemas,
     priority_levels,
 )
-from sampan.registry.strategies.flowcontrol.flowschema import same_spec
+from sampan.registry.kinds.flowcontrol.flow_schema import same_spec
+from sampan.registry.rest.delete import DeleteOptions, delete
+from sampan.registry.rest.metadata import fill_system_fields
+from sampan.registry.rest.update import UpdateOptions, update
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode, encode
 from sampan.storage.store import KeyExists, Untransformable

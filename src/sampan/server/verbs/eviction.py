@@ -14,13 +14,8 @@ from sampan.core.object import Object
 from sampan.core.offload import offloaded
 from sampan.core.time import timestamp
 from sampan.registry.crd.tracking import track_status
-from sampan.registry.rest.delete import DeleteOptions, check_preconditions
-from sampan.registry.rest.delete import delete as rest_delete
-from sampan.registry.rest.metadata import metadata_of
-from sampan.registry.rest.update import Part, UpdateOptions
-from sampan.registry.rest.update import update as rest_update
-from sampan.registry.strategies.core.podprepare import set_condition
-from sampan.registry.strategies.policy.eviction import (
+from sampan.registry.kinds.pod_spec.prepare import set_condition
+from sampan.registry.kinds.policy.eviction import (
     budgets_of,
     gives_up_unready,
     ignores_budgets,
@@ -29,6 +24,11 @@ from sampan.registry.strategies.policy.eviction import (
     still_processed,
     take_disruption,
 )
+from sampan.registry.rest.delete import DeleteOptions, check_preconditions
+from sampan.registry.rest.delete import delete as rest_delete
+from sampan.registry.rest.metadata import metadata_of
+from sampan.registry.rest.update import Part, UpdateOptions
+from sampan.registry.rest.update import update as rest_update
 from sampan.server.request import Response
 from sampan.server.verbs.admit import attributes_of
 from sampan.server.verbs.body import decoded_kind

@@ -13,9 +13,9 @@ from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.offload import offloaded
 from sampan.core.time import timestamp
+from sampan.registry.kinds.core.binding import apply_binding, check_binding_name, validate_binding
 from sampan.registry.rest.update import Part, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
-from sampan.registry.strategies.core.binding import apply_binding, check_binding_name, validate_binding
 from sampan.server.authorization.union import aggregated
 from sampan.server.request import Response
 from sampan.server.verbs.access_reviews import (
@@ -89,7 +89,7 @@ async def self_subject_review(scope: Scope) -> Response:
 
 
 _PART: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
-"""Subresources that are written as the object is, under a strategy of their own (registry/strategies/parts.py)."""
+"""Verbs of subresources that are written like the object; their strategies are in `Kind.subresources`."""
 
 SUBRESOURCES: dict[tuple[str, str], dict[str, Verb]] = {
     ("pods", "binding"): {"create": create_binding},

@@ -7,7 +7,7 @@ row serves all who ask within that time.
 from collections.abc import Sequence
 from typing import Any
 
-from sampan.registry.columns import DEFAULT_COLUMNS, ROW_CONDITIONS
+from sampan.registry.columns import DEFAULT_COLUMNS
 from sampan.registry.definition import Column
 from sampan.registry.endpoint import Endpoint
 from sampan.storage.encoding import decode
@@ -50,7 +50,7 @@ class Tabler:
         columns = endpoint.version.columns
         self._endpoint = endpoint
         self._columns: tuple[Column, ...] = columns() if columns is not None else DEFAULT_COLUMNS
-        self._conditions = ROW_CONDITIONS.get((endpoint.definition.group, endpoint.definition.resource))
+        self._conditions = endpoint.definition.row_conditions
         self._definitions = column_definitions(self._columns)
         self._include = include_object
         self._api_version = api_version

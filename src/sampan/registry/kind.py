@@ -1,0 +1,56 @@
+"""`Kind`: everything that a built-in kind adds to the generic path, in one value.
+
+Names, verbs, scopes and schemas are data. `catalogue.py` joins both into a `ResourceDefinition`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+
+from sampan.registry.columns.age import Ages
+from sampan.registry.definition import Column, Conversion, RowConditions
+from sampan.registry.metadata_checks import MOST, MetadataChecks
+from sampan.registry.strategy import Strategy
+from sampan.schema.builtin import Definitions
+from sampan.schema.structural import Schema
+
+MakeColumns = Callable[[Ages], tuple[Column, ...]]
+"""Make the columns of a table; cells that show ages use the given clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindVersion:
+    """Differences of one version. A version that is not in the data is added and served as deprecated."""
+
+    conversion: Conversion | None = None
+    """Conversion to and from the hub; None: the version is the hub."""
+    columns: MakeColumns | None = None
+    """None: the columns of the kind."""
+    deprecation_warning: str = ""
+    """Warning for clients that use this version; empty: it is not deprecated."""
+    strategy: Strategy | None = None
+    """None: the strategy of the kind."""
+    schema: Callable[[Definitions], Schema] | None = None
+    """Schema of an added version; None: that of the stored version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A built-in kind; the defaults are those of most kinds."""
+
+    group: str
+    resource: str
+    strategy: Strategy = field(default_factory=Strategy)
+    """Names, defaults, rules, warnings and field labels."""
+    _: KW_ONLY
+    columns: MakeColumns | None = None
+    """Columns of `kubectl get`; None: name and creation time."""
+    row_conditions: RowConditions | None = None
+    versions: Mapping[str, KindVersion] = field(default_factory=dict)
+    """Versions that differ from the kind, by name."""
+    subresources: Mapping[str, Strategy] = field(default_factory=dict)
+    """Strategies of subresources that are written like the object, by name."""
+    metadata_checks: MetadataChecks = MOST
+    storage_prefix: str = ""
+    """Part of the storage keys after `/registry/`; empty: the resource."""
+    storage_group: str | None = None
+    """Group of the stored form; None: the kind's group."""

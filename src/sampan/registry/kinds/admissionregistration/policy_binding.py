@@ -1,0 +1,143 @@
+"""Bindings of admission policies. Source: pkg/apis/admissionregistration/{v1,validation} (1.36)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
+from sampan.core.names import path_segment_errors
+from sampan.core.object import Object
+from sampan.registry.columns.age import Ages
+from sampan.registry.columns.cells import EMPTY, NAME, UNSET, at, column
+from sampan.registry.definition import Column
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.admissionregistration.rules import (
+    check_choice,
+    check_match_resources,
+    check_mutating_operations,
+    default_match_resources,
+    static_suffix_warnings,
+)
+from sampan.registry.kinds.rules.fields import Errors, check_label_selector, check_subdomain, not_supported
+from sampan.registry.metadata_checks import OBJECT_ONLY
+from sampan.registry.strategy import Context, Strategy
+
+_SPEC = Path("spec")
+_ACTIONS = ("Audit", "Deny", "Warn")
+_EXCLUSIVE = "name and selector are mutually exclusive"
+_REPEATED = (
+    "must not contain both Deny and Warn (repeating the same validation failure information in the API response and "
+    "headers serves no purpose)"
+)
+
+
+def _check_param_ref(reference: Object, path: Path, errors: Errors) -> None:
+    name, selector = reference.get("name", ""), reference.get("selector")
+    if name:
+        errors.extend(invalid(path.child("name"), name, text) for text in path_segment_errors(name))
+        if selector is not None:
+            errors.append(forbidden(path.child("name"), _EXCLUSIVE))
+    if selector is not None:
+        check_label_selector(selector, path.child("selector"), errors)
+        if name:
+            errors.append(forbidden(path.child("selector"), _EXCLUSIVE))
+    if not name and selector is None:
+        errors.append(required(path, "one of name or selector must be specified"))
+    action, at = reference.get("parameterNotFoundAction"), path.child("parameterNotFoundAction")
+    if not action:
+        errors.append(required(at))
+    else:
+        check_choice(action, ("Deny", "Allow"), at, errors)
+
+
+def _check_actions(actions: list[str], path: Path, errors: Errors) -> None:
+    for index, action in enumerate(actions):
+        if action not in _ACTIONS:
+            errors.append(not_supported(path.index(index), action, _ACTIONS))
+        if action in actions[:index]:
+            errors.append(duplicate(path.index(index), action))
+    if "Deny" in actions and "Warn" in actions:
+        errors.append(invalid(path, actions, _REPEATED))
+    if not actions:
+        errors.append(required(path, "at least one validation action is required"))
+
+
+class PolicyBindingStrategy(Strategy):
+    """Defaults and rules of bindings of validating and mutating policies."""
+
+    standard_finalizers = False
+    allow_unconditional_update = False
+
+    def __init__(self, *, mutating: bool) -> None:
+        self._mutating = mutating
+
+    def default(self, obj: Object) -> None:
+        """All that the policy matches."""
+        default_match_resources(obj.setdefault("spec", {}).get("matchResources"))
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a binding."""
+        errors: Errors = []
+        spec = obj.get("spec", {})
+        policy, match = spec.get("policyName", ""), spec.get("matchResources")
+        if policy:
+            check_subdomain(policy, _SPEC.child("policyName"), errors)
+        else:
+            errors.append(required(_SPEC.child("policyName")))
+        if "paramRef" in spec:
+            _check_param_ref(spec["paramRef"], _SPEC.child("paramRef"), errors)
+        check_match_resources(match, _SPEC.child("matchResources"), errors)
+        if self._mutating:
+            check_mutating_operations(match, _SPEC.child("matchResources"), errors)
+        else:
+            _check_actions(spec.get("validationActions") or [], _SPEC.child("validationActions"), errors)
+        return errors
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """Names that belong to configurations from files."""
+        return static_suffix_warnings(obj)
+
+
+def _go_requirement(requirement: Mapping[str, Any]) -> str:
+    values = " ".join(requirement.get("values", ()))
+    return (
+        f"LabelSelectorRequirement{{Key:{requirement['key']},Operator:{requirement['operator']},Values:[{values}],}},"
+    )
+
+
+def _go_selector(selector: Mapping[str, Any]) -> str:
+    """A label selector as Go prints the struct: that is what Kubernetes shows here."""
+    labels = "".join(f"{key}: {value}," for key, value in sorted(selector.get("matchLabels", EMPTY).items()))
+    expressions = "".join(map(_go_requirement, selector.get("matchExpressions", ())))
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
+
+
+def _param_ref(binding: Object) -> str:
+    reference = binding.get("spec", EMPTY).get("paramRef", EMPTY)
+    if reference.get("name"):
+        return f"{reference.get('namespace') or '*'}/{reference['name']}"
+    return _go_selector(reference["selector"]) if "selector" in reference else UNSET
+
+
+def _columns(ages: Ages) -> tuple[Column, ...]:
+    return NAME, column("PolicyName", at("spec", "policyName")), column("ParamRef", _param_ref), ages.column
+
+
+KINDS: Final = (
+    Kind(
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings",
+        PolicyBindingStrategy(mutating=False),
+        columns=_columns,
+        metadata_checks=OBJECT_ONLY,
+    ),
+    Kind(
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings",
+        PolicyBindingStrategy(mutating=True),
+        columns=_columns,
+        metadata_checks=OBJECT_ONLY,
+    ),
+)

@@ -1,0 +1,227 @@
+"""Webhook configurations. Source: pkg/registry/admissionregistration, pkg/apis/admissionregistration (1.36)."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from sampan.core.domains import fully_qualified_name_errors
+from sampan.core.field import FieldError, Path, duplicate, invalid, required
+from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
+from sampan.core.object import Object
+from sampan.core.value_rules import port_number_errors
+from sampan.registry.columns.age import Ages
+from sampan.registry.columns.cells import NAME, count, integer
+from sampan.registry.definition import Column
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.admissionregistration.rules import (
+    FAILURE_POLICIES,
+    MATCH_POLICIES,
+    REINVOCATION_POLICIES,
+    check_choice,
+    check_match_conditions,
+    check_rule,
+    default_match,
+    default_rules,
+    static_suffix_warnings,
+)
+from sampan.registry.kinds.rules.fields import Errors, check_label_selector
+from sampan.registry.kinds.rules.selectors import has_invalid_selector
+from sampan.registry.metadata_checks import OBJECT_ONLY
+from sampan.registry.strategy import Context, Strategy
+
+_WEBHOOKS = Path("webhooks")
+_REVIEW_VERSIONS = ("v1", "v1beta1")
+_NO_SIDE_EFFECTS = ("None", "NoneOnDryRun")
+_SIDE_EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
+_FORM = "; desired format: https://host[/path]"
+_SELECTORS = ("namespaceSelector", "objectSelector")
+
+
+def check_webhook_url(url: str, path: Path, errors: Errors) -> None:
+    """`https://host[/path]`. Source: apiserver pkg/util/webhook/validation.go (1.36)."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises for one that is no number, such as in an IPv6 address without brackets
+    except ValueError as error:
+        errors.append(required(path, f"url must be a valid URL: {error}{_FORM}"))
+        return
+    if parts.scheme != "https":
+        errors.append(invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{_FORM}"))
+    user, at, host = parts.netloc.rpartition("@")
+    if not host:
+        errors.append(invalid(path, host, f"host must be specified{_FORM}"))
+    if at:
+        errors.append(invalid(path, user, "user information is not permitted in the URL"))
+    if parts.fragment:
+        errors.append(invalid(path, parts.fragment, "fragments are not permitted in the URL"))
+    if parts.query:
+        errors.append(invalid(path, parts.query, "query parameters are not permitted in the URL"))
+
+
+def _check_service_path(text: str, path: Path, errors: Errors) -> None:
+    if text in ("", "/"):
+        return
+    if text == "//":
+        errors.append(invalid(path, text, "segment[0] may not be empty"))
+        return
+    if not text.startswith("/"):
+        errors.append(invalid(path, text, "must start with a '/'"))
+    for index, step in enumerate(text[1:].removesuffix("/").split("/")):
+        if not step:
+            errors.append(invalid(path, text, f"segment[{index}] may not be empty"))
+        else:
+            texts = dns1123_subdomain_errors(step)
+            errors.extend(invalid(path, text, f"segment[{index}]: {problem}") for problem in texts)
+
+
+def check_webhook_service(service: Object, path: Path, errors: Errors) -> None:
+    """A service by name, namespace, port and path. Where one of the names lacks, Kubernetes tells of the other."""
+    for name, told in (("namespace", "name"), ("name", "namespace")):
+        if not service.get(name):
+            errors.append(required(path.child(told)))
+    port = service.get("port", 0)
+    texts = port_number_errors(port)
+    if texts:
+        errors.append(invalid(path.child("port"), port, f"port is not valid: {', '.join(texts)}"))
+    _check_service_path(service.get("path", ""), path.child("path"), errors)
+
+
+def _check_client(config: Object, path: Path, errors: Errors) -> None:
+    url, service = config.get("url"), config.get("service")
+    if (url is None) == (service is None):
+        errors.append(required(path, "exactly one of url or service is required"))
+    elif url is not None:
+        check_webhook_url(url, path.child("url"), errors)
+    elif service is not None:
+        check_webhook_service(service, path.child("service"), errors)
+
+
+def _check_review_versions(versions: list[str], known_required: bool, path: Path, errors: Errors) -> None:
+    if not versions:
+        errors.append(required(path, "must specify one of v1, v1beta1"))
+        return
+    for index, version in enumerate(versions):
+        at = path.index(index)
+        if version in versions[:index]:
+            errors.append(invalid(at, version, "duplicate version"))
+        else:
+            errors.extend(invalid(at, version, text) for text in dns1035_label_errors(version))
+    if known_required and not set(versions) & set(_REVIEW_VERSIONS):
+        errors.append(invalid(path, versions, "must include at least one of v1, v1beta1"))
+
+
+class _Tolerance:
+    """What an update may keep because it was stored so."""
+
+    def __init__(self, hooks: list[Object], old: list[Object] | None) -> None:
+        names = [hook.get("name") for hook in old or ()]
+        self.side_effects = any(hook.get("sideEffects") not in _NO_SIDE_EFFECTS for hook in old or ())
+        self.names_twice = len(set(names)) < len(names)
+        self.unknown_versions = any(
+            versions and not set(versions) & set(_REVIEW_VERSIONS)
+            for versions in (hook.get("admissionReviewVersions") for hook in old or ())
+        )
+        self.selectors = any(has_invalid_selector(hook.get(name)) for hook in old or () for name in _SELECTORS)
+        self.conditions = (
+            old is not None
+            and len(old) == len(hooks)
+            and all(
+                hook.get("matchConditions") == before.get("matchConditions")
+                for hook, before in zip(hooks, old, strict=True)
+            )
+        )
+
+
+def _check_hook(hook: Object, tolerance: _Tolerance, path: Path, errors: Errors) -> None:
+    errors.extend(fully_qualified_name_errors(path.child("name"), hook.get("name", "")))
+    for index, rule in enumerate(hook.get("rules") or ()):
+        check_rule(rule, path.child("rules").index(index), errors)
+    check_choice(hook.get("failurePolicy"), FAILURE_POLICIES, path.child("failurePolicy"), errors)
+    check_choice(hook.get("matchPolicy"), MATCH_POLICIES, path.child("matchPolicy"), errors)
+    allowed = _SIDE_EFFECTS if tolerance.side_effects else _NO_SIDE_EFFECTS
+    effects = hook.get("sideEffects")
+    if effects is None:
+        errors.append(required(path.child("sideEffects"), f"must specify one of {', '.join(allowed)}"))
+    check_choice(effects, allowed, path.child("sideEffects"), errors)
+    timeout_s = hook.get("timeoutSeconds")
+    if timeout_s is not None and not 1 <= timeout_s <= 30:
+        detail = "the timeout value must be between 1 and 30 seconds"
+        errors.append(invalid(path.child("timeoutSeconds"), timeout_s, detail))
+    for name in _SELECTORS:
+        check_label_selector(hook.get(name), path.child(name), errors, allow_invalid_values=tolerance.selectors)
+    check_choice(hook.get("reinvocationPolicy"), REINVOCATION_POLICIES, path.child("reinvocationPolicy"), errors)
+    _check_client(hook.get("clientConfig", {}), path.child("clientConfig"), errors)
+    if not tolerance.conditions:
+        check_match_conditions(hook.get("matchConditions") or [], path.child("matchConditions"), errors)
+
+
+class WebhookConfigurationStrategy(Strategy):
+    """Defaults and rules of validating and mutating webhooks."""
+
+    standard_finalizers = False
+    allow_unconditional_update = False
+
+    def __init__(self, *, mutating: bool) -> None:
+        self._mutating = mutating
+
+    def default(self, obj: Object) -> None:
+        """Failing webhooks refuse, after ten seconds."""
+        for hook in obj.get("webhooks") or ():
+            hook.setdefault("failurePolicy", "Fail")
+            default_match(hook)
+            hook.setdefault("timeoutSeconds", 10)
+            if self._mutating:
+                hook.setdefault("reinvocationPolicy", "Never")
+            default_rules(hook.get("rules") or [])
+            service = hook.get("clientConfig", {}).get("service")
+            if service is not None:
+                service.setdefault("port", 443)
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a new configuration."""
+        return self._faults(obj, None)
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; some stored faults are tolerated."""
+        return self._faults(obj, old.get("webhooks") or [])
+
+    def _faults(self, obj: Object, old: list[Object] | None) -> Errors:
+        errors: Errors = []
+        hooks = obj.get("webhooks") or []
+        tolerance = _Tolerance(hooks, old)
+        names: set[str] = set()
+        for index, hook in enumerate(hooks):
+            path, name = _WEBHOOKS.index(index), hook.get("name", "")
+            _check_hook(hook, tolerance, path, errors)
+            versions = hook.get("admissionReviewVersions") or []
+            at = path.child("admissionReviewVersions")
+            _check_review_versions(versions, not tolerance.unknown_versions, at, errors)
+            if name and name in names and not tolerance.names_twice:
+                errors.append(duplicate(path.child("name"), name))
+            names.add(name)
+        return errors
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """Names that belong to configurations from files."""
+        return static_suffix_warnings(obj)
+
+
+def _columns(ages: Ages) -> tuple[Column, ...]:
+    return NAME, integer("Webhooks", count("webhooks")), ages.column
+
+
+KINDS: Final = (
+    Kind(
+        "admissionregistration.k8s.io",
+        "validatingwebhookconfigurations",
+        WebhookConfigurationStrategy(mutating=False),
+        columns=_columns,
+        metadata_checks=OBJECT_ONLY,
+    ),
+    Kind(
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+        WebhookConfigurationStrategy(mutating=True),
+        columns=_columns,
+        metadata_checks=OBJECT_ONLY,
+    ),
+)

@@ -1,0 +1,68 @@
+"""Controller revisions. Source: pkg/registry/apps/controllerrevision, pkg/apis/apps/validation (1.36)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sampan.core.field import FieldError, Path, required
+from sampan.core.object import Object
+from sampan.registry.columns.cells import NAME, NONE, at, column
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_not_negative
+from sampan.registry.metadata_checks import UPDATE_OBJECT
+from sampan.registry.strategy import Context, Strategy
+
+_DATA = Path("data")
+_REVISION = Path("revision")
+
+
+class ControllerRevisionStrategy(Strategy):
+    """The data of a revision never changes."""
+
+    has_generation = False
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a new revision."""
+        errors: Errors = []
+        check_not_negative(obj.get("revision", 0), _REVISION, errors)
+        data = obj.get("data")
+        if data is None:
+            errors.append(required(_DATA, "data is mandatory"))
+        elif not isinstance(data, dict):
+            errors.append(required(_DATA, "data must be a valid JSON object"))
+        return errors
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """Only the revision number may change."""
+        errors: Errors = []
+        check_not_negative(obj.get("revision", 0), _REVISION, errors)
+        check_immutable(obj.get("data"), old.get("data"), _DATA, errors)
+        return errors
+
+
+def _controller(revision: Object) -> str:
+    for owner in revision["metadata"].get("ownerReferences", ()):
+        if owner.get("controller"):
+            return _resource_name(owner)
+    return NONE
+
+
+def _resource_name(owner: Mapping[str, Any]) -> str:
+    group = owner["apiVersion"].rpartition("/")[0]
+    kind = f"{owner['kind']}.{group}" if group else owner["kind"]
+    return f"{kind.lower()}/{owner['name']}"
+
+
+KINDS: Final = (
+    Kind(
+        "apps",
+        "controllerrevisions",
+        ControllerRevisionStrategy(),
+        columns=lambda ages: (
+            NAME,
+            column("Controller", _controller),
+            column("Revision", at("revision", default=0)),
+            ages.column,
+        ),
+        metadata_checks=UPDATE_OBJECT,
+    ),
+)

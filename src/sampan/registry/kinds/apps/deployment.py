@@ -1,0 +1,128 @@
+"""Deployments. Source: pkg/registry/apps/deployment, pkg/apis/apps/{v1,validation} (1.36)."""
+
+from typing import Any, Final
+
+from sampan.core.field import Path, forbidden, invalid, required
+from sampan.core.object import Object
+from sampan.registry.columns.cells import EMPTY, NAME, at, column, container_columns, selector_text
+from sampan.registry.columns.workloads import ready_of_desired
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.apps.replica_set import check_replicated_pods
+from sampan.registry.kinds.apps.workload import SPEC, WorkloadStrategy
+from sampan.registry.kinds.pod_spec import templates
+from sampan.registry.kinds.rules.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
+from sampan.registry.kinds.rules.counts import check_counts
+from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.strategy import Context
+
+_STRATEGY = Path("spec", "strategy")
+
+
+def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
+    unavailable, surge = update.get("maxUnavailable", 0), update.get("maxSurge", 0)
+    check_int_or_percent(unavailable, path.child("maxUnavailable"), errors)
+    check_int_or_percent(surge, path.child("maxSurge"), errors)
+    if int_or_percent_value(unavailable) == 0 and int_or_percent_value(surge) == 0:
+        errors.append(invalid(path.child("maxUnavailable"), unavailable, "may not be 0 when `maxSurge` is 0"))
+    check_at_most_100_percent(unavailable, path.child("maxUnavailable"), errors)
+
+
+def _check_strategy(strategy: Object, path: Path, errors: Errors) -> None:
+    rolling_update = strategy.get("rollingUpdate")
+    match strategy.get("type", ""):
+        case "Recreate":
+            if rolling_update is not None:
+                detail = "may not be specified when strategy `type` is 'Recreate'"
+                errors.append(forbidden(path.child("rollingUpdate"), detail))
+        case "RollingUpdate":
+            if rolling_update is None:
+                errors.append(required(path.child("rollingUpdate"), "this should be defaulted and never be nil"))
+            else:
+                _check_rolling_update(rolling_update, path.child("rollingUpdate"), errors)
+        case _:
+            errors.append(not_supported(path, strategy, ("Recreate", "RollingUpdate")))
+
+
+class DeploymentStrategy(WorkloadStrategy):
+    """Defaults, rules and warnings of deployments."""
+
+    status_counts = (
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "terminatingReplicas",
+        "collisionCount",
+    )
+    counts_of_replicas = ("updatedReplicas", "readyReplicas", "availableReplicas")
+
+    def default(self, obj: Object) -> None:
+        """A rolling update by quarters, ten old revisions, ten minutes of patience."""
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("replicas", 1)
+        strategy = spec.setdefault("strategy", {})
+        if not strategy.get("type"):
+            strategy["type"] = "RollingUpdate"
+        if strategy["type"] == "RollingUpdate":
+            update = strategy.setdefault("rollingUpdate", {})
+            update.setdefault("maxUnavailable", "25%")
+            update.setdefault("maxSurge", "25%")
+        spec.setdefault("revisionHistoryLimit", 10)
+        spec.setdefault("progressDeadlineSeconds", 600)
+        templates.default_template(spec)
+
+    def spec_changed(self, obj: Object, old: Object) -> bool:
+        """Annotations count as well: they are copied to replica sets."""
+        return super().spec_changed(obj, old) or obj["metadata"].get("annotations", {}) != old["metadata"].get(
+            "annotations", {}
+        )
+
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """As for a replica set, and how pods are replaced."""
+        check_counts(spec, ("replicas",), SPEC, errors)
+        check_replicated_pods(spec, old, errors)
+        _check_strategy(spec.get("strategy", {}), _STRATEGY, errors)
+        ready = spec.get("minReadySeconds", 0)
+        check_counts(spec, ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"), SPEC, errors)
+        deadline = spec.get("progressDeadlineSeconds")
+        if deadline is not None and deadline <= ready:
+            text = "must be greater than minReadySeconds"
+            errors.append(invalid(SPEC.child("progressDeadlineSeconds"), deadline, text))
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """Names that make poor host names, and what the template says."""
+        return [*templates.name_warnings(obj), *super().warnings_on_create(ctx, obj)]
+
+    def keep_for_status_update(self, obj: Object, old: Object) -> None:
+        """Labels stay as well."""
+        super().keep_for_status_update(obj, old)
+        templates.keep_labels(obj, old)
+
+    def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
+        """Who writes the status owns no labels."""
+        return {"": {"f:status": {}}, "status": {"f:metadata": {"f:labels": {}}, "f:spec": {}}}
+
+
+def _selector_text(obj: Object) -> str:
+    text = selector_text(obj.get("spec", EMPTY).get("selector"))
+    return "<invalid>" if text is None else text
+
+
+KINDS: Final = (
+    Kind(
+        "apps",
+        "deployments",
+        DeploymentStrategy(),
+        columns=lambda ages: (
+            NAME,
+            column("Ready", ready_of_desired),
+            column("Up-to-date", at("status", "updatedReplicas", default=0)),
+            column("Available", at("status", "availableReplicas", default=0)),
+            ages.column,
+            *container_columns("spec", "template"),
+            column("Selector", _selector_text, wide=True),
+        ),
+    ),
+)

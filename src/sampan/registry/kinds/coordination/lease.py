@@ -1,0 +1,64 @@
+"""Strategies of coordination.k8s.io."""
+
+from typing import Final
+
+from sampan.core.field import FieldError, Path, invalid
+from sampan.core.object import Object
+from sampan.registry.columns.cells import NAME, at, column
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.rules.fields import Errors
+from sampan.registry.strategy import Context, Strategy
+
+_SPEC = Path("spec")
+_COORDINATED = ("strategy", "preferredHolder")
+"""Fields of coordinated leader election, which is off by default: new objects do not get them."""
+
+
+class LeaseStrategy(Strategy):
+    """Leases: PUT may create them, and must name the resourceVersion.
+
+    Source: pkg/registry/coordination/lease, pkg/apis/coordination/validation (1.36).
+    """
+
+    standard_finalizers = False
+    has_generation = False
+    allow_create_on_update = True
+    allow_unconditional_update = False
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """Drop what is off."""
+        spec = obj.get("spec")
+        if spec:
+            for name in _COORDINATED:
+                spec.pop(name, None)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """Drop what is off, unless it is there already."""
+        spec, old_spec = obj.get("spec"), old.get("spec", {})
+        if spec:
+            for name in _COORDINATED:
+                if name not in old_spec:
+                    spec.pop(name, None)
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """Durations are positive, transitions not negative."""
+        errors: Errors = []
+        spec = obj.get("spec", {})
+        duration_s = spec.get("leaseDurationSeconds")
+        if duration_s is not None and duration_s <= 0:
+            errors.append(invalid(_SPEC.child("leaseDurationSeconds"), duration_s, "must be greater than 0"))
+        transitions = spec.get("leaseTransitions")
+        if transitions is not None and transitions < 0:
+            detail = "must be greater than or equal to 0"
+            errors.append(invalid(_SPEC.child("leaseTransitions"), transitions, detail))
+        return errors
+
+
+KINDS: Final = (
+    Kind(
+        "coordination.k8s.io",
+        "leases",
+        LeaseStrategy(),
+        columns=lambda ages: (NAME, column("Holder", at("spec", "holderIdentity")), ages.column),
+    ),
+)

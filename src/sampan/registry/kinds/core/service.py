@@ -1,0 +1,183 @@
+"""Services. Source: pkg/registry/core/service/strategy.go, storage/storage.go (1.36)."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Final
+
+from sampan.core.field import FieldError, Path
+from sampan.core.names import dns1035_label_errors, dns1123_label_errors
+from sampan.core.object import Object
+from sampan.registry.allocation.allocators import Allocators
+from sampan.registry.allocation.service_transaction import give_back, hold, hold_changes
+from sampan.registry.allocation.services import allocate_create, allocate_update
+from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column, labels_text, load_balancer_text
+from sampan.registry.kind import Kind
+from sampan.registry.kinds import feature_gates as gates
+from sampan.registry.kinds.core.base import CoreStrategy
+from sampan.registry.kinds.core.service_types import drop_type_dependent_fields, is_externally_accessible
+from sampan.registry.kinds.core.service_validation import (
+    validate_load_balancer_status,
+    validate_service,
+    validate_transition,
+)
+from sampan.registry.kinds.core.service_warnings import service_warnings
+from sampan.registry.kinds.rules.ip_addresses import ip_warnings
+from sampan.registry.strategy import Context, ObjectReader, Release
+
+Errors = list[FieldError]
+_WITH_CLUSTER_IP = ("ClusterIP", "NodePort", "LoadBalancer")
+_AFFINITY_TIMEOUT_S = 10800
+
+
+class ServiceStrategy(CoreStrategy):
+    """Services; their cluster IPs and node ports come from the cluster's allocators."""
+
+    allow_create_on_update = True
+    returns_deleted_object = True
+    companions: ClassVar[Sequence[tuple[str, str]]] = (("", "endpoints"),)
+    labels: ClassVar[Sequence[str]] = ("spec.clusterIP", "spec.type")
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        rule = dns1123_label_errors if gates.RELAXED_SERVICE_NAME_VALIDATION else dns1035_label_errors
+        return rule(name, prefix=prefix)
+
+    def default(self, obj: Object) -> None:
+        spec = obj.get("spec")
+        if spec is None:
+            spec = obj["spec"] = {}
+        _default_spec(spec)
+        if spec["type"] == "LoadBalancer":
+            for ingress in ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ():
+                if ingress.get("ip") and ingress.get("ipMode") is None:
+                    ingress["ipMode"] = "VIP"
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        obj["status"] = {"loadBalancer": {}}
+        _hide_internal_policy(obj["spec"])
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        drop_type_dependent_fields(obj, old)
+        _hide_internal_policy(obj["spec"])
+
+    def check(self, obj: Object, errors: Errors) -> None:
+        validate_service(obj, None, errors)
+
+    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+        validate_transition(obj, old, errors)
+        validate_service(obj, old, errors)
+
+    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+        validate_load_balancer_status(obj, old, errors)
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        return service_warnings(obj)
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        if ctx.subresource != "status":
+            return service_warnings(obj)
+        warnings: list[str] = []
+        at = Path("status", "loadBalancer", "ingress")
+        for i, ingress in enumerate(((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()):
+            if ingress.get("ip"):
+                warnings.extend(ip_warnings(at.index(i), ingress["ip"]))
+        return warnings
+
+    def selectable_fields(self, obj: Object) -> dict[str, str]:
+        spec = obj.get("spec") or {}
+        return {"spec.clusterIP": spec.get("clusterIP", ""), "spec.type": spec.get("type", "")}
+
+    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
+        if not isinstance(allocators, Allocators):
+            return None
+        return await hold(obj, allocators.claims, partial(allocate_create, obj, allocators, dry_run=ctx.dry_run))
+
+    async def begin_update(
+        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
+    ) -> Release | None:
+        if not isinstance(allocators, Allocators):
+            return None
+        allocate = partial(allocate_update, obj, old, allocators, dry_run=ctx.dry_run)
+        return await hold_changes(obj, allocators.claims, allocate)
+
+    async def after_delete(self, obj: Object, allocators: Any) -> None:
+        if isinstance(allocators, Allocators):
+            await give_back(obj, allocators)
+
+
+def _hide_internal_policy(spec: Object) -> None:
+    """Services that only name another host are never shown with one."""
+    if spec.get("type") == "ExternalName":
+        spec.pop("internalTrafficPolicy", None)
+
+
+def _default_spec(spec: Object) -> None:
+    affinity = spec.get("sessionAffinity")
+    if not affinity:
+        affinity = spec["sessionAffinity"] = "None"
+    if affinity == "None":
+        spec.pop("sessionAffinityConfig", None)
+    elif affinity == "ClientIP":
+        config = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
+        if config.get("timeoutSeconds") is None:
+            spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": _AFFINITY_TIMEOUT_S}}
+    kind = spec.get("type")
+    if not kind:
+        kind = spec["type"] = "ClusterIP"
+    for port in spec.get("ports") or ():
+        if not port.get("protocol"):
+            port["protocol"] = "TCP"
+        if port.get("targetPort") in (None, 0, ""):
+            port["targetPort"] = port.get("port", 0)
+    if is_externally_accessible(spec) and not spec.get("externalTrafficPolicy"):
+        spec["externalTrafficPolicy"] = "Cluster"
+    if kind in _WITH_CLUSTER_IP and spec.get("internalTrafficPolicy") is None:
+        spec["internalTrafficPolicy"] = "Cluster"
+    if kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is None:
+        spec["allocateLoadBalancerNodePorts"] = True
+
+
+def _external_ip(service: Object) -> str:
+    spec = service.get("spec", EMPTY)
+    external = spec.get("externalIPs", ())
+    match spec.get("type"):
+        case "ClusterIP" | "NodePort":
+            return ",".join(external) or NONE
+        case "LoadBalancer":
+            addresses = load_balancer_text(service)
+            return ",".join([addresses, *external] if addresses else external) or "<pending>"
+        case "ExternalName":
+            return str(spec.get("externalName", ""))
+    return UNKNOWN
+
+
+def _cluster_ip(service: Object) -> str:
+    addresses = service.get("spec", EMPTY).get("clusterIPs")
+    return addresses[0] if addresses else NONE
+
+
+def _port_text(port: Mapping[str, Any]) -> str:
+    node_port = port.get("nodePort", 0)
+    return f"{port['port']}:{node_port}/{port['protocol']}" if node_port > 0 else f"{port['port']}/{port['protocol']}"
+
+
+def _ports(service: Object) -> str:
+    return ",".join(map(_port_text, service.get("spec", EMPTY).get("ports", ()))) or NONE
+
+
+KINDS: Final = (
+    Kind(
+        "",
+        "services",
+        ServiceStrategy(),
+        columns=lambda ages: (
+            NAME,
+            column("Type", at("spec", "type")),
+            column("Cluster-IP", _cluster_ip),
+            column("External-IP", _external_ip),
+            column("Port(s)", _ports),
+            ages.column,
+            column("Selector", lambda obj: labels_text(obj.get("spec", EMPTY).get("selector")), wide=True),
+        ),
+        storage_prefix="services/specs",
+    ),
+)

@@ -1,0 +1,51 @@
+"""ServiceAccounts. Source: pkg/registry/core/serviceaccount/strategy.go (1.36)."""
+
+from typing import Final
+
+from sampan.core.object import Object
+from sampan.registry.columns.cells import NAME
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.core.base import CoreStrategy
+from sampan.registry.metadata_checks import UPDATE_OBJECT
+from sampan.registry.strategy import Context
+
+_ENFORCE = "kubernetes.io/enforce-mountable-secrets"
+
+
+class ServiceAccountStrategy(CoreStrategy):
+    """ServiceAccounts; of the secrets they refer to only the names are kept."""
+
+    returns_deleted_object = True
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        _clean_references(obj)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        _clean_references(obj)
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        if _ENFORCE not in (obj["metadata"].get("annotations") or ()):
+            return []
+        text = "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"
+        return [f"metadata.annotations[{_ENFORCE}]: {text}"]
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        if _ENFORCE in (old["metadata"].get("annotations") or ()):
+            return []
+        return self.warnings_on_create(ctx, obj)
+
+
+def _clean_references(account: Object) -> None:
+    if "secrets" in account:
+        account["secrets"] = [{"name": secret["name"]} if secret.get("name") else {} for secret in account["secrets"]]
+
+
+KINDS: Final = (
+    Kind(
+        "",
+        "serviceaccounts",
+        ServiceAccountStrategy(),
+        columns=lambda ages: (NAME, ages.column),
+        metadata_checks=UPDATE_OBJECT,
+    ),
+)

@@ -1,0 +1,64 @@
+"""What the types of Services have and have not, and what a change of type takes away.
+
+Source: pkg/registry/core/service/strategy.go dropTypeDependentFields, pkg/api/service/util.go (1.36).
+"""
+
+from sampan.core.object import Object
+from sampan.registry.allocation.allocators import needs_health_check
+
+
+def is_externally_accessible(spec: Object) -> bool:
+    """Whether the Service can be reached from outside the cluster."""
+    kind = spec.get("type")
+    return kind in ("LoadBalancer", "NodePort") or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
+
+
+def is_headless(spec: Object) -> bool:
+    """Whether the Service has no cluster IP by intent."""
+    return (spec.get("clusterIPs") or []) == ["None"]
+
+
+def needs_cluster_ip(spec: Object) -> bool:
+    """All but names of other hosts."""
+    return spec.get("type") != "ExternalName"
+
+
+def node_ports(spec: Object) -> list[int]:
+    """The node ports of the Service's ports."""
+    return [port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")]
+
+
+def drop_type_dependent_fields(obj: Object, old: Object) -> None:
+    """Take away, in place, what belongs to the old type and was not touched by the user."""
+    new, before = obj["spec"], old.get("spec") or {}
+    if needs_cluster_ip(before) and not needs_cluster_ip(new):
+        if new.get("clusterIP", "") == before.get("clusterIP", "") and _same(new, before, "clusterIPs"):
+            _drop(new, "clusterIP", "clusterIPs")
+        for name in ("ipFamilies", "ipFamilyPolicy"):
+            if _same(new, before, name):
+                _drop(new, name)
+    with_ports = ("NodePort", "LoadBalancer")
+    untouched = set(node_ports(new)) <= set(node_ports(before))
+    if before.get("type") in with_ports and new.get("type") not in with_ports and untouched:
+        for port in new.get("ports") or ():
+            port.pop("nodePort", None)
+    if needs_health_check(before) and not needs_health_check(new) and _same(new, before, "healthCheckNodePort"):
+        _drop(new, "healthCheckNodePort")
+    if before.get("type") == "LoadBalancer" and new.get("type") != "LoadBalancer":
+        for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
+            if _same(new, before, name):
+                _drop(new, name)
+    hidden = is_externally_accessible(before) and not is_externally_accessible(new)
+    if hidden and _same(new, before, "externalTrafficPolicy"):
+        _drop(new, "externalTrafficPolicy")
+    if new.get("type") != "LoadBalancer" and ((obj.get("status") or {}).get("loadBalancer") or {}):
+        obj["status"] = {**obj["status"], "loadBalancer": {}}
+
+
+def _same(new: Object, old: Object, name: str) -> bool:
+    return (new.get(name) or None) == (old.get(name) or None)
+
+
+def _drop(spec: Object, *names: str) -> None:
+    for name in names:
+        spec.pop(name, None)

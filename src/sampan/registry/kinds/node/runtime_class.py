@@ -1,0 +1,80 @@
+"""Strategies of node.k8s.io."""
+
+from typing import Final
+
+from sampan.core.field import FieldError, Path, duplicate, invalid, required
+from sampan.core.names import dns1123_label_errors
+from sampan.core.object import Object
+from sampan.registry.columns.cells import NAME, at, column
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.core.node_labels import DEPRECATED
+from sampan.registry.kinds.pod_spec.options import STRICT_TEMPLATE
+from sampan.registry.kinds.pod_spec.resources import validate_requirements
+from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
+from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_labels
+from sampan.registry.metadata_checks import OBJECT_UPDATE
+from sampan.registry.strategy import Context, Strategy
+
+_HANDLER = Path("handler")
+_SCHEDULING = Path("scheduling")
+
+
+def _check_tolerations(tolerations: list[Object], path: Path, errors: Errors) -> None:
+    validate_tolerations(tolerations, path, errors, STRICT_TEMPLATE)
+    seen: set[tuple[str, ...]] = set()
+    for index, toleration in enumerate(tolerations):
+        key = tuple(toleration.get(name, "") for name in ("key", "operator", "value", "effect"))
+        if key in seen:
+            errors.append(duplicate(path.index(index), toleration))
+        seen.add(key)
+
+
+class RuntimeClassStrategy(Strategy):
+    """Rules of runtime classes; the handler never changes.
+
+    Source: pkg/registry/node/runtimeclass, pkg/apis/node/validation (1.36).
+    """
+
+    standard_finalizers = False
+    has_generation = False
+    allow_create_on_update = True
+    allow_unconditional_update = False
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a class."""
+        errors: Errors = []
+        handler = obj.get("handler", "")
+        if not handler:
+            errors.append(required(_HANDLER))
+        else:
+            errors.extend(invalid(_HANDLER, handler, text) for text in dns1123_label_errors(handler))
+        overhead, scheduling = obj.get("overhead"), obj.get("scheduling")
+        if overhead is not None:
+            validate_requirements({"limits": overhead.get("podFixed") or {}}, (), Path("overhead"), errors)
+        if scheduling is not None:
+            check_labels(scheduling.get("nodeSelector") or {}, _SCHEDULING.child("nodeSelector"), errors)
+            _check_tolerations(scheduling.get("tolerations") or [], _SCHEDULING.child("tolerations"), errors)
+        return errors
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; the handler stays."""
+        errors = self.validate(ctx, obj)
+        check_immutable(obj.get("handler", ""), old.get("handler", ""), _HANDLER, errors)
+        return errors
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """Node labels that are out of use."""
+        labels = (obj.get("scheduling") or {}).get("nodeSelector") or {}
+        path = _SCHEDULING.child("nodeSelector")
+        return [f"{path}: {DEPRECATED[key]}" for key in labels if key in DEPRECATED]
+
+
+KINDS: Final = (
+    Kind(
+        "node.k8s.io",
+        "runtimeclasses",
+        RuntimeClassStrategy(),
+        columns=lambda ages: (NAME, column("Handler", at("handler")), ages.column),
+        metadata_checks=OBJECT_UPDATE,
+    ),
+)

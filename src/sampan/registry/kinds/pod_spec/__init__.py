@@ -1,0 +1,1 @@
+"""Rules of pod specs, which Pods and the templates of all workloads share."""

@@ -1,0 +1,334 @@
+"""What a pod spec says when it says nothing: the defaults of pods and of the pod templates of all workloads.
+
+Source: pkg/apis/core/v1/defaults.go, zz_generated.defaults.go (1.36).
+"""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.registry.kinds.pod_spec.resources import (
+    aggregate_container_resources,
+    is_hugepages,
+    is_pod_level_resource,
+)
+from sampan.registry.kinds.rules.quantities import round_up_to_milli
+
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_FILE_MODE = 0o644
+_NO_SOURCE_KEYS = frozenset({"name"})
+
+
+def default_pod_template(template: Object) -> None:
+    """Fill in the defaults of a PodTemplateSpec, in place. Idempotent."""
+    if "metadata" not in template:
+        template["metadata"] = {}
+    spec = template.get("spec")
+    if spec is None:
+        spec = template["spec"] = {}
+    default_pod_spec(spec)
+
+
+def default_pod_spec(spec: Object) -> None:
+    """Fill in the defaults that a pod spec has wherever it stands, in place. Idempotent."""
+    if not spec.get("restartPolicy"):
+        spec["restartPolicy"] = "Always"
+    if "terminationGracePeriodSeconds" not in spec:
+        spec["terminationGracePeriodSeconds"] = 30
+    if not spec.get("dnsPolicy"):
+        spec["dnsPolicy"] = "ClusterFirst"
+    _alias_service_account(spec)
+    if "securityContext" not in spec:
+        spec["securityContext"] = {}
+    if not spec.get("schedulerName"):
+        spec["schedulerName"] = "default-scheduler"
+    for volume in spec.get("volumes", ()):
+        default_volume(volume)
+    for kind in ("initContainers", "containers", "ephemeralContainers"):
+        for container in spec.get(kind, ()):
+            default_container(container)
+    if "overhead" in spec:
+        round_up_to_milli(spec["overhead"])
+    if "resources" in spec:
+        _round_requirements(spec["resources"])
+
+
+def _alias_service_account(spec: Object) -> None:
+    """`serviceAccount` is the old name of `serviceAccountName`; both are always written alike."""
+    name = spec.get("serviceAccountName")
+    if name:
+        if spec.get("serviceAccount") != name:
+            spec["serviceAccount"] = name
+    elif spec.get("serviceAccount"):
+        spec["serviceAccountName"] = spec["serviceAccount"]
+
+
+def default_container(container: Object) -> None:
+    """Fill in the defaults of one container of any kind, in place."""
+    if not container.get("imagePullPolicy"):
+        container["imagePullPolicy"] = pull_policy(container.get("image", ""))
+    if not container.get("terminationMessagePath"):
+        container["terminationMessagePath"] = "/dev/termination-log"
+    if not container.get("terminationMessagePolicy"):
+        container["terminationMessagePolicy"] = "File"
+    resources = container.get("resources")
+    if resources is None:
+        container["resources"] = {}
+    elif resources:
+        _round_requirements(resources)
+    for port in container.get("ports", ()):
+        if not port.get("protocol"):
+            port["protocol"] = "TCP"
+    for variable in container.get("env", ()):
+        source = variable.get("valueFrom")
+        if source:
+            _default_env_source(source)
+    for name in _PROBES:
+        probe = container.get(name)
+        if probe is not None:
+            default_probe(probe)
+    lifecycle = container.get("lifecycle")
+    if lifecycle:
+        for name in ("postStart", "preStop"):
+            _default_http_get(lifecycle.get(name))
+
+
+def _default_env_source(source: Object) -> None:
+    reference = source.get("fieldRef")
+    if reference is not None and not reference.get("apiVersion"):
+        reference["apiVersion"] = "v1"
+    file = source.get("fileKeyRef")
+    if file is not None and "optional" not in file:
+        file["optional"] = False
+
+
+def _round_requirements(resources: Object) -> None:
+    for kind in ("limits", "requests"):
+        amounts = resources.get(kind)
+        if amounts:
+            round_up_to_milli(amounts)
+
+
+def default_probe(probe: Object) -> None:
+    """Fill in the defaults of a probe, in place."""
+    if not probe.get("timeoutSeconds"):
+        probe["timeoutSeconds"] = 1
+    if not probe.get("periodSeconds"):
+        probe["periodSeconds"] = 10
+    if not probe.get("successThreshold"):
+        probe["successThreshold"] = 1
+    if not probe.get("failureThreshold"):
+        probe["failureThreshold"] = 3
+    _default_http_get(probe)
+    grpc = probe.get("grpc")
+    if grpc is not None and "service" not in grpc:
+        grpc["service"] = ""
+
+
+def _default_http_get(handler: Object | None) -> None:
+    action = handler.get("httpGet") if handler else None
+    if action is not None:
+        if not action.get("path"):
+            action["path"] = "/"
+        if not action.get("scheme"):
+            action["scheme"] = "HTTP"
+
+
+_REPOSITORY_LENGTH_MAX = 255
+_COMPONENT = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
+_reference = re.compile(
+    rf"({_COMPONENT}(?:/{_COMPONENT})*)(?::(\w[\w.-]{{0,127}}))?(?:@({_DIGEST}))?", re.ASCII
+).fullmatch
+_label = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
+_host = re.compile(rf"(?:{_label}(?:\.{_label})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?").fullmatch
+_identifier = re.compile("[a-f0-9]{64}").fullmatch
+
+
+@lru_cache(maxsize=1024)
+def pull_policy(image: str) -> str:
+    """`Always` for an image without a tag and digest or with the tag `latest`, else `IfNotPresent`.
+
+    An image that is no valid reference (empty, upper case letters, too long) gives `IfNotPresent`.
+    """
+    host, slash, path = image.partition("/")
+    if not slash or not ("." in host or ":" in host or host == "localhost" or host != host.lower()):
+        host, path = "docker.io", image
+    found = _reference(path)
+    if found is None or not _host(host) or _identifier(image):
+        return "IfNotPresent"
+    repository, tag, digest = found.groups()
+    implied = len("library/") if host == "docker.io" and "/" not in repository else 0
+    if len(repository) + implied > _REPOSITORY_LENGTH_MAX:
+        return "IfNotPresent"
+    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+
+
+def default_volume(volume: Object) -> None:
+    """Fill in the defaults of a volume and of its source, in place. A volume without a source is an emptyDir."""
+    if len(volume) <= 1 and not volume.keys() - _NO_SOURCE_KEYS:
+        volume["emptyDir"] = {}
+        return
+    for kind, source in volume.items():
+        fill = _VOLUME_DEFAULTS.get(kind)
+        if fill is not None:
+            fill(source)
+
+
+def _default_mode(source: Object) -> None:
+    if "defaultMode" not in source:
+        source["defaultMode"] = _FILE_MODE
+
+
+def _default_host_path(source: Object) -> None:
+    if "type" not in source:
+        source["type"] = ""
+
+
+def _default_fields(source: Object, defaults: dict[str, Any]) -> None:
+    for name, value in defaults.items():
+        if source.get(name) in (None, ""):
+            source[name] = value
+
+
+def default_iscsi(source: Object) -> None:
+    """Fill in the defaults of an iSCSI source."""
+    _default_fields(source, {"iscsiInterface": "default"})
+
+
+def default_rbd(source: Object) -> None:
+    """Fill in the defaults of an RBD source."""
+    _default_fields(source, {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"})
+
+
+def default_scale_io(source: Object) -> None:
+    """Fill in the defaults of a ScaleIO source; its Secret is always shown."""
+    source.setdefault("secretRef", None)
+    _default_fields(source, {"storageMode": "ThinProvisioned", "fsType": "xfs"})
+
+
+def default_azure_disk(source: Object) -> None:
+    """Fill in the defaults of an Azure disk."""
+    for name, value in (("cachingMode", "ReadWrite"), ("fsType", "ext4"), ("readOnly", False), ("kind", "Shared")):
+        source.setdefault(name, value)
+
+
+def _default_downward_api(source: Object) -> None:
+    _default_mode(source)
+    _default_downward_items(source)
+
+
+def _default_downward_items(source: Object) -> None:
+    for item in source.get("items", ()):
+        reference = item.get("fieldRef")
+        if reference is not None and not reference.get("apiVersion"):
+            reference["apiVersion"] = "v1"
+
+
+def _default_projected(source: Object) -> None:
+    _default_mode(source)
+    for projection in source.setdefault("sources", None) or ():  # always shown
+        if "downwardAPI" in projection:
+            _default_downward_items(projection["downwardAPI"])
+        if "serviceAccountToken" in projection:
+            projection["serviceAccountToken"].setdefault("expirationSeconds", 3600)
+
+
+def _default_ephemeral(source: Object) -> None:
+    template = source.get("volumeClaimTemplate")
+    if template is not None:
+        template.setdefault("metadata", {})
+        default_claim_spec(template.setdefault("spec", {}))
+
+
+def default_claim_spec(spec: Object) -> None:
+    """Fill in the defaults of the spec of a PersistentVolumeClaim, in place."""
+    if "volumeMode" not in spec:
+        spec["volumeMode"] = "Filesystem"
+    for name in ("dataSource", "dataSourceRef"):
+        if spec.get(name) is not None:
+            spec[name].setdefault("apiGroup", None)  # always shown
+    _round_requirements(spec.setdefault("resources", {}))
+
+
+def _default_image(source: Object) -> None:
+    if not source.get("pullPolicy"):
+        source["pullPolicy"] = pull_policy(source.get("reference", ""))
+
+
+_VOLUME_DEFAULTS = {
+    "hostPath": _default_host_path,
+    "secret": _default_mode,
+    "configMap": _default_mode,
+    "downwardAPI": _default_downward_api,
+    "projected": _default_projected,
+    "ephemeral": _default_ephemeral,
+    "image": _default_image,
+    "iscsi": default_iscsi,
+    "rbd": default_rbd,
+    "scaleIO": default_scale_io,
+    "azureDisk": default_azure_disk,
+}
+
+
+def default_pod(pod: Object) -> None:
+    """Fill in the defaults of a Pod: those of its spec, and those that only a pod (not a template) has."""
+    spec = pod.get("spec")
+    if spec is None:
+        spec = pod["spec"] = {}
+    for kind in ("containers", "initContainers"):
+        for container in spec.get(kind, ()):
+            resources = container.get("resources")
+            if resources and "limits" in resources:
+                _default_requests(resources)
+    if spec.get("resources"):
+        _default_pod_level_limits(spec)
+        _default_pod_level_requests(spec)
+    if "enableServiceLinks" not in spec:
+        spec["enableServiceLinks"] = True
+    if spec.get("hostNetwork"):
+        for kind in ("containers", "initContainers"):
+            for container in spec.get(kind, ()):
+                for port in container.get("ports", ()):
+                    if not port.get("hostPort"):
+                        port["hostPort"] = port.get("containerPort", 0)
+    default_pod_spec(spec)
+
+
+def _default_requests(resources: Object) -> None:
+    """What is limited and not requested is requested up to the limit."""
+    requests = resources.setdefault("requests", {})
+    for name, amount in resources["limits"].items():
+        if name not in requests:
+            requests[name] = amount
+
+
+def _default_pod_level_limits(spec: Object) -> None:
+    """Limits of huge pages of a pod as a whole: those of its containers, where the pod says nothing."""
+    resources = spec["resources"]
+    if not resources.get("limits") and not resources.get("requests"):
+        return
+    limits = resources.get("limits", {})
+    requests = resources.get("requests", {})
+    for name, amount in aggregate_container_resources(spec, "limits").items():
+        if is_hugepages(name) and name not in requests and name not in limits:
+            limits[name] = str(amount)
+    if limits:
+        resources["limits"] = limits
+
+
+def _default_pod_level_requests(spec: Object) -> None:
+    resources = spec["resources"]
+    limits = resources.get("limits")
+    if not limits:
+        return
+    requests = resources.get("requests", {})
+    for name, amount in aggregate_container_resources(spec, "requests").items():
+        if name in ("cpu", "memory") and name not in requests:
+            requests[name] = str(amount)
+    for name, text in limits.items():
+        if name not in requests and is_pod_level_resource(name):
+            requests[name] = text
+    if requests:
+        resources["requests"] = requests

@@ -1,0 +1,147 @@
+"""What the server does to a pod before it is checked: features that are off, selectors, profiles.
+
+Source: pkg/registry/core/pod/strategy.go, pkg/api/pod/util.go (1.36).
+"""
+
+from typing import Any
+
+from sampan.core.field import FieldError, Path
+from sampan.core.object import Object
+from sampan.registry.kinds import feature_gates as gates
+from sampan.registry.kinds.pod_spec.annotations import APPARMOR_CONTAINER, apparmor_profile
+from sampan.registry.kinds.pod_spec.options import affinity_terms, containers_of
+from sampan.registry.kinds.pod_spec.security import check_apparmor_profile
+
+_GATED = "Scheduling is blocked due to non-empty scheduling gates"
+
+
+def drop_disabled_fields(spec: Object, old_spec: Object | None) -> None:
+    """Remove what belongs to features that are off, unless the stored object has it already."""
+    if not gates.GENERIC_WORKLOAD and "schedulingGroup" in spec and "schedulingGroup" not in (old_spec or ()):
+        del spec["schedulingGroup"]
+    if not gates.CONTAINER_STOP_SIGNALS:
+        _drop_stop_signals(spec, old_spec)
+    for field, enabled in (
+        ("clusterTrustBundle", gates.CLUSTER_TRUST_BUNDLE_PROJECTION),
+        ("podCertificate", gates.POD_CERTIFICATE_REQUEST),
+    ):
+        if not enabled and "volumes" in spec and _projects(spec, field) and not _projects(old_spec or {}, field):
+            for volume in spec["volumes"]:
+                for source in (volume.get("projected") or {}).get("sources") or ():
+                    source.pop(field, None)
+
+
+def _projects(spec: Object, field: str) -> bool:
+    return any(
+        field in source
+        for volume in spec.get("volumes", ())
+        if "projected" in volume
+        for source in volume["projected"].get("sources") or ()
+    )
+
+
+def _has_stop_signal(spec: Object) -> bool:
+    return any("stopSignal" in container["lifecycle"] for container in containers_of(spec) if "lifecycle" in container)
+
+
+def _drop_stop_signals(spec: Object, old_spec: Object | None) -> None:
+    if not _has_stop_signal(spec) or (old_spec and _has_stop_signal(old_spec)):
+        return
+    for container in containers_of(spec):
+        lifecycle = container.get("lifecycle")
+        if lifecycle is not None and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
+            del container["lifecycle"]
+
+
+def apply_label_keys(spec: Object, labels: dict[str, str]) -> None:
+    """Turn matchLabelKeys and mismatchLabelKeys into expressions about this pod's labels."""
+    if "affinity" in spec:
+        for term in affinity_terms(spec):
+            _extend_selector(term, "matchLabelKeys", "In", labels)
+            _extend_selector(term, "mismatchLabelKeys", "NotIn", labels)
+    for constraint in spec.get("topologySpreadConstraints", ()):
+        _extend_selector(constraint, "matchLabelKeys", "In", labels)
+
+
+def _extend_selector(term: Object, field: str, operator: str, labels: dict[str, str]) -> None:
+    selector = term.get("labelSelector")
+    if selector is None:
+        return
+    for key in term.get(field) or ():
+        if key in labels:
+            expression: dict[str, Any] = {"key": key, "operator": operator, "values": [labels[key]]}
+            selector.setdefault("matchExpressions", []).append(expression)
+
+
+def new_status(pod: Object, qos: str) -> Object:
+    """The status of a pod that was just created."""
+    status: Object = {"phase": "Pending", "qosClass": qos}
+    if pod["spec"].get("schedulingGates"):
+        now = pod["metadata"].get("creationTimestamp")
+        set_condition(status, "PodScheduled", "False", now, reason="SchedulingGated", message=_GATED)
+    return status
+
+
+def set_condition(
+    status: Object, kind: str, value: str, now: str | None, *, reason: str = "", message: str = ""
+) -> None:
+    """Set one condition; its transition time changes only with its value."""
+    condition: Object = {"type": kind, "status": value, "lastProbeTime": None, "lastTransitionTime": now}
+    if reason:
+        condition["reason"] = reason
+    if message:
+        condition["message"] = message
+    conditions = status.setdefault("conditions", [])
+    for i, old in enumerate(conditions):
+        if old.get("type") == kind:
+            if old.get("status") == value:
+                condition["lastTransitionTime"] = old.get("lastTransitionTime")
+            if "lastProbeTime" in old:
+                condition["lastProbeTime"] = old["lastProbeTime"]
+            conditions[i] = condition
+            return
+    conditions.append(condition)
+
+
+def apply_apparmor_annotations(pod: Object) -> None:
+    """Turn the old annotations of AppArmor into fields."""
+    annotations, spec = pod["metadata"].get("annotations"), pod["spec"]
+    if not annotations or (spec.get("os") or {}).get("name") == "windows":
+        return
+    of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+    for container in containers_of(spec):
+        annotation = annotations.get(f"{APPARMOR_CONTAINER}{container.get('name', '')}")
+        context = container.get("securityContext")
+        if annotation is None or (context and "appArmorProfile" in context):
+            continue
+        profile = valid_apparmor_profile(annotation)
+        if profile is not None and profile != of_pod:
+            container.setdefault("securityContext", {})["appArmorProfile"] = profile
+
+
+def valid_apparmor_profile(annotation: str) -> Object | None:
+    """The profile that an annotation means, if it is a sound one."""
+    profile = apparmor_profile(annotation)
+    errors: list[FieldError] = []
+    if profile is not None:
+        check_apparmor_profile(profile, Path(""), errors)
+    return None if errors else profile
+
+
+def apparmor_warnings(pod: Object) -> list[str]:
+    """Warnings for annotations that were turned into fields, or could not be."""
+    annotations, spec = pod["metadata"].get("annotations"), pod["spec"]
+    if not annotations or (spec.get("os") or {}).get("name") == "windows":
+        return []
+    of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+    found = []
+    for container in containers_of(spec):
+        key = f"{APPARMOR_CONTAINER}{container.get('name', '')}"
+        if key not in annotations:
+            continue
+        profile = valid_apparmor_profile(annotations[key])
+        own = (container.get("securityContext") or {}).get("appArmorProfile")
+        if (profile is None and own is None) or (profile is not None and own == profile and profile != of_pod):
+            text = 'deprecated since v1.30; use the "appArmorProfile" field instead'
+            found.append(f"metadata.annotations[{key}]: {text}")
+    return found

@@ -1,0 +1,276 @@
+"""Names and amounts of compute resources: which exist, which are allowed where, and how containers add up.
+
+Source: pkg/apis/core/helper/helpers.go, pkg/apis/core/validation/validation.go,
+component-helpers resource/helpers.go (1.36).
+"""
+
+from collections.abc import Collection
+from functools import lru_cache
+
+from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
+from sampan.core.names import dns1123_label_errors, qualified_name_errors
+from sampan.core.object import Object
+from sampan.core.quota.usage import Usage, add, most
+from sampan.registry.kinds.rules.fields import not_found_with_detail, not_supported
+from sampan.registry.kinds.rules.quantities import ZERO, amount, is_whole
+
+Errors = list[FieldError]
+
+NOT_NEGATIVE = "must be greater than or equal to 0"
+NOT_INTEGER = "must be an integer"
+STORAGE = "storage"
+
+_COUNTS = frozenset(
+    {
+        "pods",
+        "resourcequotas",
+        "services",
+        "replicationcontrollers",
+        "secrets",
+        "configmaps",
+        "persistentvolumeclaims",
+        "services.nodeports",
+        "services.loadbalancers",
+    }
+)
+_STANDARD_QUOTA = _COUNTS | {
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "requests.cpu",
+    "requests.memory",
+    "requests.storage",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+}
+_STANDARD = _STANDARD_QUOTA | {STORAGE}
+_CPU_AND_MEMORY = frozenset({"cpu", "memory"})
+_NOTHING: dict[str, str] = {}
+_PLAIN = frozenset({"cpu", "memory", "ephemeral-storage"})
+
+
+def is_hugepages(name: str) -> bool:
+    """Whether a resource is huge pages of some size."""
+    return name.startswith("hugepages-")
+
+
+def is_native(name: str) -> bool:
+    """Whether Kubernetes itself defines the resource."""
+    return "/" not in name or "kubernetes.io/" in name
+
+
+@lru_cache(maxsize=1024)
+def is_extended(name: str) -> bool:
+    """Whether the name follows the standard of extended resources (`example.com/gpu`)."""
+    if is_native(name) or name.startswith("requests."):
+        return False
+    return not qualified_name_errors(f"requests.{name}")
+
+
+def is_integer_resource(name: str) -> bool:
+    """Whether only whole amounts make sense."""
+    return name in _COUNTS or ("/" in name and is_extended(name))
+
+
+def is_overcommit_allowed(name: str) -> bool:
+    """Whether requests may be less than limits."""
+    return is_native(name) and not is_hugepages(name)
+
+
+def is_pod_level_resource(name: str) -> bool:
+    """Whether a pod as a whole can ask for it."""
+    return name in _CPU_AND_MEMORY or is_hugepages(name)
+
+
+def is_standard_quota_resource(name: str) -> bool:
+    """Whether a quota knows the resource by its short name."""
+    return name in _STANDARD_QUOTA or name.startswith(("hugepages-", "requests.hugepages-"))
+
+
+def check_resource_name(name: str, path: Path, errors: Errors) -> None:
+    """A qualified name, and a known one if it has no domain."""
+    texts = qualified_name_errors(name)
+    if texts:
+        errors.extend(invalid(path, name, text) for text in texts)
+    elif "/" not in name and name not in _STANDARD and not name.startswith(("hugepages-", "requests.hugepages-")):
+        errors.append(invalid(path, name, "must be a standard resource type or fully qualified"))
+
+
+def check_container_resource_name(name: str, path: Path, errors: Errors) -> None:
+    """What a container can ask for."""
+    if name in _PLAIN:
+        return
+    check_resource_name(name, path, errors)
+    if "/" not in name:
+        if not is_hugepages(name):
+            errors.append(invalid(path, name, "must be a standard resource for containers"))
+    elif not is_native(name) and not is_extended(name):
+        errors.append(invalid(path, name, "doesn't follow extended resource name standard"))
+
+
+def check_pod_resource_name(name: str, path: Path, errors: Errors) -> None:
+    """What a pod as a whole can ask for."""
+    before = len(errors)
+    check_resource_name(name, path, errors)
+    if len(errors) == before and not is_pod_level_resource(name):
+        errors.append(not_supported(path, name, ("cpu", "hugepages-", "memory")))
+
+
+def check_quota_resource_name(name: str, path: Path, errors: Errors) -> None:
+    """What a quota can limit."""
+    check_resource_name(name, path, errors)
+    if "/" not in name and not is_standard_quota_resource(name):
+        errors.append(invalid(path, name, "must be a standard resource for quota"))
+
+
+def check_amount(name: str, text: str, path: Path, errors: Errors) -> None:
+    """An amount is not negative, and whole where the resource is counted."""
+    if text[:1] == "-" and amount(text) < ZERO:
+        errors.append(invalid(path, text, NOT_NEGATIVE))
+    if is_integer_resource(name) and not is_whole(text):
+        errors.append(invalid(path, text, NOT_INTEGER))
+
+
+def check_positive_amount(text: str, path: Path, errors: Errors) -> None:
+    """An amount is more than nothing."""
+    if amount(text) <= ZERO:
+        errors.append(invalid(path, text, "must be greater than zero"))
+
+
+def check_basic_amount(text: str, path: Path, errors: Errors) -> None:
+    """An amount is not negative."""
+    units = amount(text).value()
+    if units < 0:
+        errors.append(invalid(path, units, "must be a valid resource quantity"))
+
+
+def is_whole_pages(name: str, text: str) -> bool:
+    """Return True if the amount is a multiple of the page size that the name of a huge page resource gives.
+
+    Source: pkg/apis/core/v1/helper/helpers.go IsHugePageResourceValueDivisible (1.36).
+    """
+    size = name[len("hugepages-") :]
+    return amount(size) > ZERO and is_whole(size) and amount(text).value() % amount(size).value() == 0
+
+
+def _check_hugepages_amount(name: str, text: str, path: Path, errors: Errors) -> None:
+    if not is_whole_pages(name, text):
+        errors.append(invalid(path, text, f"{text} is not positive integer multiple of {name}"))
+
+
+def validate_requirements(
+    resources: Object,
+    claim_names: Collection[str],
+    path: Path,
+    errors: Errors,
+    *,
+    pod_level: bool = False,
+    allow_indivisible_hugepages: bool = False,
+) -> None:
+    """Check ResourceRequirements of a container (or with `pod_level` of a pod)."""
+    limits = resources.get("limits") or {}
+    requests = resources.get("requests") or {}
+    claims = resources.get("claims")
+    check_name = check_pod_resource_name if pod_level else check_container_resource_name
+    for kind, amounts in (("limits", limits), ("requests", requests)):
+        for name, text in amounts.items():
+            at = path.child(kind).key(name)
+            check_name(name, at, errors)
+            check_amount(name, text, at, errors)
+            if kind == "requests":
+                _check_request(name, text, limits.get(name), path, errors)
+            if is_hugepages(name) and not allow_indivisible_hugepages:
+                _check_hugepages_amount(name, text, at, errors)
+    everything = limits.keys() | requests.keys()
+    if not everything & _CPU_AND_MEMORY and any(map(is_hugepages, everything)):
+        errors.append(forbidden(path, "HugePages require cpu or memory"))
+    if claims:
+        _check_claims(claims, claim_names, path.child("claims"), errors)
+
+
+def is_plainly_sound(resources: Object) -> bool:
+    """Whether a container asks for nothing but cpu, memory and storage, and that within its limits.
+
+    The cheap question before the dear check; False decides nothing.
+    """
+    if resources.get("claims"):
+        return False
+    limits, requests = resources.get("limits") or _NOTHING, resources.get("requests") or _NOTHING
+    for name, text in limits.items():
+        if text[:1] == "-" or name not in _PLAIN:
+            return False
+    for name, text in requests.items():
+        if text[:1] == "-" or name not in _PLAIN:
+            return False
+        limit = limits.get(name)
+        if limit is not None and limit != text and amount(text) > amount(limit):
+            return False
+    return True
+
+
+def _check_request(name: str, text: str, limit: str | None, path: Path, errors: Errors) -> None:
+    if limit is None:
+        if not is_overcommit_allowed(name):
+            errors.append(required(path.child("limits"), "Limit must be set for non overcommitable resources"))
+        return
+    difference = amount(text).compare(amount(limit))
+    if difference and not is_overcommit_allowed(name):
+        errors.append(invalid(path.child("requests"), text, f"must be equal to {name} limit of {limit}"))
+    elif difference > 0:
+        errors.append(invalid(path.child("requests"), text, f"must be less than or equal to {name} limit of {limit}"))
+
+
+def _check_claims(claims: list[Object], known: Collection[str], path: Path, errors: Errors) -> None:
+    names: set[str] = set()
+    for i, claim in enumerate(claims):
+        name = claim.get("name", "")
+        request = claim.get("request", "")
+        if not name:
+            errors.append(required(path.index(i)))
+            continue
+        if name in names:
+            errors.append(duplicate(path.index(i), name))
+        else:
+            key = name
+            if request:
+                at = path.index(i).child("request")
+                errors.extend(invalid(at, request, text) for text in dns1123_label_errors(request))
+                key = f"{name}/{request}"
+            if key in names:
+                errors.append(duplicate(path.index(i), key))
+            elif not request:
+                errors.extend(duplicate(path.index(i), name) for other in names if other.partition("/")[0] == name)
+            names.add(key)
+        if name not in known:
+            detail = "must be one of the names in pod.spec.resourceClaims"
+            detail += f": {', '.join(sorted(known))}" if known else " which is empty"
+            errors.append(not_found_with_detail(path.index(i), name, detail))
+
+
+def aggregate_container_resources(spec: Object, kind: str) -> Usage:
+    """Return the amounts that all containers of a pod need at once; `kind` is `requests` or `limits`.
+
+    Init containers run one after the other; those that always restart keep running next to the rest.
+    """
+    total: Usage = {}
+    for container in spec.get("containers", ()):
+        total = add(total, _amounts(container, kind))
+    sidecars: Usage = {}
+    peak: Usage = {}
+    for container in spec.get("initContainers", ()):
+        amounts = _amounts(container, kind)
+        if container.get("restartPolicy") == "Always":
+            total = add(total, amounts)
+            sidecars = add(sidecars, amounts)
+            amounts = sidecars
+        else:
+            amounts = add(amounts, sidecars)
+        peak = most(peak, amounts)
+    return most(total, peak)
+
+
+def _amounts(container: Object, kind: str) -> Usage:
+    amounts = (container.get("resources") or {}).get(kind) or {}
+    return {name: amount(text) for name, text in amounts.items()}

@@ -1,0 +1,83 @@
+"""Pod templates inside workloads, and claim templates: what strategies of other groups need of the core group's.
+
+Source: pkg/api/pod/{util,warnings}.go (1.36).
+"""
+
+from sampan.core.field import Path
+from sampan.core.names import dns1123_label_errors
+from sampan.core.object import Object
+from sampan.registry.kinds.core.persistent_volume_claim_spec import validate_claim_spec
+from sampan.registry.kinds.pod_spec.defaults import default_claim_spec, default_pod_template
+from sampan.registry.kinds.pod_spec.prepare import drop_disabled_fields
+from sampan.registry.kinds.pod_spec.spec import validate_pod_template_spec
+from sampan.registry.kinds.pod_spec.warnings import claim_spec_warnings, template_warnings
+from sampan.registry.kinds.rules.fields import Errors
+
+
+def default_template(owner_spec: Object) -> None:
+    """Defaults of the pod template that a workload's spec holds."""
+    default_pod_template(owner_spec.setdefault("template", {}))
+
+
+def default_claim_template(claim: Object) -> None:
+    """Defaults of a claim in `volumeClaimTemplates`; it is written as a whole object."""
+    claim.setdefault("apiVersion", "v1")
+    claim.setdefault("kind", "PersistentVolumeClaim")
+    claim.setdefault("metadata", {})
+    default_claim_spec(claim.setdefault("spec", {}))
+    status = claim.setdefault("status", {})
+    if not status.get("phase"):
+        status["phase"] = "Pending"
+
+
+def drop_disabled_template_fields(owner_spec: Object, old: Object | None) -> None:
+    """Features that are off leave the template of a workload's spec, unless the stored spec `old` has them."""
+    spec = (owner_spec.get("template") or {}).get("spec")
+    if spec is not None:
+        drop_disabled_fields(spec, None if old is None else (old.get("template") or {}).get("spec"))
+
+
+def check_template(template: Object, old: Object | None, path: Path, errors: Errors) -> None:
+    """All faults of a pod template; `old` is the stored one, whose faults are tolerated."""
+    errors.extend(validate_pod_template_spec(template, path, old_template=old))
+
+
+def check_claim_spec(spec: Object, path: Path, errors: Errors) -> None:
+    """All faults of a new claim's spec."""
+    validate_claim_spec(spec, path, errors)
+
+
+def warnings(template: Object, old: Object | None, path: Path) -> list[str]:
+    """What a template says that is better said otherwise."""
+    return template_warnings(template, path)
+
+
+def claim_warnings(spec: Object, path: Path) -> list[str]:
+    """What a claim says that is better said otherwise."""
+    return claim_spec_warnings(spec, path)
+
+
+def warnings_on_update(obj: Object, old: Object, path: Path) -> list[str]:
+    """Warnings of `spec.template`, if the update made a new generation."""
+    if obj["metadata"].get("generation") == old["metadata"].get("generation"):
+        return []
+    return warnings(obj["spec"].get("template", {}), old["spec"].get("template", {}), path)
+
+
+def name_warnings(obj: Object) -> list[str]:
+    """A name that is no DNS label makes poor pod and host names."""
+    texts = dns1123_label_errors(obj["metadata"].get("name", ""))
+    if not texts:
+        return []
+    return [
+        "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; "
+        f"a DNS label is recommended: [{' '.join(texts)}]"
+    ]
+
+
+def keep_labels(obj: Object, old: Object) -> None:
+    """Put back the stored labels."""
+    if "labels" in old["metadata"]:
+        obj["metadata"]["labels"] = old["metadata"]["labels"]
+    else:
+        obj["metadata"].pop("labels", None)

@@ -1,0 +1,303 @@
+"""The kinds of storage that volumes and PersistentVolumes share.
+
+Source: pkg/apis/core/validation/validation.go (1.36).
+"""
+
+import re
+
+from sampan.core.domains import domain_prefixed_key_errors
+from sampan.core.field import FieldError, Path, invalid, required, too_long
+from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.core.object import Object
+from sampan.registry.kinds.rules.fields import (
+    ANNOTATIONS_BYTES_MAX,
+    check_label_selector,
+    check_local_descending,
+    check_no_backsteps,
+    check_required,
+    not_supported,
+)
+from sampan.registry.kinds.rules.signers import check_signer_name, trust_bundle_name_errors
+
+Errors = list[FieldError]
+ISCSI_NAME_TOO_LONG = (
+    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters "
+    "if iscsi.initiatorName is specified."
+)
+_HOST_PATH_TYPES = frozenset(
+    {"", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"}
+)
+_IQN = re.compile(r"iqn\.\d{4}-\d{2}\.([A-Za-z0-9\-.]+)(:[^,;*&$|\s]+)\Z").search
+_EUI = re.compile(r"eui.[A-Za-z0-9]{16}").fullmatch
+_NAA = re.compile(r"naa.[A-Za-z0-9]{32}").fullmatch
+_KEY_TYPES = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
+_UINT8 = "must be between 0 and 255, inclusive"
+_DAY_S = 24 * 3600
+
+
+def check_host_path(source: Object, path: Path, errors: Errors) -> None:
+    """A path of the node."""
+    if not source.get("path"):
+        errors.append(required(path.child("path")))
+        return
+    check_no_backsteps(source["path"], path.child("path"), errors)
+    kind = source.get("type", "")
+    if kind not in _HOST_PATH_TYPES:
+        errors.append(not_supported(path.child("type"), kind, _HOST_PATH_TYPES))
+
+
+def check_git_repo(source: Object, path: Path, errors: Errors) -> None:
+    """A git repository."""
+    check_required(source, ("repository",), path, errors)
+    check_local_descending(source.get("directory", ""), path.child("directory"), errors)
+
+
+def _check_partition(source: Object, path: Path, errors: Errors) -> None:
+    partition = source.get("partition", 0)
+    if not 0 <= partition <= 255:
+        errors.append(invalid(path.child("partition"), partition, "must be between 1 and 255, inclusive"))
+
+
+def check_gce_disk(source: Object, path: Path, errors: Errors) -> None:
+    """A persistent disk of Google's cloud."""
+    check_required(source, ("pdName",), path, errors)
+    _check_partition(source, path, errors)
+
+
+def check_aws_disk(source: Object, path: Path, errors: Errors) -> None:
+    """A disk of Amazon's cloud."""
+    check_required(source, ("volumeID",), path, errors)
+    _check_partition(source, path, errors)
+
+
+def check_nfs(source: Object, path: Path, errors: Errors) -> None:
+    """An NFS export."""
+    check_required(source, ("server", "path"), path, errors)
+    if not source.get("path", "").startswith("/"):
+        errors.append(invalid(path.child("path"), source.get("path", ""), "must be an absolute path"))
+
+
+def _iscsi_name_problem(name: str) -> str:
+    for prefix, matches in (("iqn", _IQN), ("eui", _EUI), ("naa", _NAA)):
+        if name.startswith(prefix):
+            return "" if matches(name) else "must be valid format"
+    return "must be valid format starting with iqn, eui, or naa"
+
+
+def check_iscsi(source: Object, path: Path, errors: Errors, *, persistent: bool = False) -> None:
+    """An iSCSI target."""
+    check_required(source, ("targetPortal",), path, errors)
+    iqn = source.get("iqn", "")
+    if not iqn:
+        errors.append(required(path.child("iqn")))
+    elif problem := _iscsi_name_problem(iqn):
+        errors.append(invalid(path.child("iqn"), iqn, "must be valid format" if persistent else problem))
+    lun = source.get("lun", 0)
+    if not 0 <= lun <= 255:
+        errors.append(invalid(path.child("lun"), lun, _UINT8))
+    if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
+        errors.append(required(path.child("secretRef")))
+    if persistent and source.get("secretRef") is not None and not source["secretRef"].get("name"):
+        errors.append(required(path.child("secretRef", "name")))
+    initiator = source.get("initiatorName")
+    if initiator is not None and (problem := _iscsi_name_problem(initiator)):
+        text = "must be valid format" if persistent else problem
+        errors.append(invalid(path.child("initiatorname"), initiator, text))
+
+
+def check_glusterfs(source: Object, path: Path, errors: Errors) -> None:
+    """A Gluster volume."""
+    check_required(source, ("endpoints", "path"), path, errors)
+
+
+def check_flocker(source: Object, path: Path, errors: Errors) -> None:
+    """A Flocker data set."""
+    name, uuid = source.get("datasetName", ""), source.get("datasetUUID", "")
+    if not name and not uuid:
+        errors.append(required(path, "one of datasetName and datasetUUID is required"))
+    if name and uuid:
+        text = "datasetName and datasetUUID can not be specified simultaneously"
+        errors.append(invalid(path, "resource", text))
+    if "/" in name:
+        errors.append(invalid(path.child("datasetName"), name, "must not contain '/'"))
+
+
+def check_rbd(source: Object, path: Path, errors: Errors) -> None:
+    """A Ceph block device."""
+    check_required(source, ("monitors", "image"), path, errors)
+
+
+def check_cinder(source: Object, path: Path, errors: Errors) -> None:
+    """A disk of OpenStack."""
+    check_required(source, ("volumeID",), path, errors)
+    if source.get("secretRef") is not None:
+        check_required(source["secretRef"], ("name",), path.child("secretRef"), errors)
+
+
+def check_cephfs(source: Object, path: Path, errors: Errors) -> None:
+    """A Ceph file system."""
+    check_required(source, ("monitors",), path, errors)
+
+
+def check_quobyte(source: Object, path: Path, errors: Errors) -> None:
+    """A Quobyte volume."""
+    registry = source.get("registry", "")
+    pairs = "must be a host:port pair or multiple pairs separated by commas"
+    if not registry:
+        errors.append(required(path.child("registry"), pairs))
+    elif len(source.get("tenant", "")) >= 65:
+        text = "must be a UUID and may not exceed a length of 64 characters"
+        errors.append(required(path.child("tenant"), text))
+    else:
+        for pair in registry.split(","):
+            host, colon, port = pair.rpartition(":")
+            if not colon or "]" in port or (":" in host and not (host.startswith("[") and host.endswith("]"))):
+                errors.append(invalid(path.child("registry"), registry, pairs))
+    check_required(source, ("volume",), path, errors)
+
+
+def check_fc(source: Object, path: Path, errors: Errors) -> None:
+    """A Fibre Channel disk."""
+    targets, wwids = source.get("targetWWNs"), source.get("wwids")
+    at = path.child("targetWWNs")
+    if not targets and not wwids:
+        errors.append(required(at, "must specify either targetWWNs or wwids, but not both"))
+    if targets and wwids:
+        errors.append(invalid(at, targets, "targetWWNs and wwids can not be specified simultaneously"))
+    if targets:
+        lun = source.get("lun")
+        if lun is None:
+            errors.append(required(path.child("lun"), "lun is required if targetWWNs is specified"))
+        elif not 0 <= lun <= 255:
+            errors.append(invalid(path.child("lun"), lun, _UINT8))
+
+
+def check_flex(source: Object, path: Path, errors: Errors) -> None:
+    """A volume of an exec-based driver."""
+    check_required(source, ("driver",), path, errors)
+    for key in source.get("options") or {}:
+        domain = f".{key.partition('/')[0].lower()}"
+        if domain.endswith((".kubernetes.io", ".k8s.io")):
+            text = "kubernetes.io and k8s.io namespaces are reserved"
+            errors.append(invalid(path.child("options").key(key), key, text))
+
+
+def check_azure_file(source: Object, path: Path, errors: Errors) -> None:
+    """A file share of Microsoft's cloud."""
+    check_required(source, ("secretName", "shareName"), path, errors)
+
+
+def check_azure_disk(source: Object, path: Path, errors: Errors) -> None:
+    """A disk of Microsoft's cloud."""
+    check_required(source, ("diskName", "diskURI"), path, errors)
+    caching, kind, uri = source.get("cachingMode"), source.get("kind"), source.get("diskURI", "")
+    modes, kinds = frozenset({"None", "ReadOnly", "ReadWrite"}), frozenset({"Shared", "Dedicated", "Managed"})
+    if caching is not None and caching not in modes:
+        errors.append(not_supported(path.child("cachingMode"), caching, modes))
+    if kind is not None and kind not in kinds:
+        errors.append(not_supported(path.child("kind"), kind, kinds))
+    managed = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
+    blob = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
+    if kind == "Managed" and not uri.startswith("/subscriptions/"):
+        errors.append(not_supported(path.child("diskURI"), uri, (managed,)))
+    if kind is not None and kind != "Managed" and not uri.startswith("https://"):
+        errors.append(not_supported(path.child("diskURI"), uri, (blob,)))
+
+
+def check_vsphere(source: Object, path: Path, errors: Errors) -> None:
+    """A disk of vSphere."""
+    check_required(source, ("volumePath",), path, errors)
+
+
+def check_photon(source: Object, path: Path, errors: Errors) -> None:
+    """A disk of Photon."""
+    check_required(source, ("pdID",), path, errors)
+
+
+def check_portworx(source: Object, path: Path, errors: Errors) -> None:
+    """A Portworx volume."""
+    check_required(source, ("volumeID",), path, errors)
+
+
+def check_scale_io(source: Object, path: Path, errors: Errors) -> None:
+    """A ScaleIO volume."""
+    check_required(source, ("gateway", "system", "volumeName"), path, errors)
+
+
+def check_storage_os(source: Object, path: Path, errors: Errors) -> None:
+    """A StorageOS volume."""
+    name, namespace = source.get("volumeName", ""), source.get("volumeNamespace", "")
+    check_required(source, ("volumeName",), path, errors)
+    for text in dns1123_label_errors(name) if name else ():
+        errors.append(invalid(path.child("volumeName"), name, text))
+    for text in dns1123_label_errors(namespace) if namespace else ():
+        errors.append(invalid(path.child("volumeNamespace"), namespace, text))
+    if source.get("secretRef") is not None:
+        check_required(source["secretRef"], ("name",), path.child("secretRef"), errors)
+
+
+def check_csi_driver_name(name: str, path: Path, errors: Errors) -> None:
+    """The name of a CSI driver: a subdomain of any case, up to 63 bytes."""
+    if not name:
+        errors.append(required(path))
+        return
+    if len(name) > 63:
+        errors.append(too_long(path, "", 63))
+    errors.extend(invalid(path, name, text) for text in dns1123_subdomain_errors(name.lower()))
+
+
+def check_csi(source: Object, path: Path, errors: Errors) -> None:
+    """An inline volume of a CSI driver."""
+    check_csi_driver_name(source.get("driver", ""), path.child("driver"), errors)
+    secret = source.get("nodePublishSecretRef")
+    if secret is None:
+        return
+    name = secret.get("name", "")
+    if not name:
+        errors.append(required(path.child("nodePublishSecretRef", "name")))
+    else:
+        errors.extend(invalid(path.child("name"), name, text) for text in dns1123_subdomain_errors(name))
+
+
+def check_trust_bundle(source: Object, path: Path, errors: Errors) -> None:
+    """A projection of ClusterTrustBundles, by name or by signer."""
+    name, signer, selector = source.get("name"), source.get("signerName"), source.get("labelSelector")
+    if name is not None and signer is not None:
+        errors.append(invalid(path, source, "only one of name and signerName may be used"))
+    elif name is not None:
+        if not name:
+            errors.append(required(path.child("name"), "must be a valid object name"))
+        for text in trust_bundle_name_errors(name):
+            errors.append(invalid(path.child("name"), name, f"not a valid clustertrustbundlename: {text}"))
+        if selector is not None:
+            text = "labelSelector must be unset if name is specified"
+            errors.append(invalid(path.child("labelSelector"), selector, text))
+    elif signer is not None:
+        if not signer:
+            errors.append(required(path.child("signerName"), "must be a valid signer name"))
+        check_signer_name(signer, path.child("signerName"), errors)
+        check_label_selector(selector, path.child("labelSelector"), errors)
+    else:
+        errors.append(required(path, "either name or signerName must be specified"))
+
+
+def check_pod_certificate(source: Object, path: Path, errors: Errors) -> None:
+    """A projection of a certificate that is made for the pod."""
+    signer = source.get("signerName", "")
+    check_signer_name(signer, path.child("signerName"), errors)
+    annotations = source.get("userAnnotations") or {}
+    for key in annotations:
+        errors.extend(domain_prefixed_key_errors(path.child("userAnnotations"), key.lower()))
+    if sum(len(k.encode()) + len(v.encode()) for k, v in annotations.items()) > ANNOTATIONS_BYTES_MAX:
+        errors.append(too_long(path.child("userAnnotations"), "", ANNOTATIONS_BYTES_MAX))
+    if source.get("keyType", "") not in _KEY_TYPES:
+        errors.append(not_supported(path.child("keyType"), source.get("keyType", ""), _KEY_TYPES))
+    seconds = source.get("maxExpirationSeconds")
+    if seconds is None:
+        return
+    at = path.child("maxExpirationSeconds")
+    if seconds < 3600:
+        errors.append(invalid(at, seconds, "if provided, maxExpirationSeconds must be >= 3600"))
+    longest = _DAY_S if signer.partition("/")[0].endswith("kubernetes.io") else 91 * _DAY_S
+    if seconds > longest:
+        errors.append(invalid(at, seconds, f"if provided, maxExpirationSeconds must be <= {longest}"))

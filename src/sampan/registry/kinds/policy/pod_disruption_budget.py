@@ -1,0 +1,86 @@
+"""Pod disruption budgets. Source: pkg/registry/policy/poddisruptionbudget, pkg/apis/policy/validation (1.36)."""
+
+from typing import Final
+
+from sampan.core.field import FieldError, Path, invalid
+from sampan.core.names import path_segment_errors
+from sampan.core.object import Object
+from sampan.registry.columns.cells import NAME, at, column, integer
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.rules.amounts import check_at_most_100_percent, check_int_or_percent
+from sampan.registry.kinds.rules.conditions import check_conditions
+from sampan.registry.kinds.rules.counts import check_counts
+from sampan.registry.kinds.rules.fields import Errors, check_label_selector, not_supported
+from sampan.registry.kinds.rules.selectors import has_invalid_selector
+from sampan.registry.metadata_checks import NO_CHECKS
+from sampan.registry.strategy import Context, Strategy
+
+_SPEC = Path("spec")
+_STATUS = Path("status")
+_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
+
+
+def _check_spec(spec: Object, errors: Errors, *, lenient: bool) -> None:
+    if "minAvailable" in spec and "maxUnavailable" in spec:
+        errors.append(invalid(_SPEC, spec, "minAvailable and maxUnavailable cannot be both set"))
+    for name in ("minAvailable", "maxUnavailable"):
+        if name in spec:
+            check_int_or_percent(spec[name], _SPEC.child(name), errors)
+            check_at_most_100_percent(spec[name], _SPEC.child(name), errors)
+    check_label_selector(spec.get("selector"), _SPEC.child("selector"), errors, allow_invalid_values=lenient)
+    policy = spec.get("unhealthyPodEvictionPolicy")
+    if policy is not None and policy not in _POLICIES:
+        errors.append(not_supported(_SPEC.child("unhealthyPodEvictionPolicy"), policy, _POLICIES))
+
+
+class PodDisruptionBudgetStrategy(Strategy):
+    """Rules of disruption budgets."""
+
+    standard_finalizers = False
+    allow_unconditional_update = False
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        """Whatever a path segment may be."""
+        return path_segment_errors(name)
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a new budget."""
+        errors: Errors = []
+        _check_spec(obj.get("spec", {}), errors, lenient=False)
+        return errors
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; a selector that was stored with faults may keep them."""
+        errors: Errors = []
+        lenient = has_invalid_selector(old.get("spec", {}).get("selector"))
+        _check_spec(obj.get("spec", {}), errors, lenient=lenient)
+        return errors
+
+    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """Conditions in form, counters not negative."""
+        errors: Errors = []
+        status = obj.get("status", {})
+        check_conditions(status.get("conditions", ()), _STATUS.child("conditions"), errors)
+        counts = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+        check_counts(status, counts, _STATUS, errors)
+        return errors
+
+
+_MINIMUM: Final = at("spec", "minAvailable", default="N/A")
+_MAXIMUM: Final = at("spec", "maxUnavailable", default="N/A")
+
+KINDS: Final = (
+    Kind(
+        "policy",
+        "poddisruptionbudgets",
+        PodDisruptionBudgetStrategy(),
+        columns=lambda ages: (
+            NAME,
+            column("Min Available", lambda obj: str(_MINIMUM(obj))),
+            column("Max Unavailable", lambda obj: str(_MAXIMUM(obj))),
+            integer("Allowed Disruptions", at("status", "disruptionsAllowed", default=0)),
+            ages.column,
+        ),
+        metadata_checks=NO_CHECKS,
+    ),
+)

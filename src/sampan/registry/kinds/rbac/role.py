@@ -1,0 +1,97 @@
+"""Roles and cluster roles. Source: pkg/registry/rbac, pkg/apis/rbac/validation (1.36)."""
+
+from typing import Final
+
+from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.names import path_segment_errors
+from sampan.core.object import Object
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.rules.fields import Errors, check_label_selector
+from sampan.registry.kinds.rules.selectors import has_invalid_selector, selector_or_none
+from sampan.registry.metadata_checks import OBJECT_UPDATE
+from sampan.registry.strategy import Context, Strategy
+
+_RULES = Path("rules")
+_SELECTORS = Path("aggregationRule", "clusterRoleSelectors")
+
+
+def check_rule(rule: Object, path: Path, errors: Errors, *, namespaced: bool) -> None:
+    """A rule names verbs, and either resources or URLs."""
+    if not rule.get("verbs"):
+        errors.append(required(path.child("verbs"), "verbs must contain at least one value"))
+    urls = rule.get("nonResourceURLs")
+    if urls:
+        at = path.child("nonResourceURLs")
+        if namespaced:
+            errors.append(invalid(at, urls, "namespaced rules cannot apply to non-resource URLs"))
+        if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
+            errors.append(invalid(at, urls, "rules cannot apply to both regular resources and non-resource URLs"))
+        return
+    if not rule.get("apiGroups"):
+        errors.append(required(path.child("apiGroups"), "resource rules must supply at least one api group"))
+    if not rule.get("resources"):
+        errors.append(required(path.child("resources"), "resource rules must supply at least one resource"))
+
+
+class RoleStrategy(Strategy):
+    """Rules of roles; their names may hold whatever a path segment may."""
+
+    has_generation = False
+    allow_create_on_update = True
+    namespaced = True
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        """One segment of a path."""
+        return path_segment_errors(name)
+
+    def default(self, obj: Object) -> None:
+        """Rules are always shown: null, where there are none."""
+        if not obj.get("rules"):
+            obj["rules"] = None
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a role."""
+        errors: Errors = []
+        for index, rule in enumerate(obj.get("rules") or ()):
+            check_rule(rule, _RULES.index(index), errors, namespaced=self.namespaced)
+        return errors
+
+
+def _selectors(role: Object) -> list[Object]:
+    selectors: list[Object] = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
+    return selectors
+
+
+class ClusterRoleStrategy(RoleStrategy):
+    """Rules of cluster roles: those of roles, and of aggregation."""
+
+    namespaced = False
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a new cluster role."""
+        return self._faults(ctx, obj, lenient=False)
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; selectors that were stored with faults may keep them."""
+        return self._faults(ctx, obj, lenient=any(map(has_invalid_selector, _selectors(old))))
+
+    def _faults(self, ctx: Context, obj: Object, *, lenient: bool) -> list[FieldError]:
+        errors = super().validate(ctx, obj)
+        if "aggregationRule" not in obj:
+            return errors
+        selectors = _selectors(obj)
+        if not selectors:
+            detail = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+            errors.append(required(_SELECTORS, detail))
+        for index, selector in enumerate(selectors):
+            path = _SELECTORS.index(index)
+            check_label_selector(selector, path, errors, allow_invalid_values=lenient)
+            if selector_or_none(selector) is None:
+                errors.append(invalid(path, None, "invalid label selector."))
+        return errors
+
+
+KINDS: Final = (
+    Kind("rbac.authorization.k8s.io", "roles", RoleStrategy(), metadata_checks=OBJECT_UPDATE),
+    Kind("rbac.authorization.k8s.io", "clusterroles", ClusterRoleStrategy(), metadata_checks=OBJECT_UPDATE),
+)

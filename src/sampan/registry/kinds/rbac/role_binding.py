@@ -1,0 +1,122 @@
+"""Role bindings and cluster role bindings. Source: pkg/registry/rbac, pkg/apis/rbac/{v1,validation} (1.36)."""
+
+from typing import Final
+
+from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.names import dns1123_subdomain_errors, path_segment_errors
+from sampan.core.object import Object
+from sampan.registry.columns.age import Ages
+from sampan.registry.columns.cells import NAME, Cell, column
+from sampan.registry.definition import Column
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.metadata_checks import OBJECT_UPDATE
+from sampan.registry.strategy import Context, Strategy
+
+_GROUP = "rbac.authorization.k8s.io"
+_ROLE = Path("roleRef")
+_SUBJECTS = Path("subjects")
+_SUBJECT_KINDS = ("ServiceAccount", "User", "Group")
+
+
+def _check_subject(subject: Object, path: Path, errors: Errors, *, namespaced: bool) -> None:
+    name, kind, group = subject.get("name", ""), subject.get("kind", ""), subject.get("apiGroup", "")
+    if not name:
+        errors.append(required(path.child("name")))
+    if kind == "ServiceAccount":
+        if name:
+            errors.extend(invalid(path.child("name"), name, text) for text in dns1123_subdomain_errors(name))
+        if group:
+            errors.append(not_supported(path.child("apiGroup"), group, ("",)))
+        if not namespaced and not subject.get("namespace"):
+            errors.append(required(path.child("namespace")))
+    elif kind in _SUBJECT_KINDS:
+        if group != _GROUP:
+            errors.append(not_supported(path.child("apiGroup"), group, (_GROUP,)))
+    else:
+        errors.append(not_supported(path.child("kind"), kind, _SUBJECT_KINDS))
+
+
+class BindingStrategy(Strategy):
+    """Who holds which role. The role of a binding never changes."""
+
+    has_generation = False
+    allow_create_on_update = True
+
+    def __init__(self, *, namespaced: bool) -> None:
+        self._namespaced = namespaced
+        self._role_kinds = ("Role", "ClusterRole") if namespaced else ("ClusterRole",)
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        """One segment of a path."""
+        return path_segment_errors(name)
+
+    def default(self, obj: Object) -> None:
+        """API groups of the role and of users and groups."""
+        role = obj.setdefault("roleRef", {})
+        if not role.get("apiGroup"):
+            role["apiGroup"] = _GROUP
+        for subject in obj.get("subjects") or ():
+            if not subject.get("apiGroup") and subject.get("kind") in ("User", "Group"):
+                subject["apiGroup"] = _GROUP
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a binding."""
+        errors: Errors = []
+        role = obj.get("roleRef", {})
+        group, kind, name = role.get("apiGroup", ""), role.get("kind", ""), role.get("name", "")
+        if group != _GROUP:
+            errors.append(not_supported(_ROLE.child("apiGroup"), group, (_GROUP,)))
+        if kind not in self._role_kinds:
+            errors.append(not_supported(_ROLE.child("kind"), kind, self._role_kinds))
+        if not name:
+            errors.append(required(_ROLE.child("name")))
+        errors.extend(invalid(_ROLE.child("name"), name, text) for text in path_segment_errors(name))
+        for index, subject in enumerate(obj.get("subjects") or ()):
+            _check_subject(subject, _SUBJECTS.index(index), errors, namespaced=self._namespaced)
+        return errors
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; the role stays."""
+        errors = self.validate(ctx, obj)
+        if obj.get("roleRef") != old.get("roleRef"):
+            errors.append(invalid(_ROLE, obj.get("roleRef"), "cannot change roleRef"))
+        return errors
+
+
+def _subjects(kind: str) -> Cell:
+    def cell(binding: Object) -> str:
+        return ", ".join(
+            f"{subject.get('namespace', '')}/{subject['name']}" if kind == "ServiceAccount" else subject["name"]
+            for subject in binding.get("subjects", ())
+            if subject["kind"] == kind
+        )
+
+    return cell
+
+
+def _role_text(binding: Object) -> str:
+    return f"{binding['roleRef']['kind']}/{binding['roleRef']['name']}"
+
+
+def _columns(ages: Ages) -> tuple[Column, ...]:
+    return (
+        NAME,
+        column("Role", _role_text),
+        ages.column,
+        column("Users", _subjects("User"), wide=True),
+        column("Groups", _subjects("Group"), wide=True),
+        column("ServiceAccounts", _subjects("ServiceAccount"), wide=True),
+    )
+
+
+KINDS: Final = (
+    Kind(_GROUP, "rolebindings", BindingStrategy(namespaced=True), columns=_columns, metadata_checks=OBJECT_UPDATE),
+    Kind(
+        _GROUP,
+        "clusterrolebindings",
+        BindingStrategy(namespaced=False),
+        columns=_columns,
+        metadata_checks=OBJECT_UPDATE,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Checks that many kinds share."""

@@ -1,0 +1,42 @@
+"""Fields that hold a number or a percentage.
+
+Source: pkg/apis/apps/validation/validation.go (1.36).
+"""
+
+from sampan.core.field import Path, invalid
+from sampan.core.integers import INT64_MAX, integer_or
+from sampan.core.value_rules import percent_errors
+from sampan.registry.kinds.rules.fields import Errors, check_not_negative
+
+IntOrString = int | str
+
+
+def check_int_or_percent(value: IntOrString, path: Path, errors: Errors) -> None:
+    """A number that is not negative, or a percentage."""
+    if isinstance(value, str):
+        errors.extend(invalid(path, value, text) for text in percent_errors(value))
+    else:
+        check_not_negative(value, path, errors)
+
+
+def _percentage(value: IntOrString) -> int | None:
+    if isinstance(value, str) and not percent_errors(value):
+        return integer_or(value[:-1], INT64_MAX)
+    return None
+
+
+def int_or_percent_value(value: IntOrString) -> int:
+    """The number itself; of a percentage, the number before the sign; of other text, what it reads as, or 0."""
+    if isinstance(value, int):
+        return value
+    percentage = _percentage(value)
+    if percentage is not None:
+        return percentage
+    return integer_or(value, 0)
+
+
+def check_at_most_100_percent(value: IntOrString, path: Path, errors: Errors) -> None:
+    """A percentage up to 100; numbers have no bound."""
+    percentage = _percentage(value)
+    if percentage is not None and percentage > 100:
+        errors.append(invalid(path, value, "must not be greater than 100%"))

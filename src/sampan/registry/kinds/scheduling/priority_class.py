@@ -1,0 +1,92 @@
+"""Strategies of scheduling.k8s.io."""
+
+from typing import Final
+
+from sampan.core.field import FieldError, Path, forbidden, required
+from sampan.core.object import Object
+from sampan.registry.columns.cells import NAME, at, boolean, column, integer
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.rules.fields import Errors, check_immutable, not_supported
+from sampan.registry.strategy import Context, Strategy
+
+HIGHEST_USER_DEFINABLE_PRIORITY = 1_000_000_000
+SYSTEM_PREFIX = "system-"
+SYSTEM_PRIORITY_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+"""Names and values of the classes that exist from the start."""
+
+_VALUE = Path("value")
+_POLICY = Path("preemptionPolicy")
+_POLICIES = ("PreemptLowerPriority", "Never")
+
+
+def _system_class_problem(name: str, value: int, global_default: bool) -> str:
+    known = SYSTEM_PRIORITY_CLASSES.get(name)
+    if known is None:
+        return f"{name} is not a known system priority class"
+    if known != value:
+        return f"value of {name} PriorityClass must be {known}"
+    return f"globalDefault of {name} PriorityClass must be false" if global_default else ""
+
+
+class PriorityClassStrategy(Strategy):
+    """Value and preemption policy of a class never change.
+
+    Source: pkg/registry/scheduling/priorityclass, pkg/apis/scheduling/{v1,validation} (1.36).
+    """
+
+    def default(self, obj: Object) -> None:
+        """Pods may preempt those of lower priority."""
+        obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
+
+    def spec_changed(self, obj: Object, old: Object) -> bool:
+        """What may change does not count."""
+        return False
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a new class."""
+        errors: Errors = []
+        name, value = obj["metadata"].get("name", ""), obj.get("value", 0)
+        if name.startswith(SYSTEM_PREFIX):
+            problem = _system_class_problem(name, value, bool(obj.get("globalDefault")))
+            if problem:
+                detail = (
+                    f"priority class names with 'system-' prefix are reserved for system use only. error: {problem}"
+                )
+                errors.append(forbidden(Path("metadata", "name"), detail))
+        elif value > HIGHEST_USER_DEFINABLE_PRIORITY:
+            detail = f"maximum allowed value of a user defined priority is {HIGHEST_USER_DEFINABLE_PRIORITY}"
+            errors.append(forbidden(_VALUE, detail))
+        policy = obj.get("preemptionPolicy")
+        if policy == "":
+            errors.append(required(_POLICY))
+        elif policy is not None and policy not in _POLICIES:
+            errors.append(not_supported(_POLICY, policy, _POLICIES))
+        return errors
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """Only description and global default may change."""
+        errors: Errors = []
+        if obj.get("value", 0) != old.get("value", 0):
+            errors.append(forbidden(_VALUE, "may not be changed in an update."))
+        check_immutable(obj.get("preemptionPolicy"), old.get("preemptionPolicy"), _POLICY, errors)
+        return errors
+
+    def deletion_fault(self, name: str) -> str:
+        """Those that exist from the start stay."""
+        return "this is a system priority class and cannot be deleted" if name in SYSTEM_PRIORITY_CLASSES else ""
+
+
+KINDS: Final = (
+    Kind(
+        "scheduling.k8s.io",
+        "priorityclasses",
+        PriorityClassStrategy(),
+        columns=lambda ages: (
+            NAME,
+            integer("Value", at("value", default=0)),
+            boolean("Global-Default", at("globalDefault", default=False)),
+            ages.column,
+            column("PreemptionPolicy", at("preemptionPolicy")),
+        ),
+    ),
+)

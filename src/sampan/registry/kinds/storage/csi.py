@@ -1,0 +1,279 @@
+"""CSI drivers, their nodes and capacities. Source: pkg/registry/storage, pkg/apis/storage/{v1,validation} (1.36)."""
+
+from typing import Final
+
+from sampan.core.field import FieldError, Path, duplicate, invalid, required, too_long
+from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.object import Object
+from sampan.core.quantity import Quantity
+from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNSET, at, boolean, column, count, integer
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.core.node_labels import DEPRECATED
+from sampan.registry.kinds.rules.fields import (
+    NOT_NEGATIVE,
+    Errors,
+    check_immutable,
+    check_label_selector,
+    check_not_negative,
+    check_qualified_name,
+    not_supported,
+)
+from sampan.registry.kinds.rules.selectors import has_invalid_selector
+from sampan.registry.metadata_checks import OBJECT_ONLY, OBJECT_UPDATE
+from sampan.registry.strategy import Context, Strategy
+
+_SPEC = Path("spec")
+_DRIVERS = Path("spec", "drivers")
+_TOPOLOGY = Path("nodeTopology")
+_DRIVER_LENGTH_MAX = 63
+_NODE_ID_LENGTH_MAX = 256
+_TOKEN_S_MIN = 600
+_TOKEN_S_MAX = 1 << 32
+_UPDATE_PERIOD_S_MIN = 10
+_GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
+_MODES = ("Persistent", "Ephemeral")
+_DRIVER_DEFAULTS = {
+    "attachRequired": True,
+    "podInfoOnMount": False,
+    "storageCapacity": False,
+    "fsGroupPolicy": "ReadWriteOnceWithFSType",
+    "requiresRepublish": False,
+    "seLinuxMount": False,
+}
+_TOKEN_WARNING = (
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
+    "logging of tokens in volume attributes"
+)
+
+
+def check_driver_name(name: str, path: Path, errors: Errors) -> None:
+    """A subdomain in any case, up to 63 bytes."""
+    if not name:
+        errors.append(required(path))
+        return
+    if len(name) > _DRIVER_LENGTH_MAX:
+        errors.append(too_long(path, "", _DRIVER_LENGTH_MAX))
+    errors.extend(invalid(path, name, text) for text in dns1123_subdomain_errors(name.lower()))
+
+
+def _check_tokens(requests: list[Object], path: Path, errors: Errors) -> None:
+    audiences: set[str] = set()
+    for index, request in enumerate(requests):
+        at, audience = path.index(index), request.get("audience", "")
+        if audience in audiences:
+            errors.append(duplicate(at.child("audience"), audience))
+            continue
+        audiences.add(audience)
+        seconds = request.get("expirationSeconds")
+        if seconds is None:
+            continue
+        if seconds < _TOKEN_S_MIN:
+            detail = "may not specify a duration less than 10 minutes"
+            errors.append(invalid(at.child("expirationSeconds"), seconds, detail))
+        if seconds > _TOKEN_S_MAX:
+            detail = "may not specify a duration larger than 2^32 seconds"
+            errors.append(invalid(at.child("expirationSeconds"), seconds, detail))
+
+
+class CSIDriverStrategy(Strategy):
+    """Defaults and rules of CSI drivers."""
+
+    allow_unconditional_update = False
+    returns_deleted_object = True
+
+    def default(self, obj: Object) -> None:
+        """Volumes are attached, persistent, and owned by the pod's group where that is safe."""
+        spec = obj.setdefault("spec", {})
+        for name, value in _DRIVER_DEFAULTS.items():
+            spec.setdefault(name, value)
+        if not spec.get("volumeLifecycleModes"):
+            spec["volumeLifecycleModes"] = ["Persistent"]
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """The generation begins with the first change; what is off is dropped."""
+        obj["metadata"].pop("generation", None)
+        obj["spec"].pop("preventPodSchedulingIfMissing", None)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """What is off is dropped, unless it is there already."""
+        if "preventPodSchedulingIfMissing" not in old["spec"]:
+            obj["spec"].pop("preventPodSchedulingIfMissing", None)
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a driver."""
+        errors: Errors = []
+        spec = obj.get("spec", {})
+        policy = spec.get("fsGroupPolicy")
+        if policy is not None and policy not in _GROUP_POLICIES:
+            errors.append(not_supported(_SPEC.child("fsGroupPolicy"), policy, _GROUP_POLICIES))
+        tokens = spec.get("tokenRequests") or []
+        _check_tokens(tokens, _SPEC.child("tokenRequests"), errors)
+        modes = _SPEC.child("volumeLifecycleModes")
+        errors.extend(not_supported(modes, mode, _MODES) for mode in spec["volumeLifecycleModes"] if mode not in _MODES)
+        period_s = spec.get("nodeAllocatableUpdatePeriodSeconds")
+        if period_s is not None and period_s < _UPDATE_PERIOD_S_MIN:
+            path = _SPEC.child("nodeAllocatableUpdatePeriodSeconds")
+            errors.append(invalid(path, period_s, "must be greater than or equal to 10 seconds"))
+        in_secrets = spec.get("serviceAccountTokenInSecrets")
+        if in_secrets is not None and not tokens:
+            detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
+            errors.append(invalid(_SPEC.child("serviceAccountTokenInSecrets"), in_secrets, detail))
+        return errors
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """Tokens in volume attributes may end up in logs."""
+        spec = obj["spec"]
+        exposed = spec.get("tokenRequests") and "serviceAccountTokenInSecrets" not in spec
+        return [_TOKEN_WARNING] if exposed else []
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        """The same, if the tokens changed."""
+        changed = (obj["spec"].get("tokenRequests") or []) != (old["spec"].get("tokenRequests") or [])
+        return self.warnings_on_create(ctx, obj) if changed else []
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; whether and how volumes are attached stays."""
+        errors = self.validate(ctx, obj)
+        for name, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")):
+            check_immutable(obj["spec"].get(name), old["spec"].get(name), _SPEC.child(shown), errors)
+        return errors
+
+
+def _check_node_driver(driver: Object, path: Path, errors: Errors) -> None:
+    check_driver_name(driver.get("name", ""), path.child("name"), errors)
+    node_id = driver.get("nodeID", "")
+    if not node_id:
+        errors.append(required(path.child("nodeID")))
+    if len(node_id) > _NODE_ID_LENGTH_MAX:
+        detail = f"must be {_NODE_ID_LENGTH_MAX} characters or less"
+        errors.append(invalid(path.child("nodeID"), node_id, detail))
+    count = driver.get("allocatable", {}).get("count", 0)
+    check_not_negative(count, path.child("allocatable", "count"), errors)
+
+
+def _check_topology_keys(driver: Object, path: Path, errors: Errors) -> None:
+    seen: set[str] = set()
+    for key in driver.get("topologyKeys") or ():
+        if not key:
+            errors.append(required(path))
+        if key in seen:
+            errors.append(duplicate(path, key))
+        seen.add(key)
+        check_qualified_name(key, path, errors)
+
+
+def _without_allocatable(driver: Object) -> Object:
+    return {name: value for name, value in driver.items() if name != "allocatable"}
+
+
+class CSINodeStrategy(Strategy):
+    """Rules of CSI nodes; a driver that is there changes in its allocatable count alone."""
+
+    has_generation = False
+    allow_unconditional_update = False
+    returns_deleted_object = True
+
+    def default(self, obj: Object) -> None:
+        """Drivers and their topology keys are always shown: null, where there are none."""
+        spec = obj.setdefault("spec", {})
+        if not spec.get("drivers"):
+            spec["drivers"] = None
+        for driver in spec["drivers"] or ():
+            driver.setdefault("topologyKeys", None)
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a node."""
+        errors: Errors = []
+        seen: set[str] = set()
+        for index, driver in enumerate(obj.get("spec", {}).get("drivers") or ()):
+            path, name = _DRIVERS.index(index), driver.get("name", "")
+            _check_node_driver(driver, path, errors)
+            if name in seen:
+                errors.append(duplicate(path.child("name"), name))
+            seen.add(name)
+            _check_topology_keys(driver, path, errors)
+        return errors
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; what a driver said stays."""
+        errors = self.validate(ctx, obj)
+        drivers = obj.get("spec", {}).get("drivers") or ()
+        for before in old.get("spec", {}).get("drivers") or ():
+            for driver in drivers:
+                if driver.get("name") == before.get("name"):
+                    check_immutable(_without_allocatable(driver), _without_allocatable(before), _DRIVERS, errors)
+        return errors
+
+
+class CSIStorageCapacityStrategy(Strategy):
+    """Rules of capacities; topology and class never change."""
+
+    has_generation = False
+    allow_unconditional_update = False
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a new capacity."""
+        return self._faults(obj, lenient=False)
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; topology and class stay."""
+        errors = self._faults(obj, lenient=has_invalid_selector(old.get("nodeTopology")))
+        check_immutable(obj.get("nodeTopology"), old.get("nodeTopology"), _TOPOLOGY, errors)
+        path = Path("storageClassName")
+        check_immutable(obj.get("storageClassName", ""), old.get("storageClassName", ""), path, errors)
+        return errors
+
+    def _faults(self, obj: Object, *, lenient: bool) -> Errors:
+        errors: Errors = []
+        check_label_selector(obj.get("nodeTopology"), _TOPOLOGY, errors, allow_invalid_values=lenient)
+        name = obj.get("storageClassName", "")
+        errors.extend(invalid(Path("storageClassName"), name, text) for text in dns1123_subdomain_errors(name))
+        capacity = obj.get("capacity")
+        if capacity is not None and Quantity.parse(capacity) < Quantity(0):
+            errors.append(invalid(Path("capacity"), capacity, NOT_NEGATIVE))
+        return errors
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """Node labels that are out of use."""
+        topology = obj.get("nodeTopology") or {}
+        found = [
+            f"{_TOPOLOGY.child('matchExpressions').index(index).child('key')}: {key} is {DEPRECATED[key]}"
+            for index, expression in enumerate(topology.get("matchExpressions") or ())
+            if (key := expression.get("key", "")) in DEPRECATED
+        ]
+        labels = topology.get("matchLabels") or {}
+        path = _TOPOLOGY.child("matchLabels")
+        found += [f"{path.child(key)}: {DEPRECATED[key]}" for key in labels if key in DEPRECATED]
+        return found
+
+
+def _token_requests(driver: Object) -> str:
+    requests = driver.get("spec", EMPTY).get("tokenRequests")
+    return UNSET if requests is None else ",".join(request.get("audience", "") for request in requests)
+
+
+KINDS: Final = (
+    Kind(
+        "storage.k8s.io",
+        "csidrivers",
+        CSIDriverStrategy(),
+        columns=lambda ages: (
+            NAME,
+            boolean("AttachRequired", at("spec", "attachRequired", default=True)),
+            boolean("PodInfoOnMount", at("spec", "podInfoOnMount", default=False)),
+            boolean("StorageCapacity", at("spec", "storageCapacity", default=False)),
+            column("TokenRequests", _token_requests),
+            boolean("RequiresRepublish", at("spec", "requiresRepublish", default=False)),
+            column("Modes", lambda obj: ",".join(obj.get("spec", EMPTY).get("volumeLifecycleModes", ())) or NONE),
+            ages.column,
+        ),
+    ),
+    Kind(
+        "storage.k8s.io",
+        "csinodes",
+        CSINodeStrategy(),
+        columns=lambda ages: (NAME, integer("Drivers", count("spec", "drivers")), ages.column),
+        metadata_checks=OBJECT_ONLY,
+    ),
+    Kind("storage.k8s.io", "csistoragecapacities", CSIStorageCapacityStrategy(), metadata_checks=OBJECT_UPDATE),
+)

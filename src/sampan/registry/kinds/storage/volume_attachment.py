@@ -1,0 +1,115 @@
+"""Volume attachments. Source: pkg/registry/storage/volumeattachment, pkg/apis/storage/validation (1.36)."""
+
+from typing import Final
+
+from sampan.core.field import FieldError, Path, forbidden, invalid, required, too_long
+from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.object import Object
+from sampan.registry.columns.cells import NAME, at, boolean, column
+from sampan.registry.kind import Kind
+from sampan.registry.kinds.core.persistent_volume_claim_spec import check_access_modes
+from sampan.registry.kinds.rules.fields import Errors, check_immutable
+from sampan.registry.kinds.statusonly import StatusOnlyStrategy
+from sampan.registry.kinds.storage.csi import check_driver_name
+from sampan.registry.metadata_checks import Check, MetadataChecks
+from sampan.registry.strategy import Context
+
+_SPEC = Path("spec")
+_STATUS = Path("status")
+_METADATA_BYTES_MAX = 256 * 1024
+_MESSAGE_LENGTH_MAX = 1024
+_NOT_INLINE = "may not be specified in the context of inline volumes"
+_ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+
+
+def _check_inline(spec: Object, path: Path, errors: Errors) -> None:
+    for name in ("claimRef", "capacity"):
+        if spec.get(name):
+            errors.append(forbidden(path.child(name), _NOT_INLINE))
+    if "csi" not in spec:
+        errors.append(required(path.child("csi"), "has to be specified in the context of inline volumes"))
+    if not spec.get("accessModes"):
+        errors.append(required(path.child("accessModes")))
+    check_access_modes(spec.get("accessModes") or [], path, errors)
+    if spec.get("persistentVolumeReclaimPolicy", "Retain") != "Retain":
+        detail = "may only be Retain in the context of inline volumes"
+        errors.append(forbidden(path.child("persistentVolumeReclaimPolicy"), detail))
+    if "nodeAffinity" in spec:
+        errors.append(forbidden(path.child("nodeAffinity"), _NOT_INLINE))
+
+
+def _check_source(source: Object, errors: Errors) -> None:
+    path, name, inline = _SPEC.child("source"), source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
+    if name is None and inline is None:
+        errors.append(required(path, _ONE_SOURCE))
+    elif name is not None and inline is not None:
+        errors.append(forbidden(path, _ONE_SOURCE))
+    elif name == "":
+        errors.append(required(path.child("persistentVolumeName"), "must specify non empty persistentVolumeName"))
+    elif inline is not None:
+        _check_inline(inline, path.child("inlineVolumeSpec"), errors)
+
+
+def _check_status(status: Object, errors: Errors) -> None:
+    metadata = status.get("attachmentMetadata") or {}
+    if sum(len(key.encode()) + len(value.encode()) for key, value in metadata.items()) > _METADATA_BYTES_MAX:
+        errors.append(too_long(_STATUS.child("attachmentMetadata"), "", _METADATA_BYTES_MAX))
+    for name in ("attachError", "detachError"):
+        error = status.get(name) or {}
+        if len(error.get("message", "").encode()) > _MESSAGE_LENGTH_MAX:
+            errors.append(too_long(_STATUS.child(name, "message"), "", _METADATA_BYTES_MAX))
+        code = error.get("errorCode", 0)
+        if code < 0:
+            detail = "must be between 0 and 2147483647, inclusive"
+            errors.append(invalid(_STATUS.child(name, "errorCode"), code, detail))
+
+
+class VolumeAttachmentStrategy(StatusOnlyStrategy):
+    """Rules of attachments; the spec never changes."""
+
+    has_generation = False
+    allow_unconditional_update = False
+    returns_deleted_object = True
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of an attachment."""
+        errors: Errors = []
+        spec = obj.get("spec", {})
+        check_driver_name(spec.get("attacher", ""), _SPEC.child("attacher"), errors)
+        source, node = spec.get("source", {}), spec.get("nodeName", "")
+        _check_source(source, errors)
+        errors.extend(invalid(_SPEC.child("nodeName"), node, text) for text in dns1123_subdomain_errors(node))
+        _check_status(obj.get("status", {}), errors)
+        volume = source.get("persistentVolumeName")
+        if volume is not None:
+            path = Path("spec.source.persistentVolumeName")
+            errors.extend(invalid(path, volume, text) for text in dns1123_subdomain_errors(volume))
+        return errors
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; the spec stays."""
+        errors = self.validate(ctx, obj)
+        check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
+        return errors
+
+    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """Sizes of what the attacher tells."""
+        return self.validate_update(ctx, obj, old)
+
+
+KINDS: Final = (
+    Kind(
+        "storage.k8s.io",
+        "volumeattachments",
+        VolumeAttachmentStrategy(),
+        columns=lambda ages: (
+            NAME,
+            column("Attacher", at("spec", "attacher"), format="name"),
+            column("PV", at("spec", "source", "persistentVolumeName")),
+            column("Node", at("spec", "nodeName")),
+            boolean("Attached", at("status", "attached", default=False)),
+            ages.column,
+        ),
+        metadata_checks=MetadataChecks((Check.OBJECT,), (Check.OBJECT,)),
+    ),
+)
