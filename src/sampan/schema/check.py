@@ -14,6 +14,7 @@ from sampan.schema.embedded import embedded_errors
 from sampan.schema.formats import string_format
 from sampan.schema.pattern import compile_pattern
 from sampan.schema.structural import ListType, Schema, ValueValidations
+from sampan.schema.work import spend
 
 Check = Callable[[Any], bool]
 
@@ -26,6 +27,8 @@ _TYPES: dict[str, type] = {
     "array": list,
 }
 _NO_RULES = ValueValidations()
+_SMALL = 16
+"""Objects with at most this number of fields are not counted as work."""
 
 
 class _Node(NamedTuple):
@@ -166,7 +169,12 @@ def _enum(allowed: list[Any], type_: type) -> Check:
         return frozenset(item for item in allowed if type(item) is str).__contains__
     if type_ is int or type_ is float:
         return frozenset(item for item in allowed if type(item) in (int, float)).__contains__
-    return lambda value: predicate.in_enum(value, allowed)
+
+    def check(value: Any) -> bool:
+        spend(len(allowed))
+        return predicate.in_enum(value, allowed)
+
+    return check
 
 
 def _text(schema: Schema, rules: ValueValidations) -> list[Check]:
@@ -233,17 +241,28 @@ def _bounds(schema: Schema, rules: ValueValidations) -> list[Check]:
 
 
 def _junctors(rules: ValueValidations) -> list[Check]:
-    found = [check for child in rules.all_of if (check := compile_check(child)) is not None]
+    found: list[Check] = []
+    all_of = [check for child in rules.all_of if (check := compile_check(child)) is not None]
+    if all_of:
+        found.append(_counted(len(all_of), lambda value: all(check(value) for check in all_of)))
     if rules.any_of:
         any_of = [compile_check(child) for child in rules.any_of]
-        found.append(lambda value: any(check is None or check(value) for check in any_of))
+        found.append(_counted(len(any_of), lambda value: any(check is None or check(value) for check in any_of)))
     if rules.one_of:
         one_of = [compile_check(child) for child in rules.one_of]
-        found.append(lambda value: sum(check is None or check(value) for check in one_of) == 1)
+        found.append(_counted(len(one_of), lambda value: sum(check is None or check(value) for check in one_of) == 1))
     if rules.not_ is not None:
         denied = compile_check(rules.not_)
         found.append(lambda value: denied is not None and not denied(value))
     return found
+
+
+def _counted(steps: int, check: Check) -> Check:
+    def counted(value: Any) -> bool:
+        spend(steps)
+        return check(value)
+
+    return counted
 
 
 def _fields(schema: Schema, rules: ValueValidations) -> list[Check]:
@@ -276,6 +295,8 @@ def _object(known: dict[str, _Node]) -> Check:
     get = known.get
 
     def check_object(value: Any) -> bool:
+        if len(value) > _SMALL:
+            spend(len(value))
         for key, item in value.items():
             node = get(key)
             if node is None:
@@ -308,6 +329,7 @@ def _map(known: dict[str, _Node | None], node: _Node) -> Check:
 
 def _each(expected: type, usual: Check | None, other: Check) -> Callable[[Any], bool]:
     def check_each(items: Any) -> bool:
+        spend(len(items))
         for item in items:
             if type(item) is expected:
                 if usual is not None and not usual(item):

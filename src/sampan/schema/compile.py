@@ -16,6 +16,7 @@ from sampan.schema.prune import Pruner, compile_pruner
 from sampan.schema.report import Reporter
 from sampan.schema.required import required_errors
 from sampan.schema.structural import UNSET, Schema
+from sampan.schema.work import begin_steps, end_steps
 
 __all__ = ["CompiledSchema", "DecodeError", "SchemaCompiler", "unknown_paths"]
 
@@ -123,16 +124,21 @@ class CompiledSchema:
     def validate(self, obj: Any, path: Path | None = None, old: Any = UNSET) -> list[FieldError]:
         """Return the errors of an object (or of the value at `path`, such as the status), as in kube-apiserver.
 
-        `old` is the value that an update replaces: errors in unchanged values are dropped.
+        `old` is the value that an update replaces: errors in unchanged values are dropped. Raises 413 if the schema's
+        junctors need too much work.
         """
         if self._is_builtin:
             return list(required_errors(self.schema, obj, path or Path()))
         if not self._has_check:
             self._check = compile_check(self.schema)
             self._has_check = True
-        if self._check is None or self._check(obj):
+        if self._check is None:
             return []
-        return validation_errors(self.schema, obj, path, old)
+        steps = begin_steps()
+        try:
+            return [] if self._check(obj) else validation_errors(self.schema, obj, path, old)
+        finally:
+            end_steps(steps)
 
 
 def validation_errors(schema: Schema, value: Any, path: Path | None = None, old: Any = UNSET) -> list[FieldError]:

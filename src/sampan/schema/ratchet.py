@@ -7,6 +7,7 @@ from typing import Any
 
 from sampan.schema.predicate import map_key
 from sampan.schema.structural import UNSET, ListType, Schema
+from sampan.schema.work import spend
 
 
 def property_old(shape: Schema, old: Any, key: str) -> tuple[Schema | None, Any]:
@@ -19,16 +20,17 @@ def property_old(shape: Schema, old: Any, key: str) -> tuple[Schema | None, Any]
     return child, old[key]
 
 
-def item_old(shape: Schema, new: list[Any], old: Any, index: int) -> tuple[Schema | None, Any]:
-    """Return the schema node of a list's item, and its old value; `UNSET` if it has none.
-
-    Only items of map lists have old values, found by their keys.
-    """
+def items_old(shape: Schema, old: Any) -> dict[object, Any]:
+    """Return the items of an old map list by their keys; nothing for other lists, whose items have no old values."""
     if shape.items is None or shape.list_type is not ListType.MAP or type(old) is not list:
-        return shape.items, UNSET
-    wanted = map_key(new[index], shape.list_map_keys)
-    found = next((item for item in old if map_key(item, shape.list_map_keys) == wanted), UNSET)
-    return shape.items, found
+        return {}
+    spend(len(old))
+    return {map_key(item, shape.list_map_keys): item for item in reversed(old)}
+
+
+def item_old(shape: Schema, item: Any, old: dict[object, Any]) -> Any:
+    """Return the old value of a list's item; `UNSET` if it has none. `old`: the result of `items_old`."""
+    return old.get(map_key(item, shape.list_map_keys), UNSET) if old else UNSET
 
 
 def same(shape: Schema, new: Any, old: Any) -> bool:
@@ -43,6 +45,7 @@ def same(shape: Schema, new: Any, old: Any) -> bool:
         return bool(new == old)
     if len(new) != len(old):
         return False
+    spend(len(new))
     for key, item in new.items():
         child, before = property_old(shape, old, key)
         if child is None or before is UNSET or not same(child, item, before):
@@ -53,8 +56,9 @@ def same(shape: Schema, new: Any, old: Any) -> bool:
 def _same_list(shape: Schema, new: list[Any], old: list[Any]) -> bool:
     if shape.items is None or shape.list_type is not ListType.MAP:
         return identical(new, old)
-    for index, item in enumerate(new):
-        _, before = item_old(shape, new, old, index)
+    olds = items_old(shape, old)
+    for item in new:
+        before = item_old(shape, item, olds)
         if before is UNSET or not same(shape.items, item, before):
             return False
     return True
@@ -65,7 +69,9 @@ def identical(new: Any, old: Any) -> bool:
     if type(new) is not type(old):
         return False
     if type(new) is dict:
+        spend(len(new))
         return new.keys() == old.keys() and all(identical(item, old[key]) for key, item in new.items())
     if type(new) is list:
+        spend(len(new))
         return len(new) == len(old) and all(map(identical, new, old))
     return bool(new == old)

@@ -14,8 +14,9 @@ from sampan.core.object import Object
 from sampan.schema import predicate
 from sampan.schema.formats import string_format
 from sampan.schema.pattern import compile_pattern
-from sampan.schema.ratchet import item_old, property_old, same
+from sampan.schema.ratchet import item_old, items_old, property_old, same
 from sampan.schema.structural import UNSET, Schema, ValueValidations
+from sampan.schema.work import REPORT_STEPS, spend
 
 _NOWHERE = "<nil>"
 _KINDS: dict[type, tuple[str, str]] = {
@@ -72,6 +73,8 @@ class Result:
     def merge(self, other: "Result") -> None:
         """Add the errors and checks of another result."""
         self.count += other.count
+        if other.errors:
+            spend(len(other.errors))
         for text, error in other.errors.items():
             if text not in self.errors:
                 self._put(text, error)
@@ -122,6 +125,8 @@ class Reporter:
 
         `schema` is the node at this position, or an alternative of it. Alternatives are not ratcheted separately.
         """
+        if self._tentative:
+            spend(REPORT_STEPS)
         result = Result(self._base)
         rules = schema.validations or _NO_RULES
         if schema.type or schema.int_or_string or predicate.known_format(schema):
@@ -144,9 +149,9 @@ class Reporter:
     def _list(self, result: Result, schema: Schema, rules: ValueValidations, value: list[Any], at: _At) -> None:
         name = at.name
         if schema.items is not None:
+            shape, olds = at.shape.items or schema.items, items_old(at.shape, at.old)
             for index, item in enumerate(value):
-                shape, before = item_old(at.shape, value, at.old, index)
-                place = _At(f"{name}[{index}]", before, shape or schema.items)
+                place = _At(f"{name}[{index}]", item_old(at.shape, item, olds), shape)
                 result.merge(self._value(schema.items, item, place))
         if rules.min_items is not None and len(value) < rules.min_items:
             result.invalid(name, len(value), f"{name} in body should have at least {rules.min_items} items")
@@ -202,6 +207,8 @@ class Reporter:
 
     def _enum(self, result: Result, allowed: list[Any], value: Any, name: str) -> None:
         result.count += 1
+        if type(value) is not str:
+            spend(len(allowed))
         texts = self._enums.get(id(allowed))
         if texts is None:
             texts = self._enums[id(allowed)] = frozenset(item for item in allowed if type(item) is str)

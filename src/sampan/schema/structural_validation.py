@@ -16,6 +16,7 @@ from sampan.schema.openapi import parse
 from sampan.schema.prune import compile_value_pruner
 from sampan.schema.report import Reporter
 from sampan.schema.structure import structural_errors
+from sampan.schema.work import begin_steps, end_steps
 
 __all__ = ["default_errors", "keyword_errors", "structural_errors", "validate_structural"]
 
@@ -28,10 +29,15 @@ def validate_structural(schema: Json, path: Path) -> list[FieldError]:
     """Return all errors of a version's schema except those of its CEL rules; `path` is that of the schema.
 
     Validates the structure, then the defaults if the schema is structural, and in any case the keywords.
+    Raises 413 if the defaults need too much work.
     """
     errors: list[FieldError] = []
     if not any(_uses_unsupported(node) for node in _walk(schema)):
-        errors = structural_errors(schema, path) or list(default_errors(schema, path))
+        steps = begin_steps()
+        try:
+            errors = structural_errors(schema, path) or list(default_errors(schema, path))
+        finally:
+            end_steps(steps)
     errors += keyword_errors(schema, path)
     if not errors and any(node.get("$schema") for node in _walk(schema)):
         errors.append(invalid(path, "", "OpenAPIV3Schema 'schema' is not supported"))

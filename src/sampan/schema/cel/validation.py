@@ -17,8 +17,9 @@ from sampan.schema.cel.rules import OLD_SELF, SELF, CompiledRule, compile_rules,
 from sampan.schema.cel.schema_types import schema_type
 from sampan.schema.cel.types import CelType
 from sampan.schema.predicate import map_key
-from sampan.schema.ratchet import item_old, property_old, same
+from sampan.schema.ratchet import item_old, items_old, property_old, same
 from sampan.schema.structural import UNSET, ListType, Schema
+from sampan.schema.work import begin_steps, end_steps
 
 MESSAGE_SIZE_BYTES_MAX = 5 * 1024
 """Size limit of the result of a messageExpression."""
@@ -57,8 +58,9 @@ class _Change:
     def at_index(self, index: int) -> "_Change | None":
         if self.schema is None or type(self.new) is not list:
             return None
-        child, before = item_old(self.schema, self.new, self.old, index)
-        return None if before is UNSET or child is None else _Change(child, self.new[index], before)
+        item = self.new[index]
+        before = item_old(self.schema, item, items_old(self.schema, self.old))
+        return None if before is UNSET else _Change(self.schema.items, item, before)
 
 
 class _Ratchet:
@@ -353,12 +355,13 @@ class Validator:
         updating = old is not UNSET and old is not None
         ratchet = _Ratchet(_Change(self._schema, obj, old)) if updating else _NO_RATCHET
         run = _Run(budget if budget is not None else Budget(), path or Path(), ratchet)
-        began = perf_counter()
+        began, steps = perf_counter(), begin_steps()
         try:
             self._node.validate(run, None, obj, old if updating else None)
         except _Exhausted:
             return run.errors
         finally:
+            end_steps(steps)
             if self._evaluated is not None:
                 self._evaluated(perf_counter() - began)
         return run.errors
