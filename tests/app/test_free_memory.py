@@ -5,7 +5,7 @@ import ctypes
 
 import pytest
 
-from sampan.app.free_memory import PERIOD_S, FreeMemory, trim
+from sampan.app.free_memory import OBJECTS_A_PERIOD, OBJECTS_MAX, PERIOD_S, FreeMemory, trim
 from sampan.testing.virtual_time import virtual_time
 
 
@@ -13,15 +13,40 @@ from sampan.testing.virtual_time import virtual_time
 async def test_the_heap_is_trimmed_once_a_period_until_the_end() -> None:
     times: list[float] = []
 
-    def note() -> bool:
+    async def note() -> None:
         times.append(asyncio.get_running_loop().time())
-        return True
 
-    task = asyncio.create_task(FreeMemory(note).run())
-    await asyncio.sleep(3.5 * PERIOD_S)
+    await run_for(3.5, FreeMemory(note, collect=lambda: 0))
+    assert times == [PERIOD_S, 2 * PERIOD_S, 3 * PERIOD_S]
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"),
+    [
+        pytest.param(OBJECTS_A_PERIOD, [1, 2, 3, 4, 5, 6], id="few"),
+        pytest.param(3 * OBJECTS_A_PERIOD, [3, 6], id="three times as many"),
+        pytest.param(OBJECTS_MAX + 1, [], id="too many"),
+    ],
+)
+@virtual_time
+async def test_all_objects_are_looked_at_less_often_if_they_are_many(objects: int, expected: list[int]) -> None:
+    periods: list[int] = []
+
+    async def trim() -> None:
+        pass
+
+    def note() -> None:
+        periods.append(round(asyncio.get_running_loop().time() / PERIOD_S))
+
+    await run_for(6.5, FreeMemory(trim, note, lambda: objects))
+    assert periods == expected
+
+
+async def run_for(periods: float, free_memory: FreeMemory) -> None:
+    task = asyncio.create_task(free_memory.run())
+    await asyncio.sleep(periods * PERIOD_S)
     task.cancel()
     await asyncio.wait([task])
-    assert times == [PERIOD_S, 2 * PERIOD_S, 3 * PERIOD_S]
 
 
 def test_a_trim_says_whether_there_was_anything_to_give_back() -> None:

@@ -7,7 +7,6 @@ in order, the second one at once.
 
 import asyncio
 import datetime
-import gc
 import logging
 import os
 import resource
@@ -30,7 +29,7 @@ from sampan.app.data_directory import check_database, note_engine
 from sampan.app.engine import check_whole
 from sampan.app.errors import StartError, unusable_directory
 from sampan.app.flow_control import flow_control_settings
-from sampan.app.free_memory import FreeMemory
+from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.keep_running import keep_running
 from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts
 from sampan.app.lock import locked_directory
@@ -69,7 +68,6 @@ from sampan.storage.store import StoreReplaced
 _log = logging.getLogger("sampan.app")
 
 PROGRESS_INTERVAL_S = 5.0
-_GC_THRESHOLDS = (50_000, 20, 100)
 _PROTOCOLS = {"prefer": (HTTP_2, HTTP_1), "offer": (HTTP_1, HTTP_2), "off": (HTTP_1,)}
 
 Announce = Callable[[str], None]
@@ -255,9 +253,7 @@ def _settle(settings: UpSettings, api: ApiServer, tls: ServingTls) -> None:
     compare_ranges(settings, api.cluster.allocators)
     _certify_service(settings, api.cluster, tls)
     api.loop_watch.start()
-    gc.freeze()
-    gc.set_threshold(*_GC_THRESHOLDS)
-    gc.enable()
+    start_collector()
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from typing import Final
 import uvloop
 
 from sampan.app.errors import StartError
-from sampan.app.free_memory import FreeMemory
+from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.listen import own_address
 from sampan.app.log import configure_logging
 from sampan.app.loops.context import loop_context
@@ -44,7 +44,6 @@ ORPHAN_GRACE_S: Final = 2.0
 _GRACE_S: Final = 10.0
 _NICENESS: Final = 10
 """Beside a server on a busy machine the loops step back: whoever asks is answered first, what follows comes after."""
-_GC_THRESHOLDS: Final = (50_000, 20, 100)
 _EXPECTED: Final = (ConfigError, OSError, LeaderElectionLost, CacheSyncTimeout, ShutdownTimeout, NodeTaken)
 
 _log = logging.getLogger("sampan.app")
@@ -124,9 +123,7 @@ def _options(settings: LoopSettings) -> ManagerOptions:
 def _settle() -> None:
     """What has been loaded stays: the collector need not look at it."""
     gc.collect()
-    gc.freeze()
-    gc.set_threshold(*_GC_THRESHOLDS)
-    gc.enable()
+    start_collector()
 
 
 @contextmanager
