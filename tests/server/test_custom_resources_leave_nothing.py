@@ -62,3 +62,15 @@ async def test_crds_that_come_and_go_leave_nothing(api: Api) -> None:
         await come_and_go(api, number)
     await until_caches_have_ended()
     assert living() == before
+
+
+async def test_a_crd_that_goes_leaves_nothing_before_openapi_is_read_again(api: Api) -> None:
+    """The index, without reading all documents first: few of them are kept."""
+    await api.get("/openapi/v3")
+    await come_and_go(api, 0)
+    await until_caches_have_ended()
+    before = living()
+    await come_and_go(api, 1)
+    await until_caches_have_ended()
+    after = living()
+    assert after["VersionDefinition"] == before["VersionDefinition"]

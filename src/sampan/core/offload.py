@@ -84,6 +84,12 @@ def note_size(size_bytes: int) -> None:
         work.size_bytes += size_bytes
 
 
+def is_large() -> bool:
+    """Report whether the computations of the current request run in threads."""
+    work = _current.get()
+    return work is not None and work.size_bytes >= LARGE_BYTES
+
+
 _steps_left: contextvars.ContextVar[int | None] = contextvars.ContextVar("steps left on the loop", default=None)
 
 

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
+from sampan.core.offload import Offload
 from sampan.core.time import Clock, SystemClock
 from sampan.registry.allocation.allocators import Allocators
 from sampan.registry.allocation.claims import StoredClaims
@@ -72,6 +73,8 @@ class Cluster:
         """What Services hold; there once the caches are."""
         self.reader = CacheReader(self.registry, self.caches)
         self.measures = Measures()
+        self.offload = Offload()
+        """Threads for the computations of large requests and objects."""
         self.webhooks = WebhookClients(ServiceResolver(self.reader), self.measures.requests)
         self.connect: Connect = self.webhooks.connect
         """How webhooks are reached. Set before the first request."""

@@ -163,6 +163,7 @@ class ApiServer:
             upstreams=self.upstreams,
             deprecated=self.metrics.deprecated,
             components=settings.components,
+            offload=self.cluster.offload,
         )
 
     def _register_metrics(self, settings: ApiServerSettings, asked: Sequence[Authorizer]) -> None:

@@ -10,6 +10,7 @@ import logging
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
+from sampan.core.offload import begin_work, offloaded
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.conditions import Condition, is_true, make_condition, set_condition
@@ -120,9 +121,9 @@ class CleanUp:
         now = format_time(self._cluster.clock.now())
 
         async def transform(old: Object | None, stored: bytes) -> Object:
-            wanted: Object = decode(stored)
+            wanted: Object = await offloaded(decode, stored)
             set_condition(wanted, make_condition("Terminating", True, reason, message), now)
-            track_status(self._endpoint, old, wanted, self._cluster.clock)
+            await offloaded(track_status, self._endpoint, old, wanted, self._cluster.clock)
             return wanted
 
         await self._update(transform, Part.STATUS)
@@ -131,13 +132,13 @@ class CleanUp:
         now = format_time(self._cluster.clock.now())
 
         async def transform(old: Object | None, stored: bytes) -> Object:
-            wanted: Object = decode(stored)
+            wanted: Object = await offloaded(decode, stored)
             metadata = wanted["metadata"]
             metadata["finalizers"] = [name for name in metadata.get("finalizers", ()) if name != CLEANUP_FINALIZER]
             if not metadata["finalizers"]:
                 del metadata["finalizers"]
             set_condition(wanted, condition, now)
-            track_status(self._endpoint, old, wanted, self._cluster.clock)
+            await offloaded(track_status, self._endpoint, old, wanted, self._cluster.clock)
             return wanted
 
         await self._update(transform, Part.ALL)
@@ -146,6 +147,7 @@ class CleanUp:
         options = UpdateOptions(
             clock=self._cluster.clock, part=part, uid=self._crd["metadata"]["uid"], faults=lambda new, old: []
         )
+        begin_work(self._cluster.offload)
         await update(self._endpoint.store, _CONTEXT, self._name, transform, options)
 
 

@@ -2,7 +2,7 @@
 
 Concurrency: one task reads the watch of all CRDs and handles them one by one, so names are given first come, first
 served; the deletion of a CRD's objects runs in a task of its own, owned by `run`. What failed is tried again after
-`RETRY_S`, from the CRD as it is then.
+`RETRY_S`, from the CRD as it is then. Large CRDs are decoded and compared in threads.
 Source: apiextensions pkg/controller/{status,establish,finalizer,apiapproval,nonstructuralschema} (1.36).
 """
 
@@ -10,9 +10,11 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from functools import partial
+from typing import NamedTuple
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
+from sampan.core.offload import begin_work, is_large, note_size, offloaded
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.cleanup import CleanUp
@@ -21,8 +23,8 @@ from sampan.registry.crd.conformance import note_approval, note_structure
 from sampan.registry.crd.hub.controller import HubConversionController
 from sampan.registry.crd.hub.resource import GROUP as HUB_GROUP
 from sampan.registry.crd.hub.resource import RESOURCE as HUB_RESOURCE
-from sampan.registry.crd.names import Claims, resolve
-from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of
+from sampan.registry.crd.names import Claims, Naming, resolve
+from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of, weigh
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.endpoint import Endpoint
@@ -41,6 +43,14 @@ SETTLE_TIMEOUT_S = 5.0
 """How long the answer to a write of a CRD may wait until the write is in effect."""
 RETRY_S = 1.0
 """When a CRD is looked at again that could not be handled, by the store's fault or another."""
+
+
+class _Change(NamedTuple):
+    """Change of a CRD: its kind (`DELETED` for an end), the CRD and the size of its stored form."""
+
+    kind: str
+    crd: Object
+    size_bytes: int
 
 
 class CrdController:
@@ -102,7 +112,7 @@ class CrdController:
         async with cache.watch(cache.prefix, initial=True, prompt=True) as watcher:
             batch = await watcher.next(0)
             async with self._turn:
-                await self._begin(sorted((decode(event.record.value) for _, event in batch.events), key=_age), group)
+                await self._begin(await self._latest(batch.events), group)
             self._note(batch.revision)
             self.synced.set()
             while True:
@@ -114,15 +124,31 @@ class CrdController:
                 self._note(batch.revision)
 
     async def _take(self, events: Iterable[Delivery], group: asyncio.TaskGroup) -> None:
-        latest = _latest(events)
-        for _, crd in latest:
-            self._work.add(crd["metadata"]["name"])
-        for kind, crd in latest:
-            if kind == "DELETED":
-                with self._work.at(crd["metadata"]["name"]):
-                    await self._gone(crd, group)
+        changes = await self._latest(events)
+        for change in changes:
+            self._work.add(change.crd["metadata"]["name"])
+        for change in changes:
+            if change.kind == "DELETED":
+                with self._work.at(change.crd["metadata"]["name"]):
+                    await self._gone(change.crd, group)
             else:
-                await self._handle(crd, group)
+                await self._handle(change.crd, change.size_bytes, group)
+
+    async def _latest(self, events: Iterable[Delivery]) -> list[_Change]:
+        """Decode what is to be handled of a batch: of several states of one CRD only the last, but every end."""
+        latest = list(events)
+        last = {event.record.key: index for index, (_, event) in enumerate(latest)}
+        wanted = [
+            (kind, event.record.value)
+            for index, (kind, event) in enumerate(latest)
+            if kind == "DELETED" or last[event.record.key] == index
+        ]
+        self._begin_work(sum(len(value) for _, value in wanted))
+        return await offloaded(lambda: [_Change(kind, decode(value), len(value)) for kind, value in wanted])
+
+    def _begin_work(self, size_bytes: int) -> None:
+        begin_work(self._cluster.offload)
+        note_size(size_bytes)
 
     async def _try_again(self, group: asyncio.TaskGroup) -> None:
         names, self._failed = self._failed, set()
@@ -135,21 +161,25 @@ class CrdController:
         for name in names:
             record = cache.get(cache.prefix + name)
             if record is not None:
-                await self._handle(decode(record.value), group)
+                self._begin_work(len(record.value))
+                await self._handle(await offloaded(decode, record.value), len(record.value), group)
 
     async def _consider(self, name: str) -> None:
         """How a CRD converts has changed: serve it anew, if it is served."""
         async with self._turn:
             record = self._endpoint.store.cache.get(self._endpoint.store.cache.prefix + name)
             if record is not None and name in self._served:
-                await self._serve(decode(record.value))
+                self._begin_work(len(record.value))
+                await self._serve(await offloaded(decode, record.value))
 
     def _note(self, revision: int) -> None:
         self._handled = max(self._handled, revision)
         self._moved.notify()
 
-    async def _begin(self, crds: list[Object], group: asyncio.TaskGroup) -> None:
+    async def _begin(self, changes: list[_Change], group: asyncio.TaskGroup) -> None:
         """Take over a whole list. Names that were accepted before are kept before any new one is given."""
+        changes = sorted(changes, key=lambda change: _age(change.crd))
+        crds = [change.crd for change in changes]
         present = {crd["metadata"]["name"] for crd in crds}
         for name in self._served.keys() - present:
             await self._stop(name)
@@ -157,10 +187,11 @@ class CrdController:
             accepted = (crd.get("status") or {}).get("acceptedNames") or {}
             self._claims.hold(crd, accepted, satisfied=is_true(crd, "NamesAccepted"))
             self._work.add(crd["metadata"]["name"])
-        for crd in crds:
-            await self._handle(crd, group)
+        for change in changes:
+            await self._handle(change.crd, change.size_bytes, group)
 
-    async def _handle(self, crd: Object, group: asyncio.TaskGroup) -> None:
+    async def _handle(self, crd: Object, size_bytes: int, group: asyncio.TaskGroup) -> None:
+        self._begin_work(size_bytes)
         with self._work.at(crd["metadata"]["name"]):
             await self._attempt(crd, group)
 
@@ -187,19 +218,22 @@ class CrdController:
         naming = resolve(crd, self._claims.taken(crd))
         accepted = naming.names_accepted["status"] == "True"
         released = self._claims.hold(crd, naming.accepted, satisfied=accepted)
+        wanted: Object = await offloaded(self._with_status, crd, naming, now)
+        if is_true(wanted, "Established"):
+            await self._serve(wanted)
+        if wanted["status"] != crd.get("status") and not self._read_only:
+            await self._write_status(wanted)
+        if released:
+            await self._reconsider(crd, group)
+
+    def _with_status(self, crd: Object, naming: Naming, now: str) -> Object:
         wanted: Object = decode(self._endpoint.store.plain(crd))
-        status = wanted.setdefault("status", {})
-        status["acceptedNames"] = naming.accepted
+        wanted.setdefault("status", {})["acceptedNames"] = naming.accepted
         set_condition(wanted, naming.names_accepted, now)
         set_condition(wanted, naming.established, now)
         note_approval(wanted, now)
         note_structure(wanted, now)
-        if is_true(wanted, "Established"):
-            await self._serve(wanted)
-        if status != crd.get("status") and not self._read_only:
-            await self._write_status(wanted)
-        if released:
-            await self._reconsider(crd, group)
+        return wanted
 
     async def _reconsider(self, crd: Object, group: asyncio.TaskGroup) -> None:
         """The names that a CRD holds have changed: others of its group may get theirs now."""
@@ -210,7 +244,7 @@ class CrdController:
         shape = [crd["metadata"]["uid"], spec, crd["status"]["acceptedNames"], self._hubs.spec_of(name)]
         terminating = bool(crd["metadata"].get("deletionTimestamp"))
         served = self._served.get(name)
-        if served is not None and served[0] == shape:
+        if served is not None and await offloaded(lambda: served[0] == shape):
             if served[1].terminating != terminating:
                 served[1].terminating = terminating
                 self._cluster.registry.add(served[1])
@@ -227,6 +261,8 @@ class CrdController:
             self._cluster.connect,
             rewritten_after=await self._changed_at(crd),
         )
+        if is_large():
+            await offloaded(weigh, definition)
         definition.hub = await self._hubs.conversion_of(name, definition)
         definition.terminating = terminating
         if definition.webhook is not None:
@@ -271,23 +307,12 @@ class CrdController:
 
     async def _write_status(self, crd: Object) -> None:
         async def transform(old: Object | None, stored: bytes) -> Object:
-            copy: Object = decode(self._endpoint.store.plain(crd))
-            track_status(self._endpoint, old, copy, self._cluster.clock)
+            copy: Object = await offloaded(lambda: decode(self._endpoint.store.plain(crd)))
+            await offloaded(track_status, self._endpoint, old, copy, self._cluster.clock)
             return copy
 
         options = UpdateOptions(clock=self._cluster.clock, part=Part.STATUS, faults=lambda new, old: [])
         await update(self._endpoint.store, _CONTEXT, crd["metadata"]["name"], transform, options)
-
-
-def _latest(events: Iterable[Delivery]) -> list[tuple[str, Object]]:
-    """What is to be handled of a batch: of several states of one CRD only the last, but every end."""
-    events = list(events)
-    last = {event.record.key: index for index, (_, event) in enumerate(events)}
-    return [
-        (kind, decode(event.record.value))
-        for index, (kind, event) in enumerate(events)
-        if kind == "DELETED" or last[event.record.key] == index
-    ]
 
 
 def _age(crd: Object) -> tuple[str, str]:

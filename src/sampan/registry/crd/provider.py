@@ -64,6 +64,12 @@ def definition_of(
     return definition
 
 
+def weigh(definition: ResourceDefinition) -> None:
+    """Compute what an object costs by the schemas of these versions, which takes time if they are large."""
+    for version in definition.versions.values():
+        strategy_of(version).schema.weigh()
+
+
 def _webhook_conversion(
     spec: dict[str, Any], definition: ResourceDefinition, connect: Connect
 ) -> WebhookConversion | None:

@@ -77,10 +77,14 @@ class VersionSchema:
         Before the first use all has to be compiled. A value may be checked thousands of times, by `allOf` in `allOf`.
         """
         if not self._checks_of_a_value:
-            self._size_bytes = len(orjson.dumps(self.openapi))
-            self._checks_of_a_value = checks_of_a_value(self.openapi or {})
+            self.weigh()
         weighed = body_bytes * self._checks_of_a_value // CHECKS_OF_A_VALUE
         return weighed if self.used else weighed + self._size_bytes
+
+    def weigh(self) -> None:
+        """Compute what `size_of_work` needs. In a thread for a large schema; otherwise on first use."""
+        self._size_bytes = len(orjson.dumps(self.openapi))
+        self._checks_of_a_value = checks_of_a_value(self.openapi or {})
 
     def get(self) -> Schema:
         """The root schema."""

@@ -75,6 +75,7 @@ class OpenApi:
         self._hashes: dict[str, tuple[Served, str]] = {}
         self._v2: dict[str, tuple[tuple[int, int], Document]] = {}
         self._lock = asyncio.Lock()
+        registry.subscribe(self._forget_departed)
 
     async def v3(self, request: Request) -> Response:
         """The index, or one document. With its hash it may be kept for ever; another hash: 301 to the right one."""
@@ -129,6 +130,13 @@ class OpenApi:
         if found is None or not _are_same(found[0], served):
             found = self._hashes[path] = (served, served_hash(path, served))
         return found[1]
+
+    def _forget_departed(self) -> None:
+        """Keep no definition that is not served any more: the compiled schema of a CRD may take hundreds of MB."""
+        get = self._registry.get
+        for path, (pairs, _) in list(self._hashes.items()):
+            if any(get(definition.group, definition.resource) is not definition for definition, _ in pairs):
+                del self._hashes[path]
 
     def _forget(self, served: Mapping[str, Served]) -> None:
         """Of group versions that are gone nothing is kept, but while there are less of them than were asked for."""
