@@ -45,8 +45,5 @@ def result_object(patched: Any) -> dict[str, Any]:
 
 
 def not_object_text(value: Any) -> str:
-    """Return Go's message for a JSON value that should be an object with apiVersion and kind."""
-    return (
-        f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_kind(value)} into Go value of type "
-        'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-    )
+    """Return the message for a JSON value that should be an object with apiVersion and kind."""
+    return f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_kind(value)} into an object"

@@ -159,8 +159,7 @@ async def test_without_an_answer_the_pod_is_refused(kubeconfig: str, answer: byt
         ),
         (
             b'{"kind":"Pod"}',
-            'no kind "Pod" is registered for version "imagepolicy.k8s.io/v1alpha1" in scheme '
-            '"pkg/runtime/scheme.go:111"',
+            'no kind "Pod" is registered for version "imagepolicy.k8s.io/v1alpha1"',
         ),
         (b'{"kind":', "couldn't get version/kind; json parse error: unexpected end of JSON input"),
     ],

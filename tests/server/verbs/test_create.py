@@ -140,10 +140,7 @@ async def test_the_type_of_a_custom_resource_may_not(api: Api) -> None:
 
 UNREAD = "the object provided is unrecognized (must be of type ConfigMap): "
 NO_TYPE = f"{UNREAD}couldn't get version/kind; json parse error: "
-NOT_ANY = (
-    'json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
-    'Kind string "json:\\"kind,omitempty\\"" }'
-)
+NOT_ANY = "json: cannot unmarshal array into an object"
 
 
 @pytest.mark.parametrize(
@@ -170,14 +167,13 @@ NOT_ANY = (
         (
             "application/json",
             b'{"kind":"Foo","apiVersion":"v1"}',
-            'Foo in version "v1" cannot be handled as a ConfigMap: no kind "Foo" is registered for version "v1" '
-            'in scheme "pkg/runtime/scheme.go:111"',
+            'Foo in version "v1" cannot be handled as a ConfigMap: no kind "Foo" is registered for version "v1"',
         ),
         (
             "application/json",
             b'{"kind":"ConfigMap","apiVersion":"apps/v1"}',
             'ConfigMap in version "v1" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version '
-            '"apps/v1" in scheme "pkg/runtime/scheme.go:111"',
+            '"apps/v1"',
         ),
     ],
 )

@@ -28,7 +28,7 @@ from tests.server.verbs.objects import CONFIG_MAPS, some_config_maps
         ),
         (
             {"kind": "Foo"},
-            'no kind "Foo" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"',
+            'no kind "Foo" is registered for version "meta.k8s.io/v1"',
         ),
     ],
 )

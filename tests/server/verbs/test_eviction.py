@@ -305,7 +305,7 @@ async def test_preconditions_that_are_met(api: Api, phase: str) -> None:
         (
             eviction() | {"kind": "Binding"},
             'Binding in version "v1" cannot be handled as a Eviction: no kind "Binding" is registered for version '
-            '"policy/v1" in scheme "pkg/runtime/scheme.go:111"',
+            '"policy/v1"',
         ),
         (
             eviction() | {"apiVersion": "v1"},

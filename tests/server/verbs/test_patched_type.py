@@ -24,11 +24,11 @@ from tests.server.verbs.test_patch import KINDS, setting
     ("path", "value", "text"),
     [
         ("/kind", "Secret", "converting (v1.Secret) to (core.ConfigMap): unknown conversion"),
-        ("/kind", "Foo", 'no kind "Foo" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'),
+        ("/kind", "Foo", 'no kind "Foo" is registered for version "v1"'),
         (
             "/apiVersion",
             "v2",
-            'no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"',
+            'no kind "ConfigMap" is registered for version "v2"',
         ),
         ("/apiVersion", "a/b/c", "unexpected GroupVersion string: a/b/c"),
         (

@@ -77,7 +77,7 @@ class ReviewReader:
         kind, given = review.get("kind") or self._kind, review.get("apiVersion") or api_version
         decoder = self._decoders.get(given) if kind == self._kind else None
         if decoder is None:
-            text = f'no kind "{kind}" is registered for version "{given}" in scheme "pkg/runtime/scheme.go:111"'
+            text = f'no kind "{kind}" is registered for version "{given}"'
             raise NotDecodableError(text)
         try:
             decoder(review, [])

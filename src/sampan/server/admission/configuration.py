@@ -43,8 +43,7 @@ class ConfigurationReader:
                 raise ValueError(f"Object '{name}' is missing in '{wire_json.encode(said).decode()}'")
         decode = self._decoders.get((str(api_version), str(kind)))
         if decode is None:
-            known = f"no kind {quote(str(kind))} is registered for version {quote(str(api_version))}"
-            raise ValueError(f'{known} in scheme "pkg/runtime/scheme.go:111"')
+            raise ValueError(f"no kind {quote(str(kind))} is registered for version {quote(str(api_version))}")
         return _decoded(decode, said, strict=self._strict, duplicates=duplicates)
 
 

@@ -84,9 +84,7 @@ def _from_body(body: dict[str, Any]) -> DeleteParameters:
     kind = body.get("kind") or _KIND
     if kind != _KIND:
         version = body.get("apiVersion") or f"{_META}/v1"
-        raise errors.bad_request(
-            f'no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:111"'
-        )
+        raise errors.bad_request(f'no kind "{kind}" is registered for version "{version}"')
     preconditions = _typed(body, "preconditions", dict, "v1.Preconditions") or {}
     place = "Preconditions.preconditions"
     return DeleteParameters(

@@ -10,17 +10,14 @@ from sampan.core import errors
 from sampan.core.errors import StatusError
 from sampan.core.gvk import GroupVersionKind, package_of
 from sampan.core.object import Object
+from sampan.patch.errors import not_object_text
 from sampan.patch.go_text import json_kind
 from sampan.registry.dialect import Dialect
 from sampan.registry.endpoint import Endpoint
 
 NO_TYPE: Final = "couldn't get version/kind; json parse error: "
-_TYPE_META: Final = (
-    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-)
 _SHOWN_BYTES: Final = 30
 _SHOWN_TEXT: Final = 1024
-_SCHEME: Final = 'in scheme "pkg/runtime/scheme.go:111"'
 
 
 class Unreadable(StatusError):
@@ -58,7 +55,7 @@ def type_fault(value: Any, body: bytes, dialect: Dialect) -> str:
     if value is None:
         value = {}
     elif not isinstance(value, dict):
-        return f"{NO_TYPE}json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
+        return not_object_text(value)
     for name in ("apiVersion", "kind"):
         text = value.get(name)
         if text.__class__ is not str and text is not None:
@@ -82,7 +79,7 @@ def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
     if not dialect.requires_kind:
         kind, api_version = kind or definition.kind, api_version or endpoint.api_version
     if dialect.has_scheme and not _is_registered(api_version, kind, endpoint):
-        text = f'no kind "{kind}" is registered for version "{api_version}" {_SCHEME}'
+        text = f'no kind "{kind}" is registered for version "{api_version}"'
         raise _wrong(endpoint, api_version, kind, text)
     if api_version != endpoint.api_version and (kind == definition.kind or not dialect.has_scheme):
         raise errors.bad_request(
@@ -104,7 +101,7 @@ def check_other_kind(obj: Object, wanted: GroupVersionKind, endpoint: Endpoint) 
     if endpoint.is_builtin_kind(GroupVersionKind(group, version, kind)):
         text = _unconvertible(api_version, kind, package_of(wanted.group), wanted.kind)
     else:
-        text = f'no kind "{kind}" is registered for version "{api_version}" {_SCHEME}'
+        text = f'no kind "{kind}" is registered for version "{api_version}"'
     raise Unreadable(kind, version, wanted.kind, text)
 
 

@@ -88,9 +88,9 @@ async def test_an_answer_may_be_yaml(api: Api, tmp_path: Path) -> None:
         (
             raw(ok(b"no json")),
             "failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal string into "
-            'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""',
+            "an object",
         ),
-        (raw(ok(b'{"kind": "Pod", "apiVersion": "v1"}')), 'no kind "Pod" is registered for version "v1" in scheme'),
+        (raw(ok(b'{"kind": "Pod", "apiVersion": "v1"}')), 'no kind "Pod" is registered for version "v1"'),
         (raw(ok(b"{}")), "received invalid webhook response: webhook response was absent"),
         (raw(ok(b"null")), "received invalid webhook response: webhook response was absent"),
         (raw(ok(b"")), "failed to call webhook: 0-length response with status code: 200 and content type: "),

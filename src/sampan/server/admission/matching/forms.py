@@ -88,7 +88,7 @@ def _check_kind(obj: Object, wanted: Equivalent) -> None:
     gvk = wanted.gvk
     api_version, kind = obj.get("apiVersion") or gvk.api_version, obj.get("kind") or gvk.kind
     if api_version != gvk.api_version:
-        text = f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
+        text = f'no kind "{kind}" is registered for version "{api_version}"'
         raise errors.internal_error(text)
     if kind != gvk.kind:
         package = package_of(gvk.group)
