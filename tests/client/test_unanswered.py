@@ -194,7 +194,7 @@ def test_every_way_to_a_client_takes_a_limit(tmp_path: Any) -> None:
 
 async def test_the_kernel_notices_a_vanished_peer_within_forty_five_seconds() -> None:
     async with scripted(never_answers) as server, server.transport() as transport:
-        connection = await transport._pool.acquire(stream=True)
+        connection = await transport._client.pool.acquire(transport._origin, stream=True)
         values = {
             name: connection.socket.getsockopt(socket.IPPROTO_TCP, getattr(socket, name))
             for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")

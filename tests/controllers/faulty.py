@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from sampan.client.http.answer import Answer
 from sampan.client.transport import HttpRequest, Transport
+from sampan.http.answer import Answer
 
 Fault = Callable[[HttpRequest], Exception | None]
 

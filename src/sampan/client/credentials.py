@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Protocol
 
 from sampan.client.errors import CredentialError
-from sampan.client.http.tls import ClientCertificate
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.http.tls import ClientCertificate
 
 _log = logging.getLogger("sampan.client")
 

@@ -23,11 +23,40 @@ from typing import Any
 import msgspec
 
 from sampan.core.errors import Details, Reason, StatusError
+from sampan.http.errors import ClientError, TransportError, TransportTimeout
 from sampan.wire.json import UNREADABLE
 
-
-class ClientError(Exception):
-    """The root of all errors of `sampan.client`."""
+__all__ = [
+    "AlreadyExists",
+    "ApiError",
+    "BadRequest",
+    "ClientError",
+    "ConfigError",
+    "Conflict",
+    "CredentialError",
+    "Expired",
+    "Forbidden",
+    "InternalError",
+    "Invalid",
+    "MethodNotAllowed",
+    "NoMatch",
+    "NotAcceptable",
+    "NotFound",
+    "RequestEntityTooLarge",
+    "ServerError",
+    "ServerTimeout",
+    "ServiceUnavailable",
+    "Timeout",
+    "TooManyRequests",
+    "TransportError",
+    "TransportTimeout",
+    "Unauthorized",
+    "Undecodable",
+    "UnsupportedMediaType",
+    "WaitTimeout",
+    "answer_error",
+    "api_error",
+]
 
 
 class ConfigError(ClientError):
@@ -48,18 +77,6 @@ class Undecodable(ClientError, ValueError):
 
 class WaitTimeout(ClientError, TimeoutError):
     """What was waited for did not come in time; the text says what, and what was seen last."""
-
-
-class TransportError(ClientError):
-    """There was no whole answer. `sent` is False when the server surely has not seen the request."""
-
-    def __init__(self, message: str, *, sent: bool) -> None:
-        super().__init__(message)
-        self.sent = sent
-
-
-class TransportTimeout(TransportError):
-    """The answer did not come in time."""
 
 
 class CredentialError(TransportError):

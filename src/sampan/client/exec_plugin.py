@@ -16,9 +16,9 @@ import msgspec
 from sampan.client.config.config import Config, ExecConfig
 from sampan.client.credentials import Credentials
 from sampan.client.errors import CredentialError
-from sampan.client.http.tls import ClientCertificate
 from sampan.core.child_process import capture_output
 from sampan.core.time import Clock, SystemClock, parse_time
+from sampan.http.tls import ClientCertificate
 from sampan.wire.json import UNREADABLE
 
 RUN_TIMEOUT_S = 300.0

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from sampan import __version__
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.wire.http1 import Repeated
 
 _TOKEN = "!#$&'*+-.^_`|~"
 """What a header's name may hold besides letters and digits; `%` is escaped too. Source: RFC 9110, section 5.6.2."""
@@ -40,10 +41,10 @@ class Impersonation:
         if self.uid:
             headers["impersonate-uid"] = self.uid
         if self.groups:
-            headers["impersonate-group"] = "\n".join(self.groups)
+            headers["impersonate-group"] = Repeated.of(self.groups)
         for key, values in self.extra.items():
             if values:
-                headers[f"impersonate-extra-{quote(key, safe=_TOKEN).lower()}"] = "\n".join(values)
+                headers[f"impersonate-extra-{quote(key, safe=_TOKEN).lower()}"] = Repeated.of(values)
         return headers
 
 

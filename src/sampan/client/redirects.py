@@ -8,8 +8,8 @@ belong to one server. Kubernetes itself redirects no API request; gateways befor
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
-from sampan.client.http.address import ServerAddress
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.http.address import ServerAddress
 
 REDIRECTS_MAX = 10
 """As Go's net/http."""

@@ -17,9 +17,6 @@ from sampan.client.credentials import (
 )
 from sampan.client.errors import ConfigError
 from sampan.client.exec_plugin import ExecPlugin, cluster_info
-from sampan.client.http.address import ProxyAddress, ServerAddress
-from sampan.client.http.settings import HttpSettings
-from sampan.client.http.transport import HttpTransport
 from sampan.client.identity import IdentityTransport
 from sampan.client.rate_limit import RateLimit, RateLimitingTransport
 from sampan.client.redirects import RedirectsTransport
@@ -27,6 +24,9 @@ from sampan.client.request_counts import CountingTransport, RequestCounts
 from sampan.client.retry import RetryingTransport, RetryPolicy
 from sampan.client.transport import Transport
 from sampan.client.warnings import WarningHandler, WarningsTransport
+from sampan.http.address import ProxyAddress, ServerAddress
+from sampan.http.settings import HttpSettings
+from sampan.http.transport import HttpTransport
 
 
 def connect_transport(

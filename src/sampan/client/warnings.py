@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.wire.http1 import values_of
 
 _log = logging.getLogger("sampan.client")
 
@@ -29,8 +30,8 @@ WarningHandler = Callable[[Warning], None]
 
 
 def parse_warnings(header: str) -> Iterator[Warning]:
-    """The warnings of a `Warning` header; several values are joined by newlines. What is garbled is left out."""
-    for value in header.split("\n"):
+    """The warnings of a `Warning` header; one for each line of the head. What is garbled is left out."""
+    for value in values_of(header):
         position = 0
         while found := _next_warning(value, position):
             yield Warning(int(found[1]), found[2], _escaped.sub(r"\1", found[3]))

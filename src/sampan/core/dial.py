@@ -67,14 +67,24 @@ async def resolve(host: str, *, allow_loopback: bool = True) -> list[str]:
 
 
 async def create_connection(
-    make: Callable[[], P], host: str, port: int, *, tls: ssl.SSLContext | None = None, server_name: str = ""
+    make: Callable[[], P],
+    host: str,
+    port: int,
+    *,
+    tls: ssl.SSLContext | None = None,
+    server_name: str = "",
+    any_address: bool = False,
 ) -> P:
     """Connect a new protocol. With `tls`, the certificate has to name `server_name`, or `host` if that is empty.
 
+    `any_address`: a setting names the host, not an object.
     Raises `OSError`: `AddressNotAllowed`, `socket.gaierror`, `ssl.SSLError` and what a socket raises.
     """
     loop = asyncio.get_running_loop()
     name = (server_name or host) if tls is not None else None
+    if any_address:
+        _, protocol = await loop.create_connection(make, host, port, ssl=tls, server_hostname=name)
+        return protocol
 
     async def attempt(address: str) -> P:
         _, protocol = await loop.create_connection(make, address, port, ssl=tls, server_hostname=name)

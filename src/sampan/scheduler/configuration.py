@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sampan.client.http.tls import TlsOptions
 from sampan.core.time import parse_duration
+from sampan.http.tls import TlsOptions
 from sampan.scheduler.extender.http_extender import ExtenderConfig
 from sampan.scheduler.queue.scheduling_queue import Backoff
 

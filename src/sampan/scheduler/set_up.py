@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from sampan.client.http.address import ServerAddress
-from sampan.client.http.transport import HttpTransport
+from sampan.http.address import ServerAddress
+from sampan.http.transport import HttpTransport
 from sampan.informer.indexer import Indexer
 from sampan.informer.registration import Registration
 from sampan.loops.context import ControllerContext

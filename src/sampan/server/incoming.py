@@ -2,37 +2,17 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Final, NamedTuple, Protocol
 
 from sampan.core.errors import StatusError, request_entity_too_large
+from sampan.wire.http1 import values_of
 
 BODY_PIECES_MAX = 1024
 """In how many pieces a body waits: a client that sends it byte by byte makes us hold no more than its bytes."""
 
 
 _HOST: Final = re.compile(r"[!$%&'()*+,\-.:;=\[\]_~0-9A-Za-z]*")
-_FIRST_COUNTS = frozenset({"authorization", "content-type"})
-
-
-class Repeated(str):
-    """A header that came more than once, its values joined. In those that say who somebody is a comma is a letter, so
-    the values are kept.
-    """
-
-    __slots__ = ("values",)
-    values: tuple[str, ...]
-
-
-def joined(name: str, values: Sequence[str]) -> str:
-    """The values of a repeated header as one; of those that can have but one, the first. Raises `ValueError`: Host."""
-    if name == "host":
-        raise ValueError("too many Host headers")
-    if name in _FIRST_COUNTS:
-        return values[0]
-    header = Repeated(("; " if name == "cookie" else ", ").join(values))
-    header.values = tuple(values)
-    return header
 
 
 class HeadFault(NamedTuple):
@@ -52,11 +32,8 @@ def head_fault(host: str | None, version: str) -> HeadFault | None:
 
 
 def identity_values(header: str) -> tuple[str, ...]:
-    """The values of a header that says who somebody is, one or more. What their bytes mean is UTF-8. A client of the
-    same process writes line feeds between them, which none can over a connection.
-    """
-    said = header.values if isinstance(header, Repeated) else header.split("\n")
-    values = (value.strip(" \t") for value in said)
+    """The values of a header that says who somebody is, one or more. What their bytes mean is UTF-8."""
+    values = (value.strip(" \t") for value in values_of(header))
     return tuple(v if v.isascii() else v.encode("latin-1").decode("utf-8", "replace") for v in values)
 
 

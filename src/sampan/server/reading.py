@@ -8,8 +8,9 @@ from typing import cast
 
 import httptools
 
-from sampan.server.incoming import BODY_PIECES_MAX, HeadFault, Incoming, head_fault, joined
+from sampan.server.incoming import BODY_PIECES_MAX, HeadFault, Incoming, head_fault
 from sampan.server.owner import BODY_AHEAD_BYTES, BODY_DISCARD_BYTES_MAX, ConnectionOwner, header_name
+from sampan.wire.http1 import joined
 
 PIPELINE_MAX = 16
 SLICE_BYTES_MAX = 4 << 10

@@ -10,13 +10,14 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 from sampan.client.errors import TransportError
-from sampan.client.http.answer import Answer
-from sampan.client.http.settings import HttpSettings
 from sampan.client.transport import HttpRequest
 from sampan.core.errors import StatusError, request_entity_too_large
+from sampan.http.answer import Answer
+from sampan.http.settings import HttpSettings
 from sampan.server.request import Handler, Request, Response
 from sampan.server.request_info import TargetCache
 from sampan.server.status import status_response
+from sampan.wire.http1 import NameCache, headers_of
 
 _log = logging.getLogger("sampan.testing")
 
@@ -76,7 +77,7 @@ class InProcessTransport:
                 path,
                 query_string,
                 # Bodies are never compressed here, whatever the request accepts.
-                {name: value.replace("\n", ", ") for name, value in headers.items() if name != "accept-encoding"},
+                {name: value for name, value in headers.items() if name != "accept-encoding"},
                 _reader(request.body),
                 query,
                 info,
@@ -133,9 +134,7 @@ class _Exchange:
         answer = self.answer
         if response.content_type:
             answer.headers["content-type"] = response.content_type
-        for name, value in response.headers:
-            text, shown = name.decode("latin-1").lower(), value.decode("utf-8", "replace")
-            answer.headers[text] = f"{answer.headers[text]}\n{shown}" if text in answer.headers else shown
+        answer.headers |= headers_of(response.headers, NameCache(), "utf-8")
         bodiless = answer.method == "HEAD" or response.status in _BODILESS
         if response.stream is None and response.status not in _BODILESS:
             answer.headers["content-length"] = str(len(response.body))

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from sampan.client.errors import TransportError
 from sampan.client.http import HttpSettings
-from sampan.client.http.answer import Answer
-from sampan.client.http.connection import Connection
 from sampan.client.transport import HttpRequest
+from sampan.http.answer import Answer
+from sampan.http.connection import Connection
 from sampan.testing import settle
+from sampan.wire.http1 import NameCache
 
 GET = HttpRequest("GET", "/x")
 ANSWERS = [
@@ -63,7 +64,7 @@ class Log:
 
             return counted
 
-        connection = Connection(HttpSettings(), {}, released=count("released"), lost=count("lost"))
+        connection = Connection(HttpSettings(), NameCache(), released=count("released"), lost=count("lost"))
         wire = Wire(connection)
         connection.connection_made(cast(Any, wire))
         return connection, wire

@@ -8,10 +8,16 @@ from hypothesis import strategies as st
 
 from sampan.client.errors import TransportError
 from sampan.client.http import HttpSettings
-from sampan.client.http.connection import Connection
-from sampan.client.http.pool import ConnectionPool
+from sampan.http.connection import Connection
+from sampan.http.pool import ConnectionPool
 from sampan.testing import run_virtual, settle
 from tests.properties import examples
+
+
+class Server:
+    """An origin."""
+
+    key = "server"
 
 
 class FakeConnection:
@@ -41,14 +47,14 @@ class Pool:
         self.users: list[asyncio.Task[Connection]] = []
         self.held: list[Connection] = []
 
-    async def dial(self) -> Connection:
+    async def dial(self, origin: "Server") -> Connection:
         dial = asyncio.get_running_loop().create_future()
         self.dials.append(dial)
         await dial
         return cast(Connection, FakeConnection(self))
 
     async def use(self) -> Connection:
-        connection = await self.pool.acquire(stream=False)
+        connection = await self.pool.acquire(Server(), stream=False)
         self.held.append(connection)
         return connection
 
@@ -144,7 +150,7 @@ def test_places_are_given_in_the_order_of_coming() -> None:
         order: list[int] = []
 
         async def come(number: int) -> None:
-            connection = await pool.pool.acquire(stream=False)
+            connection = await pool.pool.acquire(Server(), stream=False)
             order.append(number)
             await asyncio.sleep(1)
             pool.pool.release(connection)

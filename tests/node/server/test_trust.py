@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 
 from sampan.client import Client
-from sampan.client.http.tls import ClientCertificate, load_certificate
 from sampan.client.transport import Headers, HttpRequest, HttpResponse
 from sampan.core.certificates import make_authority, make_client_certificate
+from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.node.server.trust import Attributes, attributes_of
 from sampan.node.server.trust.kept import Kept
 from tests.node.server.served import client_tls, node

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from sampan.server.aggregation.backend import BadIdentity, identity_lines
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaderAuthenticator
-from sampan.server.incoming import joined
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.proxy.headers import head_of
 from sampan.server.proxy.target import Target
 from sampan.server.request import Request, UserInfo
+from sampan.wire.http1 import joined
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1).filter(
     lambda text: text == text.strip()

@@ -10,6 +10,7 @@ from sampan.server.authentication.authenticator import TokenUser
 from sampan.server.authentication.delegated import DelegatedAuthenticator
 from sampan.server.pki.certificates import KeyPair, make_ca, make_client
 from sampan.server.request import Request, UserInfo
+from sampan.wire.http1 import Repeated
 from tests.server.tls_files import NOW
 
 
@@ -50,7 +51,7 @@ def request(signed_by: KeyPair | None = None, name: str = "front", **headers: st
 
 async def test_whom_the_front_proxy_names() -> None:
     known = DelegatedAuthenticator(data(), Tokens())
-    user = await known.authenticate(request(PROXIES, x_remote_user="jane", x_remote_group="a\nb"))
+    user = await known.authenticate(request(PROXIES, x_remote_user="jane", x_remote_group=Repeated.of(["a", "b"])))
     assert user == UserInfo("jane", groups=("a", "b", "system:authenticated"))
 
 

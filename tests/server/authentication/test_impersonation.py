@@ -8,6 +8,7 @@ from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.filters.impersonation import with_impersonation
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
+from sampan.wire.http1 import Repeated
 
 ADMIN = UserInfo("admin", groups=("system:masters", "system:authenticated"))
 BOB = UserInfo("bob", groups=("system:authenticated",))
@@ -48,7 +49,7 @@ async def test_groups_uid_and_extra_are_taken_over() -> None:
         ADMIN,
         {
             "impersonate-user": "eve",
-            "impersonate-group": "dev\nops",
+            "impersonate-group": Repeated.of(["dev", "ops"]),
             "impersonate-uid": "7",
             "impersonate-extra-acme.com%2fscope": "read",
         },
@@ -92,13 +93,13 @@ async def test_who_has_no_right_to_impersonate_is_refused() -> None:
 )
 async def test_parts_without_a_user_are_a_bad_request(header: str, shown: str) -> None:
     with pytest.raises(StatusError) as refused:
-        await seen_as(ADMIN, {header: "x\ny"})
+        await seen_as(ADMIN, {header: Repeated.of(["x", "y"])})
     assert refused.value.code == 400
     assert refused.value.message == f"requested &user.DefaultInfo{{{shown}}} without impersonating a user name"
 
 
 async def test_of_several_names_the_first_counts() -> None:
-    assert (await seen_as(ADMIN, {"impersonate-user": "eve\nmallory"}))[0].name == "eve"
+    assert (await seen_as(ADMIN, {"impersonate-user": Repeated.of(["eve", "mallory"])}))[0].name == "eve"
 
 
 async def test_names_are_read_as_utf_8() -> None:

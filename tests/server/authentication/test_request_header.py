@@ -14,10 +14,11 @@ from sampan.server.authentication.request_header import RequestHeaderAuthenticat
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.filters.authentication import with_authentication
-from sampan.server.incoming import identity_values, joined
+from sampan.server.incoming import identity_values
 from sampan.server.pki.certificates import KeyPair, make_ca, make_client
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, Response, UserInfo
+from sampan.wire.http1 import joined
 
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 PROXIES, CLIENTS = make_ca("front-proxy-ca", NOW), make_ca("ca", NOW)

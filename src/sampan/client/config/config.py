@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sampan.client.http.tls import TlsOptions
 from sampan.client.identity import Impersonation
+from sampan.http.tls import TlsOptions
 
 InteractiveMode = Literal["Never", "IfAvailable", "Always"]
 

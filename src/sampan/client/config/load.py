@@ -20,9 +20,9 @@ from sampan.client.config.kubeconfig import Cluster, Context, KubeConfig, User, 
 from sampan.client.config.proxy import proxy_from_environment
 from sampan.client.config.validate import cluster_faults, user_faults
 from sampan.client.errors import ConfigError
-from sampan.client.http.address import ServerAddress
-from sampan.client.http.tls import TlsOptions
 from sampan.client.identity import Impersonation
+from sampan.http.address import ServerAddress
+from sampan.http.tls import TlsOptions
 
 _log = logging.getLogger("sampan.client")
 

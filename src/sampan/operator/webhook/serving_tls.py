@@ -3,8 +3,8 @@
 import ssl
 from pathlib import Path
 
-from sampan.client.http.tls import ClientCertificate, load_certificate
 from sampan.core.tls_trust import trust
+from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.operator.webhook.certificates import CertificateSource
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from sampan.client.errors import ClientError
-from sampan.client.http.tls import TlsOptions
 from sampan.client.transport import HttpRequest, Transport
+from sampan.http.tls import TlsOptions
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.preemption.candidate import Candidate

@@ -17,11 +17,12 @@ from sampan.server.authentication.authenticator import ANONYMOUS
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
 from sampan.server.http2.frames import Frames
-from sampan.server.incoming import BODY_PIECES_MAX, Incoming, joined
+from sampan.server.incoming import BODY_PIECES_MAX, Incoming
 from sampan.server.methods import SAFE
 from sampan.server.owner import ConnectionOwner, Peer, header_name, make_request, release
 from sampan.server.request import Headers, Request, Response
 from sampan.server.status import unreadable
+from sampan.wire.http1 import joined
 
 _log = logging.getLogger("sampan.http")
 

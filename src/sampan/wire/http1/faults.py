@@ -15,3 +15,8 @@ class Malformed(Exception):
         self.text = text
         self.first = first
         """Beginning of a response that is malformed before the end of its head."""
+
+    @property
+    def too_large(self) -> bool:
+        """True if the head is larger than the limit."""
+        return self.status == 431

@@ -153,7 +153,7 @@ class ResponseReader:
                 self._fail(f"malformed HTTP response: {error}")
             self._reusable = False
         if self.half is Half.HEAD and self._head_bytes > self._limits.head_bytes_max:
-            self._fail("the head of the response is too large")
+            self._fail("the head of the response is too large", status=431)
         if self.half is Half.BODY and self._overhead_bytes > self._limits.overhead_bytes_max:
             self._fail("too many bytes between the pieces of the body")
 
@@ -161,10 +161,10 @@ class ResponseReader:
         self.half = Half.IDLE
         self._complete = True
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, reason: str, *, status: int = 400) -> None:
         first = self._first if self.half is Half.HEAD else b""
         self.half = Half.ERROR
-        raise Malformed(reason, first=first)
+        raise Malformed(reason, status=status, first=first)
 
     def _read_framing(self, head: ResponseHead) -> None:
         """Determine where the body ends. Raises `Malformed` if that could be read in more than one way."""

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import orjson
 import pytest
 
-from sampan.client.http.answer import Answer
 from sampan.client.transport import HttpRequest
+from sampan.http.answer import Answer
 from sampan.server.request import Request, Response
 from sampan.testing.in_process import InProcessTransport
 from tests.server.admission.webhook.hooks import MAPS, Hooks, config_map, configure, hook

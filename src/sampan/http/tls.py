@@ -1,7 +1,7 @@
-"""TLS of the client: `TlsOptions` say what to trust and what to show; `TlsContexts` makes contexts and renews them.
+"""TLS of clients: `TlsOptions` are authorities and certificate; `TlsContexts` makes contexts and renews them.
 
-Files are looked at whenever a connection is made; when one of them has changed, a new context is made. So certificates
-and authorities may be exchanged without a restart.
+For each connection, the files are checked. If one of them has changed, a new context is made. So certificates and
+authorities can be replaced without a restart.
 """
 
 import ssl
@@ -17,7 +17,7 @@ _Seen = tuple[tuple[int, int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """What this end of a connection shows: a certificate (with its chain) and its key, both PEM."""
+    """A certificate (with its chain) that the client presents, and its key, both PEM."""
 
     certificate: bytes
     key: bytes = field(repr=False)
@@ -25,7 +25,7 @@ class ClientCertificate:
 
 @dataclass(frozen=True, slots=True)
 class TlsOptions:
-    """What to trust and what to show. Data (PEM) goes before files; no authority at all means the system's own."""
+    """Trusted authorities and the client certificate. Data (PEM) goes before files. Default: those of the system."""
 
     ca_file: str = ""
     ca_data: bytes = field(default=b"", repr=False)
@@ -36,11 +36,11 @@ class TlsOptions:
     server_name: str = ""
     """The name that the server's certificate must have; empty: the host of the address."""
     insecure: bool = False
-    """Believe any certificate."""
+    """Accept any certificate."""
 
     @property
     def shows_certificate(self) -> bool:
-        """Whether there is a client certificate."""
+        """True if there is a client certificate."""
         return bool(self.certificate_file or self.certificate_data)
 
     def files(self) -> list[str]:
@@ -63,7 +63,7 @@ class TlsContexts:
         self._seen: _Seen = ()
 
     def use_certificate(self, certificate: ClientCertificate | None) -> bool:
-        """Show this certificate from now on (None: the one of the options). Gives whether that is a change."""
+        """Present this certificate from now on (None: the one of the options). Return True if that is a change."""
         changed = certificate != self._certificate
         if changed:
             self._certificate = certificate
@@ -71,7 +71,7 @@ class TlsContexts:
         return changed
 
     def current(self) -> ssl.SSLContext:
-        """The context, made anew when a file has changed. Raises `OSError`, `ssl.SSLError`, `ValueError`."""
+        """Return the context; a new one if a file has changed. Raises `OSError`, `ssl.SSLError`, `ValueError`."""
         seen = _seen(self.options.files())
         if self._context is None or seen != self._seen:
             self._context = _context(self.options, self._certificate)
@@ -115,7 +115,7 @@ def _certificate(options: TlsOptions) -> ClientCertificate | None:
 
 
 def load_certificate(context: ssl.SSLContext, shown: ClientCertificate) -> None:
-    """Have a context show a certificate that is not in a file. Raises `ssl.SSLError`, `ValueError`."""
+    """Load a certificate that is not in a file into a context. Raises `ssl.SSLError`, `ValueError`."""
     # OpenSSL's binding reads certificates from files alone; these live in a directory of mode 0700 for a moment.
     with tempfile.TemporaryDirectory(prefix="sampan-") as directory:
         file = Path(directory) / "client.pem"
@@ -123,6 +123,6 @@ def load_certificate(context: ssl.SSLContext, shown: ClientCertificate) -> None:
         file.write_bytes(shown.certificate + b"\n" + shown.key)
 
         def no_password() -> bytes:
-            raise ValueError("client key: it is encrypted, and there is nobody to ask for the password")
+            raise ValueError("client key: it is encrypted, and there is no way to ask for the password")
 
         context.load_cert_chain(file, password=no_password)

@@ -1,18 +1,24 @@
-"""`Dialer`: makes connections: TCP, perhaps through a proxy, perhaps TLS; and says in words what went wrong."""
+"""Connections to servers: TCP, perhaps through a proxy, perhaps TLS.
+
+`Dialer` connects a client to the server of its configuration, whatever its address. `Endpoint` is for requests that the
+API server or a node sends: by default, it refuses the addresses that `core.dial` refuses.
+"""
 
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import cast
 
-from sampan.client.errors import TransportError, TransportTimeout
-from sampan.client.http.address import ProxyAddress, ServerAddress
-from sampan.client.http.connection import Connection
-from sampan.client.http.socks import SocksTunnel
-from sampan.client.http.tls import TlsContexts
-from sampan.client.http.tunnel import Tunnel
+from sampan.core.dial import create_connection
 from sampan.core.tls_trust import client_context
+from sampan.http.address import ProxyAddress, ServerAddress
+from sampan.http.connection import Connection
+from sampan.http.errors import TransportError, TransportTimeout
+from sampan.http.proxies import open_way
+from sampan.http.tls import TlsContexts
+from sampan.http.tunnel import Tunnel
 
 _KEEPALIVE_IDLE_S = 30
 _KEEPALIVE_INTERVAL_S = 5
@@ -21,11 +27,56 @@ _UNACKNOWLEDGED_MS = 45_000
 """The kernel ends a connection 45 s after its peer has vanished, as client-go's HTTP/2 pings do (30 s + 15 s).
 HTTP/1.1 has no ping. Source: apimachinery pkg/util/net/http.go, `readIdleTimeout` and `pingTimeout` (1.36)."""
 _SHUTDOWN_TIMEOUT_S = 1.0
-"""How long a connection that is closed waits for the other side's good-bye."""
+"""Time for which a connection that is closed waits for the other side's close."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server that the API server or a node sends requests to.
+
+    Raises on `connect` a `TransportError` whose `__cause__` is an `OSError`: `AddressNotAllowed`, `socket.gaierror`,
+    `ssl.SSLError`, `TimeoutError` among them.
+    """
+
+    host: str
+    """The certificate must be valid for it."""
+    port: int
+    tls: ssl.SSLContext | None = None
+    """None: plain HTTP."""
+    address: str = ""
+    """Address to connect to; empty: `host`."""
+    any_address: bool = False
+    """True only if a setting names the host, not an object."""
+    connect_timeout_s: float = 30.0
+
+    @property
+    def key(self) -> Hashable:
+        """Connections with equal keys are used for one another."""
+        return (self.address or self.host, self.port, self.host if self.tls else "", self.tls)
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    async def connect(self, make: Callable[[], Connection]) -> Connection:
+        """Return a connection, ready for its first request. Raises `TransportError`, `sent` False."""
+        try:
+            async with asyncio.timeout(self.connect_timeout_s):
+                connection = await create_connection(
+                    make,
+                    self.address or self.host,
+                    self.port,
+                    tls=self.tls,
+                    server_name=self.host,
+                    any_address=self.any_address,
+                )
+        except (OSError, ValueError) as error:
+            raise TransportError(f"cannot connect to {self}: {_fault(error)}", sent=False) from error
+        _keep_alive(connection.socket)
+        return connection
 
 
 class Dialer:
-    """Connects to one server. `tls` is for a server of scheme https; a proxy's TLS trusts the system's authorities."""
+    """Connects to one server. `tls` is for a server of scheme https. A proxy's TLS trusts the system's authorities."""
 
     def __init__(
         self, address: ServerAddress, *, tls: TlsContexts, proxy: ProxyAddress | None, connect_timeout_s: float
@@ -36,12 +87,17 @@ class Dialer:
         self.connect_timeout_s = connect_timeout_s
 
     @property
+    def key(self) -> Hashable:
+        """All connections are to the same server."""
+        return None
+
+    @property
     def absolute(self) -> bool:
-        """Whether requests go to a proxy that forwards them one by one, so that targets have to be whole URLs."""
+        """True if requests go to a proxy that forwards them one by one, so that targets have to be whole URLs."""
         return self.proxy is not None and not self.proxy.socks and not self.address.secure
 
     async def connect(self, make: Callable[[], Connection]) -> Connection:
-        """A connection, ready for its first request. Raises `TransportError`, `sent` False."""
+        """Return a connection, ready for its first request. Raises `TransportError`, `sent` False."""
         try:
             async with asyncio.timeout(self.connect_timeout_s):
                 connection = await (self._direct(make) if self.proxy is None else self._through(self.proxy, make))
@@ -55,6 +111,9 @@ class Dialer:
             raise TransportError(f"{self._where}: {_tls_fault(error)}", sent=False) from error
         except (OSError, ValueError) as error:
             raise TransportError(f"cannot connect to {self._where}: {_fault(error)}", sent=False) from error
+
+    def __str__(self) -> str:
+        return str(self.address)
 
     @property
     def _where(self) -> str:
@@ -88,12 +147,13 @@ class Dialer:
         if self.absolute:
             _, plain = await loop.create_connection(make, proxy.host, proxy.port, ssl=secure)
             return plain
-        transport, tunnel = await loop.create_connection(
-            lambda: self._tunnel(proxy), proxy.host, proxy.port, ssl=secure
-        )
+        _, tunnel = await loop.create_connection(Tunnel, proxy.host, proxy.port, ssl=secure)
+        transport = tunnel.transport
         inner: asyncio.BaseTransport | None = transport
         try:
-            await tunnel.agreed()
+            await open_way(tunnel, proxy, self.address.host, self.address.port)
+            if tunnel.take():
+                raise TransportError(f"proxy {proxy}: it sent bytes before the server was asked", sent=False)
             connection = make()
             if self.address.secure:
                 inner = await loop.start_tls(
@@ -109,13 +169,9 @@ class Dialer:
         except BaseException:
             transport.abort()
             raise
-        # The new protocol is taken to know its connection already.
+        # Transports do not call `connection_made` of a new protocol.
         connection.connection_made(cast(asyncio.BaseTransport, inner))
         return connection
-
-    def _tunnel(self, proxy: ProxyAddress) -> Tunnel | SocksTunnel:
-        kind = SocksTunnel if proxy.socks else Tunnel
-        return kind(proxy, self.address.host, self.address.port)
 
 
 def _keep_alive(sock: socket.socket) -> None:

@@ -1,8 +1,8 @@
-"""`Answer`: an answer under way, filled by a connection and read by a caller.
+"""`Answer`: a response under way, filled by a connection and read by a caller.
 
-Concurrency: the connection's callbacks fill it, one task reads it. A body that nobody reads yet is taken in up to
-`buffer_bytes_max`, then the connection stops reading; `read` takes in all of it, up to `body_bytes_max`.
-Timers end an answer that comes too late or a stream that falls silent; they need no task.
+Concurrency: the connection's callbacks fill it, one task reads it. A body that is not read yet is buffered up to
+`buffer_bytes_max`, then the connection stops reading; `read` takes all of it, up to `body_bytes_max`. Timers end a
+response that comes too late, or a stream that falls silent; they need no task.
 """
 
 import asyncio
@@ -10,17 +10,18 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from sampan.client.errors import TransportError, TransportTimeout
-from sampan.client.http.inflate import Inflater
-from sampan.client.http.settings import HttpSettings
-from sampan.client.transport import HttpRequest
+from sampan.http.errors import BodyTooLarge, TransportError, TransportTimeout
+from sampan.http.inflate import Inflater
+from sampan.http.request import HttpRequest
+from sampan.http.settings import HttpSettings
+from sampan.wire.http1 import Fields, ResponseHead
 
 _INFLATE_ASIDE_BYTES = 256 << 10
 """Above this a body is decompressed in a thread, so that the loop goes on."""
 
 
 class Flow(Protocol):
-    """What an answer needs of its connection."""
+    """Control of a connection, for the response that it carries."""
 
     def pause(self) -> None:
         """Stop reading."""
@@ -36,11 +37,15 @@ class Flow(Protocol):
 
 
 class Answer:
-    """An `HttpResponse`. See the module for what bounds it."""
+    """An `HttpResponse`. See the module for its bounds."""
 
     def __init__(self, flow: Flow, request: HttpRequest, settings: HttpSettings) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
+        self.fields: Fields = []
+        """Header fields as they came, in order."""
+        self.length: int | None = None
+        """Value of Content-Length, also in a response to HEAD."""
         self.stream = request.stream
         self.method = request.method
         self.complete = False
@@ -63,6 +68,11 @@ class Answer:
         """Fail at this loop time, unless the answer is complete (its head, if a limit of silence bounds its body)."""
         self._timer = self._loop.call_at(deadline, self._expire, timeout_s)
 
+    def take_head(self, head: ResponseHead) -> None:
+        """Take status and header fields from a reader."""
+        self.headers, self.fields, self.length = head.headers, head.fields, head.length
+        self.head_complete(head.status)
+
     def head_complete(self, status: int) -> None:
         """Status and header fields are there."""
         self.status = status
@@ -77,7 +87,7 @@ class Answer:
         self._buffered += len(chunk)
         if self._collecting:
             if self._buffered > self._settings.body_bytes_max:
-                self.fail(_too_large(self._settings.body_bytes_max))
+                self.fail(BodyTooLarge(self._settings.body_bytes_max))
             elif self._idle_timeout_s is not None:
                 self._wake()  # The limit of silence starts again.
             return
@@ -87,12 +97,17 @@ class Answer:
         self._wake()
 
     def finish(self) -> None:
-        """The body is complete; the connection belongs to others from now on."""
+        """The body is complete; the connection is free for other requests."""
         self.complete = True
         self._go_on()
         self._flow = None
         self._stop_timer()
         self._wake()
+
+    def detach(self) -> None:
+        """The connection carries another protocol from here on."""
+        self._flow = None
+        self.finish()
 
     def fail(self, error: TransportError) -> None:
         """There will be no more. Cuts the connection."""
@@ -113,7 +128,7 @@ class Answer:
             await self._wait()
 
     async def read(self) -> bytes:
-        """The whole body, decompressed. Raises `TransportError`."""
+        """Return the whole body, decompressed. Raises `TransportError`."""
         self._collecting = True
         self._go_on()
         try:
@@ -127,7 +142,7 @@ class Answer:
         body = self._taken()
         limit = self._settings.body_bytes_max
         if len(body) > limit:
-            raise _too_large(limit)
+            raise BodyTooLarge(limit)
         if not self._is_gzip:
             return body
         if len(body) < _INFLATE_ASIDE_BYTES:
@@ -135,7 +150,7 @@ class Answer:
         return await self._loop.run_in_executor(None, _inflated, body, limit)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it comes. Raises `TransportError` when it breaks off or falls silent."""
+        """Yield the body as it comes. Raises `TransportError` if it breaks off or falls silent."""
         inflater = Inflater() if self._is_gzip else None
         try:
             while True:
@@ -161,7 +176,7 @@ class Answer:
             self._cut()
 
     async def aclose(self) -> None:
-        """Give the connection up, if the body has not been read to its end."""
+        """Give the connection up, unless the body has been read to its end."""
         self.close()
 
     def close(self) -> None:
@@ -173,7 +188,7 @@ class Answer:
 
     @property
     def _is_gzip(self) -> bool:
-        return self.headers.get("content-encoding", "").lower() == "gzip"
+        return self._settings.decompression and self.headers.get("content-encoding", "").lower() == "gzip"
 
     def _taken(self) -> bytes:
         data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
@@ -218,10 +233,6 @@ class Answer:
         self.fail(TransportTimeout(f"the server sent nothing for {silence_s:g} s", sent=True))
 
 
-def _too_large(limit: int) -> TransportError:
-    return TransportError(f"the body is larger than {limit} bytes", sent=True)
-
-
 def _inflated(body: bytes, limit: int) -> bytes:
     inflater = Inflater()
     pieces: list[bytes] = []
@@ -231,7 +242,7 @@ def _inflated(body: bytes, limit: int) -> bytes:
             pieces.append(piece)
             size += len(piece)
             if size > limit:
-                raise _too_large(limit)
+                raise BodyTooLarge(limit)
     except ValueError as error:
         raise TransportError(str(error), sent=True) from error
     if not inflater.finished:

@@ -18,13 +18,13 @@ class ServerAddress:
 
     @classmethod
     def parse(cls, url: str) -> "ServerAddress":
-        """The address that a URL names. Raises `ValueError`."""
+        """Return the address in a URL. Raises `ValueError`."""
         parts = _split(url, ("http", "https"))
         return cls(parts.scheme, parts.hostname or "", _port(parts), parts.path.rstrip("/"))
 
     @property
     def secure(self) -> bool:
-        """Whether TLS is spoken."""
+        """True if the connection is encrypted with TLS."""
         return self.scheme == "https"
 
     @property
@@ -49,7 +49,7 @@ class ProxyAddress:
 
     @classmethod
     def parse(cls, url: str) -> "ProxyAddress":
-        """The proxy that a URL names, `http://user:password@proxy:3128` say. Raises `ValueError`."""
+        """Return the proxy of a URL such as `http://user:password@proxy:3128`. Raises `ValueError`."""
         parts = _split(url, ("http", "https", "socks5", "socks5h"))
         return cls(
             parts.scheme,
@@ -61,7 +61,7 @@ class ProxyAddress:
 
     @property
     def socks(self) -> bool:
-        """Whether it speaks SOCKS5, and not HTTP."""
+        """True for SOCKS5, False for HTTP."""
         return self.scheme.startswith("socks5")
 
     def __str__(self) -> str:

@@ -17,11 +17,11 @@ class Inflater:
 
     @property
     def finished(self) -> bool:
-        """Whether what has come so far ends with a whole member (or is nothing at all)."""
+        """True if the data so far ends with a whole member, or is empty."""
         return self._member.eof or not self._begun
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """What `data` unpacks to, in pieces of `PIECE_BYTES_MAX`. Raises `ValueError` when it is not gzip."""
+        """Yield `data` decompressed, in pieces of `PIECE_BYTES_MAX`. Raises `ValueError` if it is not gzip."""
         while data:
             if self._member.eof:
                 self._member = isal_zlib.decompressobj(wbits=_GZIP)

@@ -1,0 +1,41 @@
+"""HTTP/1.1 connections of clients: for `sampan.client`, and for requests that the server and nodes send themselves.
+
+`HttpTransport` sends requests to one server, `HttpClient` to any. Both share the connection, the pool and the tunnel;
+they differ in trust, time limits, size limits and in the addresses that they may connect to (`dial.py`). Messages are
+read and written by `wire/http1`.
+"""
+
+from sampan.http.address import ProxyAddress, ServerAddress
+from sampan.http.answer import Answer
+from sampan.http.client import HttpClient
+from sampan.http.connection import Connection
+from sampan.http.dial import Endpoint
+from sampan.http.errors import BodyTooLarge, ClientError, TransportError, TransportTimeout
+from sampan.http.pool import ConnectionPool
+from sampan.http.request import Headers, HttpRequest, HttpResponse
+from sampan.http.settings import HttpSettings
+from sampan.http.tls import ClientCertificate, TlsOptions
+from sampan.http.transport import HttpTransport
+from sampan.http.tunnel import Tunnel
+
+__all__ = [
+    "Answer",
+    "BodyTooLarge",
+    "ClientCertificate",
+    "ClientError",
+    "Connection",
+    "ConnectionPool",
+    "Endpoint",
+    "Headers",
+    "HttpClient",
+    "HttpRequest",
+    "HttpResponse",
+    "HttpSettings",
+    "HttpTransport",
+    "ProxyAddress",
+    "ServerAddress",
+    "TlsOptions",
+    "TransportError",
+    "TransportTimeout",
+    "Tunnel",
+]

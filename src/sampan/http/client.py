@@ -1,0 +1,116 @@
+"""`HttpClient`: HTTP/1.1 to any number of servers, over connections that are kept.
+
+Concurrency: it runs no task. `ConnectionPool` bounds the connections, `Answer` the buffers; timers bound the waits.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from sampan.http.answer import Answer
+from sampan.http.connection import Connection
+from sampan.http.errors import TransportError, TransportTimeout
+from sampan.http.pool import ConnectionPool, Origin
+from sampan.http.request import HttpRequest
+from sampan.http.settings import HttpSettings
+from sampan.wire.http1 import NameCache
+
+REPLAYABLE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+"""Methods that may be sent again when a kept-alive connection broke before it answered. Source: Go net/http."""
+
+Begun = Callable[[Connection, Answer], None]
+"""Called when the head of a request is written; again, if the request is sent once more."""
+
+
+class DialledOrigin(Origin, Protocol):
+    """A server that connections can be made to."""
+
+    async def connect(self, make: Callable[[], Connection]) -> Connection:
+        """Return a connection, ready for its first request. Raises `TransportError`, `sent` False."""
+        ...
+
+
+class HttpClient:
+    """Sends requests.
+
+    Guarantees: a request that got nothing but the end of a kept-alive connection is sent once more on a new one, if it
+    may be replayed. Nothing else is ever sent twice. `TransportError.sent` is False for a failure before the first
+    byte was written.
+    """
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self.settings = settings
+        self.pool: ConnectionPool[DialledOrigin] = ConnectionPool(settings, self._dial)
+        self._names = NameCache()
+
+    async def send(
+        self,
+        origin: DialledOrigin,
+        request: HttpRequest,
+        head: bytes,
+        *,
+        replay: bool | None = None,
+        fresh: bool = False,
+        begun: Begun | None = None,
+        more: bool = False,
+    ) -> Answer:
+        """Send a request with this head and wait for the answer's head. Raises `TransportError`.
+
+        Cancelled before the head has come, it cuts the connection. `replay`: the request may be sent twice; None: if
+        its method allows that. `fresh`: on a new connection. `more`: `begun` sends the body.
+        """
+        timeout_s = self.settings.request_timeout_s if request.timeout_s is None else request.timeout_s
+        deadline = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
+        if replay is None:
+            replay = request.method in REPLAYABLE
+        while True:
+            connection = await self._connection(origin, request, deadline, fresh=fresh)
+            reused = connection.reused
+            answer = connection.begin(request, head, more=more)
+            if deadline is not None and timeout_s is not None:
+                answer.expire_at(deadline, timeout_s)
+            if begun is not None:
+                begun(connection, answer)
+            try:
+                await answer.head()
+            except TransportTimeout:
+                # Idle connections take the same way through the network; they may be as dead as this one.
+                self.pool.drop_idle(origin)
+                raise
+            except TransportError:
+                if not reused or connection.answer_begun or not replay:
+                    raise
+                # The server closes kept-alive connections when it likes; the idle ones will be as dead.
+                self.pool.drop_idle(origin)
+                continue
+            except BaseException:
+                answer.close()
+                raise
+            return answer
+
+    async def aclose(self) -> None:
+        """Cut all connections."""
+        await self.pool.aclose()
+
+    async def _connection(
+        self, origin: DialledOrigin, request: HttpRequest, deadline: float | None, *, fresh: bool
+    ) -> Connection:
+        if deadline is None:
+            return await self.pool.acquire(origin, stream=request.stream, fresh=fresh)
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await self.pool.acquire(origin, stream=request.stream, fresh=fresh)
+        except TimeoutError as error:
+            raise TransportTimeout(f"no connection to {origin} was free in time", sent=False) from error
+
+    async def _dial(self, origin: DialledOrigin) -> Connection:
+        return await origin.connect(self._new_connection)
+
+    def _new_connection(self) -> Connection:
+        return Connection(self.settings, self._names, released=self._released, lost=self._lost)
+
+    def _released(self, connection: Connection) -> None:
+        self.pool.release(connection)
+
+    def _lost(self, connection: Connection) -> None:
+        self.pool.lost(connection)

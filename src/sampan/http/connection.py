@@ -1,0 +1,223 @@
+"""`Connection`: one HTTP/1.1 connection to a server: a request, its answer, and so on.
+
+Concurrency: it runs no task; the callbacks of the loop feed the answer under way. A connection belongs to one request,
+from `begin` until `released` is called. Then the answer has arrived, and the request is sent.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from typing import cast
+
+from sampan.http.answer import Answer
+from sampan.http.errors import TransportError
+from sampan.http.request import HttpRequest
+from sampan.http.settings import HttpSettings
+from sampan.http.tunnel import Tunnel
+from sampan.wire.http1 import ExchangeState, Limits, Malformed, NameCache, ResponseHead, ResponseReader, Step
+
+_SWITCHING_PROTOCOLS = 101
+
+
+class Connection(asyncio.Protocol):
+    """One connection. `released` is called with it when it is free again, `lost` when it is closed (both at most once a
+    request)."""
+
+    def __init__(
+        self,
+        settings: HttpSettings,
+        names: NameCache,
+        *,
+        released: Callable[["Connection"], None],
+        lost: Callable[["Connection"], None],
+    ) -> None:
+        self.settings = settings
+        self.reused = False
+        self.closed = False
+        self.retired = False
+        self.idle_since = 0.0
+        self._released = released
+        self._lost = lost
+        self._reader = ResponseReader(self, Limits(head_bytes_max=settings.head_bytes_max), names)
+        self._state = ExchangeState()
+        self._transport: asyncio.Transport = cast(asyncio.Transport, None)
+        self._answer: Answer | None = None
+        self._may_switch = False
+        self._can_write: asyncio.Future[None] | None = None
+
+    # --- for clients
+
+    @property
+    def answer_begun(self) -> bool:
+        """True if any byte of the answer has arrived."""
+        return self._reader.begun
+
+    @property
+    def socket(self) -> socket.socket:
+        """The socket, for its options."""
+        sock: socket.socket = self._transport.get_extra_info("socket")
+        return sock
+
+    def begin(self, request: HttpRequest, head: bytes, *, more: bool = False) -> Answer:
+        """Send a request; return its answer, of which nothing has arrived yet.
+
+        `more`: the body follows by `write`, and ends with `end_request`.
+        """
+        answer = self._answer = Answer(self, request, self.settings)
+        state = self._state
+        state.step_request(Step.HEAD)
+        self._may_switch = "upgrade" in request.headers
+        self._reader.expect(request.method)
+        self._transport.write(head + request.body if request.body else head)
+        if not more:
+            state.step_request(Step.END)
+        return answer
+
+    async def write(self, data: bytes) -> None:
+        """Send a piece of a request's body, and wait until the server has read most of it.
+
+        Raises `ConnectionResetError` if the connection is closed.
+        """
+        if self.closed or self._transport.is_closing():
+            raise ConnectionResetError("the connection is closed")
+        self._transport.write(data)
+        if self._can_write is not None:
+            await asyncio.shield(self._can_write)
+
+    def end_request(self) -> None:
+        """The body of the request is complete."""
+        if not self.closed:
+            self._state.step_request(Step.END)
+
+    def switch(self) -> Tunnel:
+        """Return the connection as bytes, after a 101. It does not come back."""
+        answer, self._answer = self._answer, None
+        assert answer is not None
+        self.closed = True
+        self._lost(self)
+        answer.detach()
+        tunnel = Tunnel.take_over(
+            self._transport, ahead=self._reader.take_ahead(), read_ahead_bytes=self.settings.buffer_bytes_max
+        )
+        self._transport.resume_reading()
+        return tunnel
+
+    def close(self) -> None:
+        """Close an idle connection properly."""
+        if not self.closed:
+            self.closed = True
+            self._transport.close()
+
+    # --- for the answer
+
+    def pause(self) -> None:
+        self._transport.pause_reading()
+
+    def resume(self) -> None:
+        if not self.closed:
+            self._transport.resume_reading()
+
+    def cut(self) -> None:
+        self.closed = True
+        if self._transport is not None:
+            self._transport.abort()
+
+    # --- the loop's callbacks
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        if self._answer is None:
+            # There was no request: the server announces its end (for example 408), or has lost count.
+            self.cut()
+            return
+        try:
+            self._reader.feed(data)
+        except Malformed as error:
+            self._fail(error)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.closed = True
+        self.resume_writing()
+        answer = self._answer
+        if answer is not None:
+            try:
+                if exc is None:
+                    self._reader.end()
+                cause: Exception | None = exc
+            except EOFError as error:
+                cause = error
+            if not answer.complete:
+                failure = TransportError(self._why(exc, answer), sent=True)
+                failure.__cause__ = cause
+                answer.fail(failure)
+            self._answer = None
+        self._lost(self)
+
+    def pause_writing(self) -> None:
+        self._can_write = asyncio.get_running_loop().create_future()
+
+    def resume_writing(self) -> None:
+        waiter, self._can_write = self._can_write, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    # --- the reader's events
+
+    def head(self, head: ResponseHead) -> None:
+        answer = self._answer
+        if answer is None:
+            return
+        if head.status == _SWITCHING_PROTOCOLS:
+            if not self._may_switch:
+                raise Malformed("malformed HTTP response: 101 without a request for an upgrade")
+            self._state.step_response(Step.SWITCH)
+            self._transport.pause_reading()
+        else:
+            self._state.step_response(Step.HEAD)
+        answer.take_head(head)
+
+    def data(self, data: bytes) -> None:
+        if self._answer is not None:
+            self._answer.feed(data)
+
+    def end(self, *, reusable: bool) -> None:
+        answer, self._answer = self._answer, None
+        if answer is None:
+            return
+        state = self._state
+        state.keep_alive = reusable
+        state.step_response(Step.END)
+        answer.finish()
+        if not state.reusable:
+            self.close()
+        elif not self.closed:
+            self.reused = True
+            state.restart()
+            self._released(self)
+
+    # --- inside
+
+    def _fail(self, cause: Malformed) -> None:
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            if cause.too_large:
+                message = f"the head of the answer is larger than {self.settings.head_bytes_max} bytes"
+            elif answer.has_head or "101" not in cause.reason:
+                message = f"the answer is not HTTP: {cause.reason}"
+            else:
+                message = "the server switches to another protocol, which was not requested"
+            error = TransportError(message, sent=True)
+            error.__cause__ = cause
+            answer.fail(error)
+        self.cut()
+
+    def _why(self, exc: Exception | None, answer: Answer) -> str:
+        if isinstance(exc, ssl.SSLError):
+            return f"TLS failed: {exc.reason or exc}"
+        happened = f"the connection broke ({exc})" if exc is not None else "the server closed the connection"
+        if not self.answer_begun:
+            return f"{happened} before it answered"
+        return f"{happened} in the middle of the {'body' if answer.has_head else 'head'}"

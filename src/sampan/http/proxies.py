@@ -1,0 +1,130 @@
+"""Ways to a server through a proxy: CONNECT of HTTP, and SOCKS5.
+
+Source: RFC 9110, section 9.3.6; RFC 1928; RFC 1929.
+"""
+
+import ipaddress
+from base64 import b64encode
+
+from sampan.http.address import ProxyAddress
+from sampan.http.errors import TransportError
+from sampan.http.tunnel import Tunnel
+from sampan.wire.http1 import Half, Limits, Malformed, ResponseHead, ResponseReader, request_head
+
+_LIMITS = Limits(head_bytes_max=64 << 10)
+_VERSION = 5
+_NO_LOGIN, _LOGIN = 0, 2
+_CONNECT = 1
+_IPV4, _NAME, _IPV6 = 1, 3, 4
+_REFUSALS = {
+    1: "general failure",
+    2: "not allowed",
+    3: "network unreachable",
+    4: "host unreachable",
+    5: "connection refused",
+    6: "expired",
+    7: "command not supported",
+    8: "kind of address not supported",
+}
+
+
+class _Refused(Exception):
+    """The proxy opens no way."""
+
+
+async def open_way(tunnel: Tunnel, proxy: ProxyAddress, host: str, port: int) -> None:
+    """Have a proxy connect `tunnel` to a host. Raises `TransportError`."""
+    target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    try:
+        await (_socks(tunnel, proxy, host, port) if proxy.socks else _connect(tunnel, proxy, target))
+    except _Refused as refused:
+        raise TransportError(f"proxy {proxy}: it {refused} (asked for {target})", sent=False) from None
+
+
+def proxy_authorization(proxy: ProxyAddress) -> str:
+    """Return the value of `Proxy-Authorization`; empty if the proxy needs no login."""
+    if not proxy.username:
+        return ""
+    return "Basic " + b64encode(f"{proxy.username}:{proxy.password}".encode()).decode("ascii")
+
+
+class _Answer:
+    """Receiver of a proxy's response to CONNECT."""
+
+    status = 0
+
+    def head(self, head: ResponseHead) -> None:
+        self.status = head.status
+
+    def data(self, data: bytes) -> None:
+        """Ignore a page about a refusal."""
+
+    def end(self, *, reusable: bool) -> None:
+        """Ignore its end."""
+
+
+async def _connect(tunnel: Tunnel, proxy: ProxyAddress, target: str) -> None:
+    headers = {"host": target}
+    if authorization := proxy_authorization(proxy):
+        headers["proxy-authorization"] = authorization
+    tunnel.write(request_head("CONNECT", target, headers.items()))
+    answer = _Answer()
+    reader = ResponseReader(answer, _LIMITS)
+    reader.expect("CONNECT")
+    while not answer.status:
+        data = await tunnel.read()
+        if not data:
+            raise _Refused("closed the connection")
+        try:
+            reader.feed(data)
+        except Malformed as error:
+            raise _Refused("answers without end" if error.too_large else f"does not answer in HTTP: {error}") from None
+    if reader.half is not Half.SWITCHED:
+        raise _Refused(f"refused with {answer.status}")
+    if ahead := reader.take_ahead():
+        tunnel.unread(ahead)
+
+
+async def _socks(tunnel: Tunnel, proxy: ProxyAddress, host: str, port: int) -> None:
+    """Negotiate with a SOCKS5 proxy. Names are resolved by the proxy."""
+    login = bool(proxy.username)
+    tunnel.write(bytes([_VERSION, 1, _LOGIN if login else _NO_LOGIN]))
+    version, method = await _read(tunnel, 2)
+    if version != _VERSION:
+        raise _Refused("does not speak SOCKS5")
+    if method != (_LOGIN if login else _NO_LOGIN):
+        raise _Refused("does not accept our login" if login else "wants a login")
+    if login:
+        name, password = proxy.username.encode()[:255], proxy.password.encode()[:255]
+        tunnel.write(bytes([1, len(name)]) + name + bytes([len(password)]) + password)
+        if (await _read(tunnel, 2))[1] != 0:
+            raise _Refused("does not accept our login")
+    tunnel.write(bytes([_VERSION, _CONNECT, 0]) + _address(host) + port.to_bytes(2, "big"))
+    _, code, _, kind, length = await _read(tunnel, 5)
+    if code != 0:
+        raise _Refused(f"refused: {_REFUSALS.get(code, f'code {code}')}")
+    size = {_IPV4: 4, _IPV6: 16, _NAME: 1 + length}.get(kind)
+    if size is None:
+        raise _Refused("answers with an unknown kind of address")
+    await _read(tunnel, size - 1 + 2)
+
+
+async def _read(tunnel: Tunnel, count: int) -> bytes:
+    """Return so many bytes; what follows is read next."""
+    received = b""
+    while len(received) < count:
+        data = await tunnel.read()
+        if not data:
+            raise _Refused("closed the connection")
+        received += data
+    tunnel.unread(received[count:])
+    return received[:count]
+
+
+def _address(host: str) -> bytes:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        name = host.encode("idna")
+        return bytes([_NAME, len(name)]) + name
+    return bytes([_IPV4 if address.version == 4 else _IPV6]) + address.packed

@@ -1,0 +1,69 @@
+"""`HttpTransport`: HTTP/1.1 to one server, perhaps through a proxy."""
+
+from sampan.http.address import ProxyAddress, ServerAddress
+from sampan.http.answer import Answer
+from sampan.http.client import HttpClient
+from sampan.http.dial import Dialer
+from sampan.http.proxies import proxy_authorization
+from sampan.http.request import HttpRequest
+from sampan.http.settings import HttpSettings
+from sampan.http.tls import ClientCertificate, TlsContexts, TlsOptions
+from sampan.wire.http1 import request_head
+
+_BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
+
+
+class HttpTransport:
+    """A transport to one server, with the guarantees of `HttpClient`."""
+
+    def __init__(
+        self,
+        address: ServerAddress,
+        *,
+        tls: TlsOptions | None = None,
+        proxy: ProxyAddress | None = None,
+        settings: HttpSettings | None = None,
+    ) -> None:
+        self.address = address
+        self.settings = settings or HttpSettings()
+        self._tls = TlsContexts(tls or TlsOptions())
+        self._origin = Dialer(address, tls=self._tls, proxy=proxy, connect_timeout_s=self.settings.connect_timeout_s)
+        self._client = HttpClient(self.settings)
+        absolute = self._origin.absolute
+        self._before_target = (f"{address.scheme}://{address.authority}" if absolute else "") + address.prefix
+        self._always = {"host": address.authority}
+        if proxy is not None and absolute and (authorization := proxy_authorization(proxy)):
+            self._always["proxy-authorization"] = authorization
+
+    @property
+    def connection_count(self) -> int:
+        """Number of connections, with the idle ones."""
+        return self._client.pool.connection_count
+
+    def use_certificate(self, certificate: ClientCertificate | None) -> None:
+        """Present another client certificate from now on. Present connections take no further request."""
+        if self._tls.use_certificate(certificate):
+            self._client.pool.retire()
+
+    async def send(self, request: HttpRequest) -> Answer:
+        """Send a request and wait for the answer's head. Raises `TransportError`; `ValueError` for a bad request.
+
+        Cancelled before the head has come, it cuts the connection.
+        """
+        return await self._client.send(self._origin, request, self._head(request))
+
+    async def aclose(self) -> None:
+        """Cut all connections."""
+        await self._client.aclose()
+
+    def _head(self, request: HttpRequest) -> bytes:
+        """Return the head with its empty line. Raises `ValueError` if a part would end its line."""
+        target = request.target
+        if not target.startswith("/") or not target.isascii():
+            raise ValueError(f"bad target {target!r}")
+        headers = {**self._always, **request.headers}
+        if self.settings.compression:
+            headers.setdefault("accept-encoding", "gzip")
+        if request.body or request.method in _BODY_METHODS:
+            headers["content-length"] = str(len(request.body))
+        return request_head(request.method, self._before_target + target, headers.items())

@@ -1,0 +1,191 @@
+"""`Tunnel`: a connection as bytes in both directions.
+
+Connections become tunnels when they stop being HTTP: after an upgrade (WebSocket, SPDY), and while a proxy opens a way
+to a server. The API server, its proxy, nodes and operators use the same tunnel.
+
+Received bytes wait for `read`, up to `READ_AHEAD_BYTES`; then reading stops. `drain` waits until the peer has read most
+of the written bytes. There is one reader and one writer at a time.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol, cast
+
+READ_AHEAD_BYTES = 64 << 10
+LINGER_S = 10.0
+
+
+class Carrier(Protocol):
+    """Protocol that had the connection before, and still follows its end and its writing."""
+
+    def connection_lost(self, exc: Exception | None) -> None: ...
+
+    def pause_writing(self) -> None: ...
+
+    def resume_writing(self) -> None: ...
+
+    async def drain(self) -> None: ...
+
+
+class Tunnel(asyncio.Protocol):
+    """Bytes from and to a peer."""
+
+    def __init__(
+        self,
+        *,
+        read_ahead_bytes: int = READ_AHEAD_BYTES,
+        half_open: bool = False,
+        made: Callable[["Tunnel"], None] | None = None,
+    ) -> None:
+        """`half_open`: a peer that sends no more still gets what is written, where TLS does not forbid that.
+        `made` is called when the connection is there.
+        """
+        self._transport: asyncio.Transport = cast(asyncio.Transport, None)
+        self._carrier: Carrier | None = None
+        self._made = made
+        self._half_open = half_open
+        self._read_ahead_bytes = read_ahead_bytes
+        self._received = bytearray()
+        self._ended = False
+        self._paused = False
+        self._reader: asyncio.Future[None] | None = None
+        self._can_write: asyncio.Future[None] | None = None
+        self._lost: asyncio.Future[None] | None = None
+        self.touched: Callable[[], None] | None = None
+        """Called when bytes are read or written."""
+
+    @classmethod
+    def take_over(
+        cls,
+        transport: asyncio.Transport,
+        *,
+        carrier: Carrier | None = None,
+        ahead: bytes = b"",
+        read_ahead_bytes: int = READ_AHEAD_BYTES,
+    ) -> "Tunnel":
+        """Return a tunnel over an open connection. `ahead`: bytes that the peer has sent already."""
+        tunnel = cls(read_ahead_bytes=read_ahead_bytes)
+        tunnel._transport = transport
+        tunnel._carrier = carrier
+        tunnel._received += ahead
+        transport.set_protocol(tunnel)
+        return tunnel
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        """The connection below."""
+        return self._transport
+
+    @property
+    def closed(self) -> bool:
+        """True if nothing can be written any more."""
+        return self._transport.is_closing()
+
+    async def read(self) -> bytes:
+        """Return received bytes, at least one; nothing at the end."""
+        while not self._received and not self._ended:
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+        data = self.take()
+        if self._paused and not self._ended:
+            self._paused = False
+            self._transport.resume_reading()
+        if self.touched is not None:
+            self.touched()
+        return data
+
+    def take(self) -> bytes:
+        """Return received bytes that have not been read, perhaps none."""
+        data = bytes(self._received)
+        self._received.clear()
+        return data
+
+    def unread(self, data: bytes) -> None:
+        """Put bytes back, to be read next."""
+        self._received[:0] = data
+
+    def write(self, data: bytes) -> None:
+        """Send bytes. Does nothing if the connection is closed."""
+        if not self._transport.is_closing():
+            self._transport.write(data)
+            if self.touched is not None:
+                self.touched()
+
+    async def drain(self) -> None:
+        """Wait until the peer has read most of what was written, or the connection is closed."""
+        if self._carrier is not None:
+            await self._carrier.drain()
+        elif self._can_write is not None:
+            await asyncio.shield(self._can_write)
+
+    def send_last(self, data: bytes) -> None:
+        """Send bytes and close, at the latest after `LINGER_S` seconds."""
+        transport = self._transport
+        if not transport.is_closing():
+            if data:
+                transport.write(data)
+            if transport.get_write_buffer_size():
+                asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
+            transport.close()
+
+    async def aclose(self) -> None:
+        """Close when all bytes are sent, and wait for it."""
+        self._transport.close()
+        if self._lost is None:
+            self._lost = asyncio.get_running_loop().create_future()
+        await self._lost
+
+    def abort(self) -> None:
+        """Cut the connection."""
+        self._transport.abort()
+
+    # --- the transport's callbacks
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        if self._made is not None:
+            self._made(self)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if len(self._received) > self._read_ahead_bytes and not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> bool:
+        self._ended = True
+        self._wake()
+        return self._half_open and self._transport.get_extra_info("ssl_object") is None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended = True
+        self._wake()
+        if self._lost is None:
+            self._lost = asyncio.get_running_loop().create_future()
+        if not self._lost.done():
+            self._lost.set_result(None)
+        self._write_again()
+        if self._carrier is not None:
+            self._carrier.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        if self._carrier is not None:
+            self._carrier.pause_writing()
+        else:
+            self._can_write = asyncio.get_running_loop().create_future()
+
+    def resume_writing(self) -> None:
+        if self._carrier is not None:
+            self._carrier.resume_writing()
+        else:
+            self._write_again()
+
+    def _wake(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
+    def _write_again(self) -> None:
+        waiter, self._can_write = self._can_write, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
