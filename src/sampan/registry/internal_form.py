@@ -1,7 +1,7 @@
 """Kubernetes' internal form of objects, which errors show where a value is of a struct type: every field of the struct,
 in its order, by its name in Go.
 
-The facts come from `data/internal.json` (made by `scripts/internal_types.py`), read when the first such error is told.
+The facts come from `data/internal.json` (made by `make kinds`), read when the first such error is told.
 """
 
 import functools
@@ -26,7 +26,7 @@ _next_step = re.compile(r"\[[^\]]*\]|[^.\[\]]+").finditer
 
 
 class InternalTypes:
-    """The structs by name, each with its fields: `"<name> <type>"`, see `scripts/internal_types.py`."""
+    """The structs by name, each with its fields: `"<name> <type>"`, see `scripts/kinds/internal_types.py`."""
 
     def __init__(self, structs: dict[str, list[str]]) -> None:
         self._fields = {name: [_field(text) for text in texts] for name, texts in structs.items()}

@@ -7,11 +7,11 @@ import platform
 import sys
 
 from sampan import __version__
+from sampan.core.kubernetes_version import KUBERNETES_VERSION, MAJOR, MINOR
 from sampan.server.request import Request, Response
 from sampan.wire import json as wire_json
 
-MAJOR, MINOR, PATCH = "1", "36", "0"
-GIT_VERSION = f"v{MAJOR}.{MINOR}.{PATCH}+sampan-{__version__}"
+GIT_VERSION = f"v{KUBERNETES_VERSION}+sampan-{__version__}"
 
 
 async def show_version(request: Request) -> Response:

@@ -7,8 +7,9 @@ import datetime
 import platform
 from collections.abc import Callable, Iterable
 
+from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.server.request import Counted, Handler, Request, Response
-from sampan.server.version import GIT_VERSION, MAJOR, MINOR
+from sampan.server.version import GIT_VERSION
 
 _TEXT = "text/plain; charset=utf-8"
 _WARNING = "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees."

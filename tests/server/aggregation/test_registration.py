@@ -40,6 +40,7 @@ async def wait_for(api: Api, name: str, *, present: bool = True, without_uid: st
         ("v1.flowcontrol.apiserver.k8s.io", 16100, 21),
         ("v1.rbac.authorization.k8s.io", 17000, 15),
         ("v1beta1.batch", 17400, 9),
+        ("v1.resource.k8s.io", 16200, 21),
     ],
 )
 async def test_built_in_group_versions_have_one(

@@ -13,6 +13,7 @@ import h2.events
 import h2.exceptions
 
 from sampan.core.dial import open_connection
+from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port
 
@@ -98,7 +99,7 @@ async def _call(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, addr
         (":path", _PATH),
         (":authority", address),
         ("content-type", "application/grpc"),
-        ("user-agent", "kube-probe/1.36"),
+        ("user-agent", f"kube-probe/{MAJOR}.{MINOR}"),
         ("te", "trailers"),
     ]
     connection.send_headers(stream, headers)

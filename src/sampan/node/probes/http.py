@@ -11,6 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 import httptools
 
 from sampan.core.dial import open_connection
+from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.core.tls_trust import unverified_context
 from sampan.node.container_view import Container, HttpGetAction
 from sampan.node.probes.outcome import Outcome
@@ -18,7 +19,7 @@ from sampan.node.probes.ports import join_host_port, resolve_port
 
 BODY_BYTES_MAX: Final = 10 * 1024
 _REDIRECTS_MAX: Final = 10
-_VERSION: Final = "1.36"
+_VERSION: Final = f"{MAJOR}.{MINOR}"
 _HEAD_BYTES_MAX: Final = 65_536
 
 

@@ -30,7 +30,7 @@ GROUP_PRIORITIES = {
     "coordination.k8s.io": 16500,
     "node.k8s.io": 16300,
     "discovery.k8s.io": 16200,
-    "resource.k8s.io": 16150,
+    "resource.k8s.io": 16200,
     "flowcontrol.apiserver.k8s.io": 16100,
     "internal.apiserver.k8s.io": 16000,
     "storagemigration.k8s.io": 15800,
@@ -45,6 +45,7 @@ _VERSION_PRIORITIES = {
     ("events.k8s.io", "v1beta1"): 5,
     ("flowcontrol.apiserver.k8s.io", "v1"): 21,
     ("batch", "v2alpha1"): 9,
+    ("resource.k8s.io", "v1"): 21,
 }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from sampan.core.field import FieldError, Path, invalid
-from sampan.server.version import MINOR
+from sampan.core.kubernetes_version import MINOR
 
 PREFIX: Final = "pod-security.kubernetes.io/"
 PRIVILEGED: Final = "privileged"
