@@ -82,7 +82,7 @@ def _lacks_of_kind(row: Json, sampan: SampanHas) -> str:
     resource = row["resource"].partition("/")[0]
     if not row["version"].removeprefix("v").isdigit():
         return "not served: Sampan serves stable versions"
-    return "" if sampan.strategy(row["group"], resource) else "no strategy: only the rules that all kinds share"
+    return "" if sampan.kind(row["group"], resource) else "no module: only the rules that all kinds share"
 
 
 def _difference(was: Json, now: Json) -> str:

@@ -1,4 +1,4 @@
-"""Look up what Sampan has of a schema: its packaged definitions, its strategies, and the names in its code."""
+"""Look up what Sampan has of a schema: its packaged definitions, its kinds, and the names in its code."""
 
 import re
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import Any, Final
 from scripts.kinds.files import ROOT
 from scripts.kinds.published import merge_of
 
-from sampan.registry.strategies import builtin_strategies
+from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.schema.builtin import Definitions
 
 SOURCES: Final = ROOT / "src/sampan"
@@ -22,7 +22,7 @@ class SampanHas:
         self._definitions = Definitions()
         self._known = set(self._definitions.names())
         self._nodes: dict[str, dict[str, Any]] = {}
-        self._strategies = builtin_strategies()
+        self._kinds = {(kind.group, kind.resource) for kind in BUILTIN_KINDS}
 
     @cached_property
     def _text(self) -> str:
@@ -45,9 +45,9 @@ class SampanHas:
         """Return whether the packaged schemas have a definition."""
         return name in self._known
 
-    def strategy(self, group: str, resource: str) -> bool:
-        """Return whether a resource has rules of its kind, beyond those that all kinds share."""
-        return (group, resource) in self._strategies
+    def kind(self, group: str, resource: str) -> bool:
+        """Return whether a module adds rules for a resource to those that all kinds share."""
+        return (group, resource) in self._kinds
 
     def field(self, definition: str, field: str) -> dict[str, Any] | None:
         """Return the packaged node of a field; None if there is none."""

@@ -4,6 +4,7 @@ They are code and not data files, because a reader needs them next to the functi
 """
 
 import re
+import time
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,8 +12,9 @@ from scripts.kinds.feature_gates import Gate, read_gates
 from scripts.kinds.resources import rows
 from scripts.kinds.sources import Sources
 
-from sampan.registry.columns import builtin_columns
-from sampan.registry.strategies.core import gates
+from sampan.registry.columns.age import Ages
+from sampan.registry.kinds import feature_gates
+from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.server.discovery.order import GROUP_PRIORITIES, version_priority
 from sampan.server.features import FEATURES
 
@@ -46,7 +48,7 @@ def differences(sources: Sources) -> Iterator[str]:
 def named_gates(known: dict[str, Gate]) -> dict[str, bool]:
     """Return the gates that Sampan's rules name, each with the value that they take."""
     names = {name.lower(): name for name in known}
-    constants = {name: value for name, value in vars(gates).items() if isinstance(value, bool)}
+    constants = {name: value for name, value in vars(feature_gates).items() if isinstance(value, bool)}
     return {names.get(name.replace("_", "").lower(), name): value for name, value in constants.items()}
 
 
@@ -79,11 +81,15 @@ def _priorities(sources: Sources) -> Iterator[str]:
 
 def _columns(sources: Sources) -> Iterator[str]:
     published = _published_columns(sources)
-    kinds = {(row["group"], row["resource"], row["version"]): row["kind"] for row in rows(sources)}
-    for key, columns in builtin_columns().items():
-        expected = published.get(kinds.get(key, ""))
-        ours = [(column.name, column.type, column.format, column.priority) for column in columns]
-        if expected is not None and key[:2] not in _OTHER_COLUMNS and _STABLE.fullmatch(key[2]) and ours != expected:
+    ages = Ages(time.time)
+    made = {(kind.group, kind.resource): kind.columns(ages) for kind in BUILTIN_KINDS if kind.columns is not None}
+    for row in rows(sources):
+        key = (row["group"], row["resource"])
+        expected = published.get(row["kind"])
+        if key not in made or key in _OTHER_COLUMNS or expected is None or not _STABLE.fullmatch(row["version"]):
+            continue
+        ours = [(column.name, column.type, column.format, column.priority) for column in made[key]]
+        if ours != expected:
             yield f"columns of {'/'.join(key)} are {expected}, not {ours}"
 
 

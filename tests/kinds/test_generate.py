@@ -160,6 +160,6 @@ def test_a_column_and_a_priority_that_differ_are_to_be_corrected_by_hand(tmp_pat
         ('RelaxedServiceNameValidation featuregate.Feature = "R', 'RelaxedServiceNames featuregate.Feature = "R'),
     )
     found = "\n".join(transcribed.differences(sources))
-    assert "columns of coordination.k8s.io/leases/v1" in found
+    assert "columns of coordination.k8s.io/leases" in found
     assert "priorities of coordination.k8s.io/v1 are (16500, 16), not (16500, 15)" in found
     assert "csidrivers" not in found

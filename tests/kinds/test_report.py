@@ -28,10 +28,10 @@ def test_equal_versions_have_no_change(tmp_path: Path) -> None:
     assert [line for line in lines_of(tmp_path) if line[:1] in ("+", "-", "~")] == []
 
 
-def test_a_new_kind_without_a_strategy_is_lacking(tmp_path: Path) -> None:
+def test_a_new_kind_without_a_module_is_lacking(tmp_path: Path) -> None:
     lines = lines_of(tmp_path, ('"kind": "Lease", "name": "leases"', '"kind": "Pier", "name": "piers"'))
     assert "- coordination.k8s.io/v1 leases" in lines
-    expected = "+ coordination.k8s.io/v1 piers (Pier)  LACKS: no strategy: only the rules that all kinds share"
+    expected = "+ coordination.k8s.io/v1 piers (Pier)  LACKS: no module: only the rules that all kinds share"
     assert lines.count(expected) == 2, "once among the kinds, once in what Sampan lacks"
 
 
