@@ -8,7 +8,6 @@ content of one file:
 | `resources` | `registry/data/resources.json` | the discovery documents |
 | `go_fields` | `registry/data/fields.json` | the Go types of the API |
 | `defaults` | `registry/data/defaults.json` | the OpenAPI v3 documents |
-| `internal_types` | `registry/data/internal.json` | the internal Go types |
 | `messages` | `wire/protobuf/messages.json` | `generated.proto` and the Go types |
 | `schemas` | `registry/data/schemas.bin` | the OpenAPI v2 document and the files above |
 

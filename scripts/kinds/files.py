@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from scripts.kinds import defaults, go_fields, internal_types, messages, resources, schemas
+from scripts.kinds import defaults, go_fields, messages, resources, schemas
 from scripts.kinds.sources import Sources
 
 ROOT: Final = Path(__file__).parents[2]
@@ -19,7 +19,6 @@ def generate(sources: Sources) -> dict[str, bytes]:
         f"{DATA}/resources.json": resources.content(sources),
         f"{DATA}/fields.json": fields,
         f"{DATA}/defaults.json": stated,
-        f"{DATA}/internal.json": internal_types.content(sources),
         f"{DATA}/schemas.bin": schemas.content(sources, json.loads(fields), json.loads(stated)),
         "src/sampan/wire/protobuf/messages.json": messages.content(sources),
     }

@@ -4,7 +4,7 @@ Source: apimachinery pkg/api/errors/errors.go (1.36).
 """
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sampan.core.field import FAULTS_MAX, FieldError, quote
@@ -147,11 +147,6 @@ CAUSES_CHARACTERS_MAX = 128 * 1024
 
 def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusError:
     """Return a 422: the object is invalid. Each field error is a cause, up to `CAUSES_MAX`."""
-    return invalid_as_shown(kind, name, errors, len(errors))
-
-
-def invalid_as_shown(kind: GroupKind, name: str, errors: Iterable[FieldError], count: int) -> StatusError:
-    """Return a 422 like `invalid`, for `count` errors that are computed lazily: those not shown are never computed."""
     causes: list[Details] = []
     texts: dict[str, None] = {}
     characters = 0
@@ -163,9 +158,9 @@ def invalid_as_shown(kind: GroupKind, name: str, errors: Iterable[FieldError], c
         if len(causes) == CAUSES_MAX or characters > CAUSES_CHARACTERS_MAX:
             break
     shown = list(texts)
-    if count > len(causes):
-        at_least = "at least " if count >= FAULTS_MAX else ""
-        shown.append(f"and {at_least}{count - len(causes)} more")
+    if len(errors) > len(causes):
+        at_least = "at least " if len(errors) >= FAULTS_MAX else ""
+        shown.append(f"and {at_least}{len(errors) - len(causes)} more")
     text = shown[0] if len(shown) == 1 else "[" + ", ".join(shown) + "]"
     details: Details = {}
     if name:

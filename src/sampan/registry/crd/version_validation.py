@@ -8,7 +8,7 @@ Source: apiextensions pkg/apis/apiextensions/{validation/validation,v1/conversio
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from sampan.core.field import FieldError, Path, Shown, duplicate, forbidden, go_json, invalid, required, too_many
+from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_many
 from sampan.core.names import dns1035_label_errors
 from sampan.registry.crd.rules import Rules, has_defaults
 from sampan.registry.crd.schemas import schema_faults, selectable_schema
@@ -22,12 +22,7 @@ _SPEC = Path("spec")
 
 Faults = list[FieldError]
 Json = dict[str, Any]
-_PARTS = (
-    ("schema", "Schema"),
-    ("subresources", "Subresources"),
-    ("additionalPrinterColumns", "AdditionalPrinterColumns"),
-    ("selectableFields", "SelectableFields"),
-)
+_SUMMARY = ("name", "served", "storage", "deprecated", "deprecationWarning")
 Say = Callable[[Json, Path], Iterable[FieldError]]
 """The faults of one version's field, which stands at a path."""
 
@@ -67,31 +62,16 @@ def versions_faults(spec: Json, rules: Rules, old: Json | None) -> Faults:
     faults += _each(versions, "selectableFields", "selectableFields", _selectable_faults)
     names = [version.get("name") for version in versions]
     if len(set(names)) != len(names):
-        faults.append(invalid(path, _shown(versions), "must contain unique version names"))
+        faults.append(invalid(path, _summaries(versions), "must contain unique version names"))
     if sum(bool(version.get("storage")) for version in versions) != 1:
-        shown = None if spec.get("versions") is None else _shown(versions)
+        shown = None if spec.get("versions") is None else _summaries(versions)
         faults.append(invalid(path, shown, "must have exactly one version marked as storage version"))
     return faults
 
 
-def _shown(versions: list[Json]) -> Shown:
-    """The versions in their internal form, where what all of them say alike stands elsewhere.
-
-    What they say differently is shown as it stands in the manifest.
-    """
-    alike = {name for name, _ in _PARTS if all(one.get(name) == versions[0].get(name) for one in versions)}
-    shown = [
-        {
-            "Name": version.get("name", ""),
-            "Served": bool(version.get("served")),
-            "Storage": bool(version.get("storage")),
-            "Deprecated": bool(version.get("deprecated")),
-            "DeprecationWarning": version.get("deprecationWarning"),
-            **{shown: None if name in alike else version.get(name) for name, shown in _PARTS},
-        }
-        for version in versions
-    ]
-    return Shown(go_json(shown))
+def _summaries(versions: list[Json]) -> list[Json]:
+    """Return what faults of the list show of each version: all but its schema and the like."""
+    return [{name: version[name] for name in _SUMMARY if name in version} for version in versions]
 
 
 def _each(versions: list[Json], name: str, together: str, say: Say) -> Iterator[FieldError]:

@@ -4,7 +4,6 @@ Source: apiserver pkg/registry/rest/create.go and pkg/registry/generic/registry/
 """
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random, SystemRandom
 
@@ -14,7 +13,6 @@ from sampan.core.names import generate_name
 from sampan.core.object import Object
 from sampan.core.offload import offloaded
 from sampan.core.time import Clock
-from sampan.registry.internal_form import shown_internally
 from sampan.registry.rest.metadata import fill_system_fields, match_namespace, metadata_of
 from sampan.registry.rest.metadata_faults import object_faults
 from sampan.registry.rest.size import stored_bytes
@@ -116,16 +114,9 @@ def _check(store: ResourceStore, ctx: Context, obj: Object, options: CreateOptio
     """Refuse an object that is not valid; add the warnings about one that is. Raises 422."""
     faults = bounded(lambda: creation_faults(store, ctx, obj))
     if faults:
-        raise invalid_object(store, obj["metadata"].get("name", ""), faults)
+        raise errors.invalid(store.definition.stored_kind, obj["metadata"].get("name", ""), faults)
     if options.warnings is not None:
         options.warnings.extend(store.strategy.warnings_on_create(ctx, obj))
-
-
-def invalid_object(store: ResourceStore, name: str, faults: Sequence[FieldError]) -> errors.StatusError:
-    """422 with the faults, their values as Kubernetes shows them."""
-    definition = store.definition
-    shown = shown_internally(definition, faults)
-    return errors.invalid_as_shown(definition.stored_kind, name, shown, len(faults))
 
 
 def creation_faults(store: ResourceStore, ctx: Context, obj: Object) -> list[FieldError]:

@@ -17,7 +17,7 @@ from sampan.core.offload import note_size, offloaded
 from sampan.core.resource_version import parse_resource_version
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
-from sampan.registry.rest.create import CreateOptions, create, invalid_object, unset_resource_version
+from sampan.registry.rest.create import CreateOptions, create, unset_resource_version
 from sampan.registry.rest.delete import after_delete
 from sampan.registry.rest.guaranteed import Origin, guaranteed
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
@@ -273,7 +273,7 @@ def _check(store: ResourceStore, ctx: Context, obj: Object, old: Object, options
     """Refuse an object that is not valid; add the warnings about one that is. Raises 422."""
     faults = bounded(lambda: _faults(store, ctx, obj, old, options))
     if faults:
-        raise invalid_object(store, old["metadata"]["name"], faults)
+        raise errors.invalid(store.definition.stored_kind, old["metadata"]["name"], faults)
     if options.warnings is not None and options.part is Part.MAIN:
         options.warnings.extend(store.strategy.warnings_on_update(ctx, obj, old))
 

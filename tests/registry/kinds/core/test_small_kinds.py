@@ -114,7 +114,7 @@ TABLE: list[tuple[str, str, Object, list[str]]] = [
         "nodes",
         node(spec={"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoSchedule"}]}),
         [
-            'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: '
+            'metadata.taints[1]: Duplicate value: {"effect":"NoSchedule","key":"a"}: '
             "taints must be unique by key and effect pair"
         ],
     ),

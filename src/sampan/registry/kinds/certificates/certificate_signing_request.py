@@ -22,7 +22,6 @@ from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _CONDITIONS = Path("status", "conditions")
-_CONDITIONS_KIND = "[]certificates.CertificateSigningRequestCondition"
 _CERTIFICATE = Path("status", "certificate")
 _LEGACY_SIGNER = "kubernetes.io/legacy-unknown"
 _EXPIRATION_S_MIN = 600
@@ -202,7 +201,7 @@ def check_update(request: Object, old: Object, errors: Errors, *, approval: bool
         if len(now) > len(before):
             errors.append(forbidden(_CONDITIONS, f"updates may not add a condition of type {quote(kind)}"))
         elif len(now) == len(before) and now != before:
-            changes = difference(_CONDITIONS_KIND, before, now)
+            changes = difference(before, now)
             detail = f"updates may not modify a condition of type {quote(kind)}\n{changes}"
             errors.append(forbidden(_CONDITIONS, detail))
     now_issued = request.get("status", {}).get("certificate", "")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, TypedDict
 
 import msgspec
 
-from sampan.core.field import FieldError, Path, Shown, duplicate, forbidden, go_json, internal, invalid
+from sampan.core.field import FieldError, Path, duplicate, forbidden, internal, invalid
 from sampan.core.names import label_value_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column
@@ -158,9 +158,8 @@ def check_taints(taints: list[Object], path: Path, errors: Errors) -> None:
             errors.append(invalid(path.index(i).child("value"), value, ";".join(texts)))
         check_taint_effect(effect, path.index(i).child("effect"), errors)
         if (key, effect) in seen:
-            shown = Shown(go_json({"Key": key, "Value": value, "Effect": effect, "TimeAdded": taint.get("timeAdded")}))
             text = "taints must be unique by key and effect pair"
-            errors.append(duplicate_with_detail(path.index(i), shown, text))
+            errors.append(duplicate_with_detail(path.index(i), taint, text))
         seen.add((key, effect))
 
 

@@ -9,7 +9,6 @@ from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.registry.columns.cells import EMPTY, NAME, at, column
 from sampan.registry.columns.volumes import ATTRIBUTES_CLASS, STORAGE_CLASS, VOLUME_MODE, access_modes, phase
-from sampan.registry.internal_form import shown_as
 from sampan.registry.kind import Kind
 from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.core.base import CoreStrategy
@@ -30,7 +29,6 @@ from sampan.registry.strategy import Context
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
-_SOURCE_KIND = "core.PersistentVolumeSource"
 
 
 def _default_azure_file(source: Object) -> None:
@@ -138,7 +136,7 @@ class PersistentVolumeStrategy(CoreStrategy):
             new = spec.get("nodeAffinity")
             if not same(new, old_spec["nodeAffinity"]) and not same(new, _renamed(old_spec["nodeAffinity"], new)):
                 text = "field is immutable, except for updating from beta label to GA"
-                errors.append(invalid(Path("nodeAffinity"), shown_as("*core.VolumeNodeAffinity", new), text))
+                errors.append(invalid(Path("nodeAffinity"), new, text))
         if old_spec.get("volumeAttributesClassName") is not None and spec.get("volumeAttributesClassName") is None:
             at = _SPEC.child("volumeAttributesClassName")
             errors.append(forbidden(at, "update from non-nil value to nil is forbidden"))
@@ -184,7 +182,7 @@ def _check_source(spec: Object, old_spec: Object, errors: Errors) -> None:
     if csi and old_csi is not None and old_csi.get("controllerExpandSecretRef") is None:
         new["csi"] = {name: value for name, value in csi.items() if name != "controllerExpandSecretRef"}
     if not same(new, old):
-        text = f"spec.persistentvolumesource is immutable after creation\n{difference(_SOURCE_KIND, old, new)}"
+        text = f"spec.persistentvolumesource is immutable after creation\n{difference(old, new)}"
         errors.append(forbidden(_SPEC.child("persistentvolumesource"), text))
 
 

@@ -26,7 +26,6 @@ from sampan.registry.strategy import Context
 Errors = list[FieldError]
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 _SPEC = Path("spec")
-_SPEC_KIND = "core.PersistentVolumeClaimSpec"
 _STATUS = Path("status")
 _SIZE = _SPEC.child("resources", "requests", "storage")
 _RESIZES = (
@@ -174,7 +173,7 @@ def _check_changes(obj: Object, old: Object, errors: Errors) -> None:
     if not same(munged, base):
         text = (
             "spec is immutable after creation except resources.requests and volumeAttributesClassName "
-            f"for bound claims\n{difference(_SPEC_KIND, base, munged)}"
+            f"for bound claims\n{difference(base, munged)}"
         )
         errors.append(forbidden(_SPEC, text))
     if amount(new_size) < amount(old_size):

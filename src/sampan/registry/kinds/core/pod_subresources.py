@@ -16,7 +16,6 @@ from sampan.registry.kinds.rules.semantics import same
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
-_EPHEMERAL_KIND = "core.EphemeralContainer"
 _KEPT_METADATA = (
     "deletionTimestamp",
     "ownerReferences",
@@ -95,7 +94,7 @@ def validate_ephemeral_containers_update(pod: Object, old: Object) -> list[Field
         if new is None:
             errors.append(forbidden(at, f'existing ephemeral containers "{name}" may not be removed\n'))
         elif not same(new, container):
-            changes = difference(_EPHEMERAL_KIND, container, new)
+            changes = difference(container, new)
             errors.append(forbidden(at, f'existing ephemeral containers "{name}" may not be changed\n{changes}'))
     return errors
 

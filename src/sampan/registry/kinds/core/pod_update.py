@@ -14,7 +14,6 @@ from sampan.registry.kinds.rules.semantics import same
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
-_SPEC_KIND = "core.PodSpec"
 _ANNOTATIONS = Path("metadata", "annotations")
 _INT32_MAX = 2**31 - 1
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -119,7 +118,7 @@ def _check_rest(spec: Object, old_spec: Object, errors: Errors) -> None:
     if old_spec.get("schedulingGates"):
         _check_gated(munged, old_spec, errors)
     if not same(munged, old_spec):
-        text = f"pod updates may not change fields other than {_UPDATABLE}\n{difference(_SPEC_KIND, old_spec, munged)}"
+        text = f"pod updates may not change fields other than {_UPDATABLE}\n{difference(old_spec, munged)}"
         errors.append(forbidden(_SPEC, text))
 
 

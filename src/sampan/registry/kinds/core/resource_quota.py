@@ -8,7 +8,6 @@ from typing import Final
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, column
-from sampan.registry.internal_form import shown_as
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.pod_spec.resources import (
@@ -131,9 +130,7 @@ def _check_selector(spec: Object, hard: dict[str, str], errors: Errors) -> None:
         if scope not in _SCOPE_RESOURCES:
             errors.append(invalid(at.child("scopeName"), scope, "unsupported scope"))
         for _ in _misplaced(scope, hard):
-            errors.append(
-                invalid(at, shown_as("core.ScopeSelector", selector), "unsupported scope applied to resource")
-            )
+            errors.append(invalid(at, selector, "unsupported scope applied to resource"))
         if scope in _EXISTS_ONLY and operator != "Exists":
             errors.append(invalid(at.child("operator"), operator, _EXISTS_TEXT))
         if operator in ("In", "NotIn"):

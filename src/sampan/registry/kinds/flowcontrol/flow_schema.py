@@ -7,7 +7,6 @@ from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, r
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column
-from sampan.registry.internal_form import shown_as
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, flow_schemas
 from sampan.registry.kinds.rules.fields import Errors, not_supported
@@ -190,13 +189,7 @@ class FlowSchemaStrategy(MetadataKeptStrategy):
             errors.append(invalid(path, precedence, detail))
         method = spec.get("distinguisherMethod")
         if method is not None and method.get("type") not in _METHODS:
-            errors.append(
-                not_supported(
-                    _SPEC.child("distinguisherMethod", "type"),
-                    shown_as("flowcontrol.FlowDistinguisherMethod", method),
-                    _METHODS,
-                )
-            )
+            errors.append(not_supported(_SPEC.child("distinguisherMethod", "type"), method.get("type", ""), _METHODS))
         level, path = (
             spec.get("priorityLevelConfiguration", {}).get("name", ""),
             _SPEC.child("priorityLevelConfiguration", "name"),

@@ -6,7 +6,7 @@ Source: pkg/apis/core/validation/validation.go (1.36).
 import re
 from typing import Any
 
-from sampan.core.field import FieldError, Path, Shown, duplicate, forbidden, go_json, invalid, required, too_long
+from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_long
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec.options import PodOptions, containers_with_path, host_sysctl_problem
@@ -164,8 +164,7 @@ def check_seccomp_profile(profile: Object, path: Path, errors: Errors) -> None:
         else:
             check_local_descending(local, at, errors)
     elif local is not None:
-        shown = Shown(go_json({"Type": kind, "LocalhostProfile": local}))
-        errors.append(invalid(at, shown, "can only be set when seccomp type is Localhost"))
+        errors.append(invalid(at, local, "can only be set when seccomp type is Localhost"))
 
 
 def check_apparmor_profile(profile: Object, path: Path, errors: Errors) -> None:

@@ -1,6 +1,7 @@
 """Field errors and checks of fields that many types share."""
 
 import difflib
+import json
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -12,7 +13,6 @@ from sampan.core.names import (
     qualified_name_errors,
 )
 from sampan.core.object import Object
-from sampan.registry.internal_form import pretty_lines
 
 Errors = list[FieldError]
 NOWHERE = Path("[]")
@@ -151,18 +151,22 @@ COMPARED_LINES_MAX = 2000
 """Of longer values only the first lines that differ are compared."""
 
 
-def difference(kind: str, old: object, new: object) -> str:
-    """What changed, as a unified diff of both values of an internal type (`core.PodSpec`).
+def difference(old: object, new: object) -> str:
+    """Return a unified diff of the JSON of two values.
 
     Source: apimachinery pkg/util/diff/diff.go (1.36).
     """
-    before, after = pretty_lines(kind, old), pretty_lines(kind, new)
+    before, after = _lines(old), _lines(new)
     if max(len(before), len(after)) > COMPARED_LINES_MAX:
         # The comparison takes time that grows with the square of the length: the first part that differs will do.
         pairs = enumerate(zip(before, after, strict=False))
         start = max(next((i for i, (a, b) in pairs if a != b), min(len(before), len(after))) - 3, 0)
         before, after = (lines[start : start + COMPARED_LINES_MAX // 4] for lines in (before, after))
     return "".join(list(difflib.unified_diff(before, after, n=3))[2:])
+
+
+def _lines(value: object) -> list[str]:
+    return [f"{line}\n" for line in json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False).split("\n")]
 
 
 def not_supported(path: Path, value: object, supported: Iterable[str]) -> FieldError:
