@@ -1,0 +1,226 @@
+"""Kinds of values: how a setting is written on the command line and in a file."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from sampan.core.time import NANOSECONDS_PER_SECOND, format_duration, parse_duration
+
+TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
+FALSE: Final = frozenset({"0", "false", "f", "no", "n", "off"})
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Values of one setting as texts. `read(write(value))` is the value again."""
+
+    metavar: str
+    """Placeholder of the value in --help; names the unit, if there is one."""
+    read: Callable[[str], Any]
+    """Return the value of a text. Raises `ValueError`."""
+    write: Callable[[Any], str] = str
+    """Return the text of a value."""
+    relocate: Callable[[Any, Path], Any] = lambda value, directory: value
+    """Return the value with relative paths resolved against a directory."""
+    choices: tuple[str, ...] = ()
+    """All values, if they are few. Shells complete them."""
+    completion: str = ""
+    """Type of completion in the shell: file, dir."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(Kind):
+    """List of values. The command line takes it with separators in one option, or the option several times."""
+
+    item: Kind | None = None
+    separator: str = ","
+    """Between items in one text; empty: one text is one item."""
+    repeat: bool = False
+    """True if the option can be repeated. If not, the last one is used."""
+    check: Callable[[tuple[Any, ...]], None] = lambda items: None
+    """Raises `ValueError` if the items do not fit together."""
+
+    def split(self, text: str) -> list[str]:
+        """Return the items of one text, without spaces around them and without empty ones."""
+        if not self.separator:
+            return [text]
+        return [part.strip() for part in text.split(self.separator) if part.strip()]
+
+    def read_items(self, texts: Sequence[str]) -> tuple[Any, ...]:
+        """Return the value of several items. Raises `ValueError`."""
+        assert self.item is not None
+        items = tuple(map(self.item.read, texts))
+        self.check(items)
+        return items
+
+    def write_items(self, items: tuple[Any, ...]) -> list[str]:
+        """Return one text for each item."""
+        assert self.item is not None
+        return list(map(self.item.write, items))
+
+
+def list_of(
+    item: Kind,
+    *,
+    separator: str = ",",
+    repeat: bool = False,
+    metavar: str = "",
+    check: Callable[[tuple[Any, ...]], None] = lambda items: None,
+) -> ListOf:
+    """Return the kind of a list."""
+
+    def relocate(items: tuple[Any, ...], directory: Path) -> tuple[Any, ...]:
+        return tuple(item.relocate(value, directory) for value in items)
+
+    kind = ListOf(
+        metavar or item.metavar,
+        str,
+        relocate=relocate,
+        choices=() if separator else item.choices,
+        completion="" if separator else item.completion,
+        item=item,
+        separator=separator,
+        repeat=repeat,
+        check=check,
+    )
+    return replace(
+        kind,
+        read=lambda text: kind.read_items(kind.split(text)),
+        write=lambda items: (separator or " ").join(kind.write_items(items)),
+    )
+
+
+def one_of(*names: str) -> Kind:
+    """Return the kind of one of a few names."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"{text!r} is not one of {', '.join(map(repr, names))}.")
+        return text
+
+    return Kind(f"[{'|'.join(names)}]", read, choices=names)
+
+
+def integer(minimum: int | None = None, maximum: int | None = None, metavar: str = "INTEGER", factor: int = 1) -> Kind:
+    """Return the kind of an integer in a range. The value is the written number times `factor`."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is not a valid integer.") from None
+        if (minimum is not None and value < minimum) or (maximum is not None and value > maximum):
+            raise ValueError(f"{value} is not in the range {_range(minimum, maximum)}.")
+        return value * factor
+
+    return Kind(metavar, read, lambda value: str(value // factor))
+
+
+def _range(minimum: int | None, maximum: int | None) -> str:
+    lower = "" if minimum is None else f"{minimum}<="
+    return f"x>={minimum}" if maximum is None else f"{lower}x<={maximum}"
+
+
+def _read_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a valid float.") from None
+
+
+def _read_boolean(text: str) -> bool:
+    word = text.strip().lower()
+    if word not in TRUE | FALSE:
+        raise ValueError(f"{text!r} is not a valid boolean: true or false.")
+    return word in TRUE
+
+
+def _read_seconds(text: str) -> float:
+    return parse_duration(text) / NANOSECONDS_PER_SECOND
+
+
+def _read_positive_seconds(text: str) -> float:
+    found = _read_seconds(text)
+    if found <= 0:
+        raise ValueError(f"{text} is not more than zero")
+    return found
+
+
+def _read_plain_seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = _read_seconds(text)
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"{text} is not in the range x>=0.")
+    return value
+
+
+def _write_seconds(value: float) -> str:
+    return format_duration(round(value * NANOSECONDS_PER_SECOND))
+
+
+def place(completion: str, *, exists: bool = False) -> Kind:
+    """Return the kind of a path: of a file (`file`) or a directory (`dir`)."""
+    noun = "File" if completion == "file" else "Directory"
+
+    def read(text: str) -> Path:
+        path = Path(text)
+        if not os.path.exists(path):
+            if exists:
+                raise ValueError(f"{noun} {text!r} does not exist.")
+        elif (completion == "file") == path.is_dir():
+            raise ValueError(f"{noun} {text!r} is a {'directory' if completion == 'file' else 'file'}.")
+        return path
+
+    metavar = "FILE" if completion == "file" else "DIRECTORY"
+    return Kind(metavar, read, relocate=_relocate, completion=completion)
+
+
+def _relocate(path: Path | None, directory: Path) -> Path | None:
+    return path if path is None else directory / path
+
+
+def _relocate_log(text: str, directory: Path) -> str:
+    return text if text in ("", "-") else str(directory / text)
+
+
+def _read_host_and_port(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if text and not (host and port.isdecimal() and int(port) < 65536):
+        raise ValueError(f"{text!r} is not host:port")
+    return text
+
+
+TEXT: Final = Kind("TEXT", str)
+NUMBER: Final = Kind("NUMBER", _read_number)
+BOOLEAN: Final = Kind("[true|false]", _read_boolean, lambda value: "true" if value else "false")
+DURATION: Final = Kind("DURATION", _read_seconds, _write_seconds)
+"""Seconds, written as in Go: 1h30m, 500ms."""
+POSITIVE_DURATION: Final = Kind("DURATION", _read_positive_seconds, _write_seconds)
+SECONDS: Final = Kind("DURATION", _read_plain_seconds, _write_seconds)
+"""Seconds that are not negative, written as a number or as in Go."""
+FILE: Final = place("file")
+EXISTING_FILE: Final = place("file", exists=True)
+DIRECTORY: Final = place("dir")
+LOG_FILE: Final = Kind("FILE", str, relocate=_relocate_log, completion="file")
+"""Path of a file as a text; `-` is the standard output."""
+HOST_AND_PORT: Final = Kind("HOST:PORT", _read_host_and_port)
+NAMES: Final = list_of(TEXT, metavar="NAMES")
+"""Names with commas between them."""
+TEXTS: Final = list_of(TEXT, separator="", repeat=True)
+
+
+def kind_of(name: str, default: object) -> Kind:
+    """Return the usual kind for the default of a field; a field whose name ends in `_s` has seconds."""
+    if isinstance(default, bool):
+        return BOOLEAN
+    if isinstance(default, int):
+        return integer()
+    if isinstance(default, float):
+        return DURATION if name.endswith("_s") else NUMBER
+    if isinstance(default, str):
+        return TEXT
+    raise TypeError(f"the field {name} needs a kind: its default {default!r} does not show one")
