@@ -20,7 +20,8 @@ from benchmarks.scale.report import store, text_table
 from benchmarks.scale.scenarios import KINDS, cpu, gets, memory, start
 from benchmarks.scenarios import BY_NAME, CREATE, Scenario
 from benchmarks.server import NO_LOOPS, Server, prepare, running
-from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.store import Store
 from sampan.storage.translation import Translation, protobuf_form, translated

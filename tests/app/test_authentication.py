@@ -2,7 +2,6 @@
 
 import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -10,10 +9,11 @@ from click.testing import CliRunner
 
 from sampan.app.authentication import Authentication
 from sampan.app.authentication_settings import AuthenticationSettings, OidcSettings
+from sampan.app.configuration import Configuration
 from sampan.app.errors import StartError
 from sampan.app.oidc import oidc_configuration
 from sampan.app.settings import UpSettings
-from sampan.cli.authentication_options import authentication_options, take_authentication
+from sampan.cli.settings_command import SettingsCommand
 from sampan.core.certificates import make_authority
 from sampan.core.token_keys import make_signing_key
 from sampan.registry.cluster import Cluster
@@ -31,11 +31,9 @@ def told(*arguments: str) -> AuthenticationSettings:
     """The settings that a command line makes."""
     found: list[AuthenticationSettings] = []
 
-    @click.command()
-    @authentication_options
-    def command(**options: Any) -> None:
-        found.append(take_authentication(options))
-        assert options == {}
+    @click.command(cls=SettingsCommand, root=AuthenticationSettings())
+    def command(configuration: Configuration) -> None:
+        found.append(configuration.settings)
 
     done = CliRunner().invoke(command, arguments)
     assert done.exit_code == 0, done.output

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from sampan.app.engines import EtcdEngine
 from sampan.app.loops import child
 from sampan.app.loops.child import LoopsChild, command_of, components_of
+from sampan.app.loops.settings import NodeCidrSettings
 from sampan.app.settings import UpSettings
 
 WAIT_S = 60.0
@@ -34,7 +36,7 @@ def test_nothing_is_started_that_nobody_wants() -> None:
     [
         (UpSettings(), {"controller-manager", "scheduler"}),
         (UpSettings(controllers="", scheduler=True), {"scheduler"}),
-        (UpSettings(storage="etcd"), set()),
+        (UpSettings(storage=EtcdEngine()), set()),
     ],
     ids=["all", "scheduler", "several servers"],
 )
@@ -44,15 +46,15 @@ def test_the_server_knows_which_components_run_beside_it(settings: UpSettings, b
 
 
 def test_of_several_servers_the_lease_of_the_loops_tells_of_the_scheduler_too() -> None:
-    components = components_of(UpSettings(storage="etcd"), LoopsChild(None))
+    components = components_of(UpSettings(storage=EtcdEngine()), LoopsChild(None))
     assert "kube-controller-manager" in components["scheduler"].leases
-    alone = components_of(UpSettings(storage="etcd", scheduler=False), LoopsChild(None))
+    alone = components_of(UpSettings(storage=EtcdEngine(), scheduler=False), LoopsChild(None))
     assert alone["scheduler"].leases == ("kube-scheduler",)
 
 
 def test_ranges_for_nodes_are_allocated_only_if_that_is_said() -> None:
     assert not any("cidr" in word for word in command_of(UpSettings()) or ())
-    command = command_of(UpSettings(allocate_node_cidrs=True, cluster_cidr="10.1.0.0/16", node_cidr_mask_size=26))
+    command = command_of(UpSettings(node_cidrs=NodeCidrSettings(True, "10.1.0.0/16", 26)))
     options = ["--allocate-node-cidrs=true", "--cluster-cidr=10.1.0.0/16", "--node-cidr-mask-size=26"]
     assert [word for word in command or () if "cidr" in word] == options
 
@@ -174,7 +176,7 @@ async def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyP
 
 
 def test_on_a_store_that_servers_share_the_loops_are_led() -> None:
-    command = command_of(UpSettings(storage="etcd"))
+    command = command_of(UpSettings(storage=EtcdEngine()))
     assert command is not None
     assert "--leader-elect" in command
     alone = command_of(UpSettings())

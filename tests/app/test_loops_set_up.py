@@ -3,7 +3,7 @@
 import pytest
 
 from sampan.app.loops import run
-from sampan.app.loops.settings import LoopSettings
+from sampan.app.loops.settings import LoopSettings, NodeCidrSettings
 from sampan.controllers.names import NAMES
 from tests.client.connected import connected
 from tests.controllers.cluster import working
@@ -17,6 +17,6 @@ async def test_the_node_ipam_controller_runs_only_with_allocate_node_cidrs(
     loops = {name: lambda context, name=name: started.append(name) for name in NAMES}
     monkeypatch.setattr(run, "CONTROLLERS", loops)
     async with connected() as (client, _):
-        settings = LoopSettings(controllers=NAMES, allocate_node_cidrs=allocate)
+        settings = LoopSettings(controllers=NAMES, node_cidrs=NodeCidrSettings(allocate))
         async with working(client, lambda context: run.set_up(context, settings)):
             assert set(NAMES) - set(started) == (set() if allocate else {"node-ipam-controller"})

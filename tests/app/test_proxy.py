@@ -11,6 +11,7 @@ from sampan.app.settings import UpSettings
 from sampan.core.certificates import read_key_pair
 from sampan.server.authentication.client_certificate import certificate_user
 from sampan.server.pki.directory import Credentials, prepare_credentials
+from sampan.server.proxy.kubelet import KubeletSettings
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_loopback_is_for_servers_on_loopback_or_by_order(
 
 def test_files_that_cannot_be_used_are_said_at_the_start(credentials: Credentials, tmp_path: Path) -> None:
     with pytest.raises(StartError, match="cannot read"):
-        proxy_settings(UpSettings(kubelet_certificate_authority=tmp_path / "none"), credentials)
+        proxy_settings(UpSettings(kubelet=KubeletSettings(certificate_authority=tmp_path / "none")), credentials)
     (tmp_path / "bad").write_text("x")
     with pytest.raises(StartError, match="cannot use the files of the kubelet client"):
-        proxy_settings(UpSettings(kubelet_certificate_authority=tmp_path / "bad"), credentials)
+        proxy_settings(UpSettings(kubelet=KubeletSettings(certificate_authority=tmp_path / "bad")), credentials)

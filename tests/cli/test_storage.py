@@ -12,14 +12,20 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sampan.app.engine import EtcdAccess, parse_engine, rows_of
-from sampan.app.storage import engine_store
+from sampan.app.store_location import parse_store
 from sampan.cli.main import cli
 from sampan.storage.snapshot import Row, read_file
 from sampan.storage.sqlite import SQLiteStore
+from sampan.storage.store import Store
 from tests.storage.etcd.server import Member, etcd_binary, started
 
 COUNT = 150
+
+
+def store_of(url: str) -> Store:
+    """The store of a URL, not yet open."""
+    location = parse_store(url)
+    return location.engine.store(location.directory)
 
 
 def sampan(*arguments: str | Path, code: int = 0) -> str:
@@ -33,7 +39,7 @@ def rows(engine: str) -> list[Row]:
     """All that a store holds, by keys."""
 
     async def read() -> list[Row]:
-        async with rows_of(parse_engine(engine, EtcdAccess())) as found, found.state() as state:
+        async with parse_store(engine).rows() as found, found.state() as state:
             return [row async for page in state.pages for row in page]
 
     return asyncio.run(read())
@@ -122,7 +128,7 @@ def test_a_directory_that_holds_something_is_refused(source: str, tmp_path: Path
 @pytest.mark.parametrize("text", ["", "sqlite", "sqlite:", "etcd:", "mysql:x"])
 def test_a_name_that_is_no_store_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="sqlite:DIRECTORY or etcd:URL"):
-        parse_engine(text, EtcdAccess())
+        parse_store(text)
 
 
 def test_a_source_that_is_not_there_is_said_so(tmp_path: Path) -> None:
@@ -139,7 +145,7 @@ def test_the_addresses_of_servers_expire_in_a_copy_of_etcd_too(etcd: str, tmp_pa
     key = "/registry/masterleases/10.0.0.1"
 
     async def fill() -> None:
-        store = engine_store(parse_engine(etcd, EtcdAccess()))
+        store = store_of(etcd)
         await store.open()
         await store.create(key, b"{}", ttl_s=60)
         await store.close()
@@ -172,7 +178,7 @@ def test_a_full_temporary_directory_is_not_taken_for_the_target(
     etcd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     async def filled() -> None:
-        store = engine_store(parse_engine(etcd, EtcdAccess()))
+        store = store_of(etcd)
         await store.open()
         await store.create("/registry/pods/default/a", b"{}")
         await store.close()

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sampan.app.engine import EtcdAccess, parse_engine
-from sampan.app.storage import copy_target
+from sampan.app.store_location import parse_store
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.snapshot import SnapshotError
 from sampan.storage.snapshot.etcd_target import EtcdCopyTarget
@@ -107,7 +106,7 @@ def test_a_whole_store_is_not_cleared(source: str, etcd: str) -> None:
 
 
 async def test_one_of_two_copies_at_once_is_refused(etcd: str) -> None:
-    one, other = (copy_target(parse_engine(etcd, EtcdAccess())) for _ in range(2))
+    one, other = (parse_store(etcd).engine.copy_target() for _ in range(2))
     await one.open()
     await one.begin("from one", clear=False)
     await other.open()
@@ -121,7 +120,7 @@ async def test_one_of_two_copies_at_once_is_refused(etcd: str) -> None:
 async def test_a_part_is_not_cleared_while_its_copy_runs(etcd: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sampan.storage.snapshot.etcd_target.TTL_S", 1)
     monkeypatch.setattr("sampan.storage.snapshot.etcd_target.RENEW_S", 0.2)
-    one, other = (copy_target(parse_engine(etcd, EtcdAccess())) for _ in range(2))
+    one, other = (parse_store(etcd).engine.copy_target() for _ in range(2))
     await one.open()
     await one.begin("from one", clear=False)
     await other.open()

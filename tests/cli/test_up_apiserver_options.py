@@ -86,7 +86,7 @@ def test_options_without_effect_are_named_in_one_note(settings: list[UpSettings]
 def test_servers_of_etcd_do_not_change_the_storage(settings: list[UpSettings]) -> None:
     invoke("--etcd-servers=http://127.0.0.1:2379", "--etcd-prefix=/x")
     [note] = settings[0].notes
-    assert settings[0].storage == "sqlite"
+    assert settings[0].storage.name == "sqlite"
     assert note.endswith(": --etcd-servers, --etcd-prefix")
 
 

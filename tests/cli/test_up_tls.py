@@ -88,7 +88,7 @@ def test_profiling_can_be_off(server: Server) -> None:
 def test_flagz_tells_what_was_asked_for(server: Server) -> None:
     text = server.get("/flagz", server.token)[1].decode()
     assert "http2=prefer\n" in text
-    assert "profiling=False\n" in text
+    assert "profiling=false\n" in text
 
 
 def test_profiling_is_on_by_default_for_those_who_may_do_everything(tmp_path: Path) -> None:

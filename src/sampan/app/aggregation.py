@@ -2,6 +2,7 @@
 
 import os
 import ssl
+from dataclasses import replace
 
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
@@ -12,9 +13,11 @@ from sampan.server.pki.directory import Credentials
 
 def aggregation_settings(settings: UpSettings, credentials: Credentials) -> AggregationSettings:
     """They are shown the data directory's front proxy certificate, if no other one is given. Raises `StartError`."""
-    own = settings.proxy_client_cert_file is None
-    certificate = credentials.front_proxy_certificate_file if own else settings.proxy_client_cert_file
-    key = credentials.front_proxy_key_file if own else settings.proxy_client_key_file
+    found = settings.aggregation
+    if found.client_certificate is None:
+        files = (credentials.front_proxy_certificate_file, credentials.front_proxy_key_file)
+        found = replace(found, client_certificate=files[0], client_key=files[1])
+    certificate, key = found.client_certificate, found.client_key
     for file in (certificate, key):
         if file is not None and not os.access(file, os.R_OK):
             raise StartError(f"cannot read {file}")
@@ -23,4 +26,4 @@ def aggregation_settings(settings: UpSettings, credentials: Credentials) -> Aggr
             unverified_context().load_cert_chain(certificate, key)
     except (OSError, ssl.SSLError) as error:
         raise StartError(f"cannot use {certificate} and {key}: {error}") from error
-    return AggregationSettings(certificate, key, settings.aggregator_reject_forwarding_redirect)
+    return found

@@ -1,9 +1,12 @@
-"""`AuditSettings`: what `sampan up` is told about the audit. Names and defaults are kube-apiserver's."""
+"""`AuditSettings`: the settings of `sampan up` about the audit. Names and defaults are kube-apiserver's."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+from sampan.core.settings import nested, setting
+from sampan.core.settings.kinds import DURATION, FILE, LOG_FILE, one_of
 from sampan.server.audit.buffered import BatchSettings
+from sampan.server.audit.log import FORMATS
 from sampan.server.audit.rotation import RotationSettings
 from sampan.server.audit.truncate import TruncateSettings
 from sampan.server.audit.webhook import INITIAL_BACKOFF_S
@@ -16,10 +19,14 @@ STANDARD_OUTPUT = "-"
 class Delivery:
     """How events reach a backend."""
 
-    mode: str = "batch"
-    """One of `MODES`. batch: requests do not wait; blocking: they do; blocking-strict: and are refused if it fails."""
-    batch: BatchSettings = field(default_factory=BatchSettings)
-    truncate: TruncateSettings = field(default_factory=TruncateSettings)
+    mode: str = setting(
+        "batch",
+        "batch: requests do not wait for their events. blocking: they wait. blocking-strict: they fail if an event "
+        "cannot be recorded.",
+        kind=one_of(*MODES),
+    )
+    batch: BatchSettings = nested(BatchSettings, prefix="batch-")
+    truncate: TruncateSettings = nested(TruncateSettings, prefix="truncate-")
 
 
 LOG_BATCH = BatchSettings(max_batch_wait_s=0.0, throttle_enable=False, concurrent=False)
@@ -30,39 +37,29 @@ LOG_BATCH = BatchSettings(max_batch_wait_s=0.0, throttle_enable=False, concurren
 class AuditLogSettings:
     """The log."""
 
-    path: str = ""
-    """"": none."""
-    format: str = "json"
-    rotation: RotationSettings = field(default_factory=RotationSettings)
-    delivery: Delivery = field(default_factory=lambda: Delivery("blocking", LOG_BATCH))
+    path: str = setting("", "File with one line for each event; - is the standard output.", kind=LOG_FILE)
+    format: str = setting("json", "Format of a line.", kind=one_of(*FORMATS))
+    rotation: RotationSettings = nested(RotationSettings)
+    delivery: Delivery = nested(lambda: Delivery("blocking", LOG_BATCH))
 
 
 @dataclass(frozen=True, slots=True)
 class AuditWebhookSettings:
     """The webhook."""
 
-    config_file: Path | None = None
-    """A kubeconfig; None: no webhook."""
-    initial_backoff_s: float = INITIAL_BACKOFF_S
-    delivery: Delivery = field(default_factory=Delivery)
+    config_file: Path | None = setting(None, "Kubeconfig of a webhook that receives all events.", kind=FILE)
+    initial_backoff_s: float = setting(
+        INITIAL_BACKOFF_S, "Delay before the first retry of a failed call.", kind=DURATION
+    )
+    delivery: Delivery = nested(Delivery)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
     """Without a policy nothing is recorded."""
 
-    policy_file: Path | None = None
-    log: AuditLogSettings = field(default_factory=AuditLogSettings)
-    webhook: AuditWebhookSettings = field(default_factory=AuditWebhookSettings)
-
-    def flags(self) -> tuple[tuple[str, str], ...]:
-        """For /flagz."""
-        told = {
-            "policy-file": self.policy_file,
-            "log-path": self.log.path,
-            "log-format": self.log.format,
-            "log-mode": self.log.delivery.mode,
-            "webhook-config-file": self.webhook.config_file,
-            "webhook-mode": self.webhook.delivery.mode,
-        }
-        return tuple((f"audit-{name}", str(value)) for name, value in told.items())
+    policy_file: Path | None = setting(
+        None, "Audit policy: which events are recorded. Without it there is no audit.", kind=FILE
+    )
+    log: AuditLogSettings = nested(AuditLogSettings, prefix="log-")
+    webhook: AuditWebhookSettings = nested(AuditWebhookSettings, prefix="webhook-")

@@ -131,8 +131,8 @@ class Authentication:
         told, reader = self._told, self._cluster.reader
         admin = UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)
         tokens: list[TokenAuthenticator] = [StaticTokenAuthenticator({self._credentials.admin_token: admin})]
-        if self._settings.token_auth_file:
-            tokens.append(StaticTokenAuthenticator(read_token_file(self._settings.token_auth_file)))
+        if self._told.token_auth_file:
+            tokens.append(StaticTokenAuthenticator(read_token_file(self._told.token_auth_file)))
         tokens.append(
             ServiceAccountTokens(
                 reader,
@@ -227,7 +227,7 @@ class Authentication:
     def published(self) -> dict[str, str]:
         """What extension API servers read, to know clients as this one does."""
         told = self._told.request_header
-        files = [self._credentials.ca_file, *filter(None, [self._settings.client_ca_file])]
+        files = [self._credentials.ca_file, *filter(None, [self._told.client_ca_file])]
         return {
             "client-ca-file": "".join(file.read_text() for file in files),
             "requestheader-client-ca-file": self._front_proxy_ca.read_text(),

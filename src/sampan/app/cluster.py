@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
-from sampan.app.engine import holds_nothing
+from sampan.app.engines.contents import holds_nothing
 from sampan.app.keep_running import keep_running, until_done
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.controller import CrdController

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.app.engine import OBJECTS, check_whole, rows_of
+from sampan.app.engines.contents import OBJECTS
+from sampan.app.engines.sqlite import check_whole
 from sampan.app.errors import StartError
 from sampan.app.lock import locked_directory
-from sampan.app.settings import UpSettings
-from sampan.app.storage import copy_target
+from sampan.app.store_location import StoreLocation
 from sampan.storage.snapshot import SnapshotError, StoreRows, verify, write_snapshot
 from sampan.storage.snapshot.copy import Digest, copy_into, digest_of, digest_of_file
 from sampan.storage.sqlite.dump import SQLiteRows
@@ -37,7 +37,7 @@ class CopyOptions:
     """Called before something is in etcd that is to be cleared if the copy does not come to its end."""
 
 
-async def copy_storage(source: UpSettings, target: UpSettings, options: CopyOptions, progress: Progress) -> int:
+async def copy_storage(source: StoreLocation, target: StoreLocation, options: CopyOptions, progress: Progress) -> int:
     """Copy all rows of one revision of `source`, which is left as it is; gives their number.
 
     A SQLite target gets the revisions too; in etcd the rows are new, in the order of their revisions. The target must
@@ -45,11 +45,11 @@ async def copy_storage(source: UpSettings, target: UpSettings, options: CopyOpti
     `SnapshotError` when that is not what was copied, `StoreIncomplete` when there is a part, `StartError`, `OSError`,
     `sqlite3.Error`, and the errors of stores.
     """
-    if target.storage == "sqlite":
-        return await _to_directory(source, target.data, options, progress)
-    if source.storage == "sqlite":
-        check_whole(source.data)
-        return await _to_etcd(source.data, target, options, progress)
+    if target.engine.local:
+        return await _to_directory(source, target.directory, options, progress)
+    if source.engine.local:
+        check_whole(source.directory)
+        return await _to_etcd(source.directory, target, options, progress)
     with tempfile.TemporaryDirectory(prefix="sampan-copy-") as scratch:
         # A scratch store has the rows in the order of their revisions, and needs no memory for it.
         try:
@@ -60,7 +60,7 @@ async def copy_storage(source: UpSettings, target: UpSettings, options: CopyOpti
         return await _to_etcd(Path(scratch), target, options, progress)
 
 
-async def _to_directory(source: UpSettings, directory: Path, options: CopyOptions, progress: Progress) -> int:
+async def _to_directory(source: StoreLocation, directory: Path, options: CopyOptions, progress: Progress) -> int:
     check_empty(directory)
     with locked_directory(directory):
         check_empty(directory)
@@ -73,9 +73,9 @@ async def _to_directory(source: UpSettings, directory: Path, options: CopyOption
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-async def _by_snapshot(source: UpSettings, file: Path, options: CopyOptions, progress: Progress) -> int:
+async def _by_snapshot(source: StoreLocation, file: Path, options: CopyOptions, progress: Progress) -> int:
     directory = file.parents[1]
-    async with rows_of(source) as rows:
+    async with source.rows() as rows:
         await write_snapshot(rows, file, made_by=options.made_by, progress=progress)
     heeding = _heeding_cancellation(progress)
     summary = verify(file, heeding)
@@ -100,9 +100,9 @@ def _heeding_cancellation(progress: Progress) -> Progress:
     return heeding
 
 
-async def _to_etcd(source: Path, target: UpSettings, options: CopyOptions, progress: Progress) -> int:
+async def _to_etcd(source: Path, target: StoreLocation, options: CopyOptions, progress: Progress) -> int:
     rows = SQLiteRows(source / DATABASE, by_revision=True)
-    store = copy_target(target)
+    store = target.engine.copy_target()
     await store.open()
     try:
         begun = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -110,7 +110,7 @@ async def _to_etcd(source: Path, target: UpSettings, options: CopyOptions, progr
         await store.begin(what, clear=options.clear_partial)
         options.begun()
         copied, expiring = await copy_into(rows, store, now=time.time(), progress=progress)
-        arrived = StoreRows(store, "etcd", start=OBJECTS, end=prefix_end(OBJECTS))
+        arrived = StoreRows(store, target.engine.name, start=OBJECTS, end=prefix_end(OBJECTS))
         _compare(await digest_of(arrived, expiring, progress), copied)
         await store.finish()
     finally:

@@ -17,8 +17,8 @@ def check_database(settings: UpSettings) -> None:
 
     A directory of another engine, or of a first start that failed, belongs to none.
     """
-    data, database = settings.data, settings.data / DATABASE
-    if settings.storage != "sqlite" or settings.new_cluster or not _belongs_to_cluster(data):
+    data, database = settings.data, settings.storage.database(settings.data)
+    if database is None or settings.new_cluster or not _belongs_to_cluster(data, settings.storage.name):
         return
     if (database.is_file() and database.stat().st_size == 0) or not database.exists():
         raise StartError(
@@ -31,12 +31,12 @@ def check_database(settings: UpSettings) -> None:
 def note_engine(settings: UpSettings) -> None:
     """Remember the engine, for `check_database`. A directory that cannot be written goes without."""
     with suppress(OSError):
-        write_private(settings.data / ENGINE_FILE, f"{settings.storage}\n".encode())
+        write_private(settings.data / ENGINE_FILE, f"{settings.storage.name}\n".encode())
 
 
-def _belongs_to_cluster(data: Path) -> bool:
-    """Whether a server on SQLite has served from the directory; also one that did not write `ENGINE_FILE` yet."""
+def _belongs_to_cluster(data: Path, engine: str) -> bool:
+    """Whether a server with this engine has served from the directory; also one that did not write `ENGINE_FILE`."""
     try:
-        return (data / ENGINE_FILE).read_text().strip() == "sqlite"
+        return (data / ENGINE_FILE).read_text().strip() == engine
     except FileNotFoundError:
         return (data / "pki").is_dir() and (data / f"{DATABASE}-lock").exists()

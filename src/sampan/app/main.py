@@ -47,7 +47,7 @@ def up(settings: UpSettings, announce: Announce) -> None:
     with what prevented it.
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    configure_logging(settings.log_level, settings.log_format)
+    configure_logging(settings.log.level, settings.log.format)
     raise_open_files_limit()
     for note in settings.notes:
         _log.warning(note)

@@ -23,8 +23,7 @@ class Presence:
     """`service` leads to this server, and where the store can be shared to all others on it."""
 
     def __init__(self, settings: UpSettings, cluster: Cluster, own: Address, keys: ServerKeys) -> None:
-        shared = settings.storage == "etcd"
-        servers = ServerAddresses(cluster.store, own) if shared else None
+        servers = ServerAddresses(cluster.store, own) if settings.storage.shared else None
         self.service = KubernetesService(
             cluster.endpoint, cluster.clock, port=own.port, address=own.ip, servers=servers
         )

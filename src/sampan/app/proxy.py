@@ -2,24 +2,21 @@
 
 import ipaddress
 import os
+from dataclasses import replace
 
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.server.pki.directory import Credentials
-from sampan.server.proxy.kubelet import KubeletConnection, KubeletSettings
+from sampan.server.proxy.kubelet import KubeletConnection
 from sampan.server.proxy.upstreams import ProxySettings
 
 
 def proxy_settings(settings: UpSettings, credentials: Credentials) -> ProxySettings:
     """Kubelets are shown the data directory's client certificate, if no other one is given. Raises `StartError`."""
-    own = settings.kubelet_client_certificate is None
-    kubelet = KubeletSettings(
-        credentials.kubelet_certificate_file if own else settings.kubelet_client_certificate,
-        credentials.kubelet_key_file if own else settings.kubelet_client_key,
-        settings.kubelet_certificate_authority,
-        settings.kubelet_preferred_address_types,
-        settings.kubelet_timeout_s,
-    )
+    kubelet = settings.kubelet
+    if kubelet.client_certificate is None:
+        files = (credentials.kubelet_certificate_file, credentials.kubelet_key_file)
+        kubelet = replace(kubelet, client_certificate=files[0], client_key=files[1])
     for file in (kubelet.client_certificate, kubelet.client_key, kubelet.certificate_authority):
         if file is not None and not os.access(file, os.R_OK):
             raise StartError(f"cannot read {file}")

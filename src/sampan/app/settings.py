@@ -1,148 +1,361 @@
-"""What `sampan up` is told."""
+"""`UpSettings`: the settings of `sampan up`. Each field has the meaning and the default of an option.
 
-from dataclasses import dataclass, field
+The order of the fields is the order in --help and in the output of `sampan config`, most used first.
+"""
+
+import ipaddress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Final
 
 from sampan.app.audit_settings import AuditSettings
 from sampan.app.authentication_settings import AuthenticationSettings
-from sampan.server.proxy.kubelet import PREFERRED_ADDRESS_TYPES
-from sampan.server.sni import CertKey
+from sampan.app.engines import ENGINES, Engine
+from sampan.app.log_settings import LogSettings
+from sampan.app.loops.settings import RUNTIMES, NodeCidrSettings
+from sampan.core.settings import Kind, nested, setting, settings_of, variants
+from sampan.core.settings.kinds import (
+    BOOLEAN,
+    DIRECTORY,
+    FILE,
+    HOST_AND_PORT,
+    NAMES,
+    SECONDS,
+    TEXTS,
+    integer,
+    list_of,
+    one_of,
+)
+from sampan.server.aggregation.settings import AggregationSettings
+from sampan.server.flow_control.settings import FlowControlSettings
+from sampan.server.proxy.kubelet import KubeletSettings
+from sampan.server.sni import CertKey, parse_cert_key
+from sampan.server.tls import CIPHER_SUITES, VERSIONS
 
-STORAGES = ("sqlite", "etcd", "memory")
 STORAGE_MEDIA_TYPES = ("application/json", "application/vnd.kubernetes.protobuf")
 HTTP2 = ("prefer", "offer", "off")
-RUNTIMES = ("simulated", "process")
+SERVER: Final = "Server"
+STORAGE: Final = "Storage"
+LOOPS: Final = "Control loops and nodes"
+AUTHORIZATION: Final = "Authorization"
+ADMISSION: Final = "Admission"
+TLS: Final = "TLS and HTTP"
+ENCRYPTION: Final = "Encryption at rest"
+BACKENDS: Final = "Kubelets and aggregated APIs"
+NETWORKS: Final = "Service networks"
+OBSERVABILITY: Final = "Observability"
+SHUTDOWN: Final = "Shutdown"
+
+
+def _read_address(text: str) -> str:
+    return str(ipaddress.ip_address(text)) if text else ""
+
+
+def _read_network(text: str) -> str:
+    return str(ipaddress.ip_network(text))
+
+
+def _check_networks(texts: tuple[str, ...]) -> None:
+    networks = [ipaddress.ip_network(text) for text in texts]
+    if len(networks) > 2:
+        raise ValueError("must not contain more than two entries")
+    if len({network.version for network in networks}) < len(networks):
+        raise ValueError("two entries must be of different IP families")
+    for network in networks:
+        if network.num_addresses < 8:
+            raise ValueError(f"{network} is too small: it must have at least 8 addresses")
+
+
+def _read_ports(text: str) -> tuple[int, int] | None:
+    if not text:
+        return None
+    first, _, last = text.partition("-")
+    if not (first.isdecimal() and last.isdecimal() and len(text) <= 11 and 0 < int(first) <= int(last) < 65536):
+        raise ValueError(f"{text!r} is not FIRST-LAST, as in 30000-32767")
+    return int(first), int(last)
+
+
+def _read_suite(name: str) -> str:
+    if name not in CIPHER_SUITES:
+        raise ValueError(f"{name!r} is none of {', '.join(CIPHER_SUITES)}")
+    return name
+
+
+def _relocate_pair(pair: CertKey, directory: Path) -> CertKey:
+    return replace(pair, certificate=directory / pair.certificate, key=directory / pair.key)
+
+
+_NETWORKS = list_of(Kind("CIDR", _read_network), metavar="CIDR[,CIDR]", check=_check_networks)
+_PORTS = Kind("FIRST-LAST", _read_ports, lambda ports: "" if ports is None else "{}-{}".format(*ports))
+_CERT_KEYS = list_of(Kind("CERT,KEY[:NAMES]", parse_cert_key, relocate=_relocate_pair), separator="", repeat=True)
 
 
 @dataclass(frozen=True, slots=True)
 class UpSettings:
     """The settings of one server process; read once, passed down."""
 
-    data: Path = Path("sampan-data")
-    """Where certificates, credentials and the database are."""
-    new_cluster: bool = False
-    """Begin an empty cluster in a data directory whose database is gone."""
-    bind: str = "127.0.0.1"
-    """The address to listen on."""
-    port: int = 6443
-    """0: any free one."""
-    advertise_address: str = ""
-    """The IP address in the endpoints of the Service `kubernetes`; empty: the one that the server is bound to."""
-    service_cluster_ip_ranges: tuple[str, ...] = ()
-    """Networks of a new cluster's Services: one, or one of each family, the primary first; empty: 10.96.0.0/16."""
-    service_node_port_range: tuple[int, int] | None = None
-    """First and last node port of a new cluster; None: 30000 and 32767."""
-    storage: str = "sqlite"
-    """One of `STORAGES`; memory forgets everything at the end."""
-    etcd_servers: tuple[str, ...] = ("http://127.0.0.1:2379",)
-    """The URLs of etcd's endpoints."""
-    etcd_cafile: Path | None = None
-    etcd_certfile: Path | None = None
-    etcd_keyfile: Path | None = None
-    """Who signs the certificates of etcd's servers; what they are shown, both or none."""
-    etcd_prefix: str = "/registry"
-    """What keys begin with in etcd."""
-    storage_media_type: str = STORAGE_MEDIA_TYPES[0]
-    """One of `STORAGE_MEDIA_TYPES`: how built-in kinds are stored. All of them are read."""
-    read_only: bool = False
-    """Whether the store is left as it is."""
-    authentication: AuthenticationSettings = field(default_factory=AuthenticationSettings)
-    """Who may be who."""
-    audit: AuditSettings = field(default_factory=AuditSettings)
-    """What is recorded of requests, and where."""
-    tracing_config_file: Path | None = None
-    """A TracingConfiguration: where spans go; None: nobody collects any."""
-    token_auth_file: Path | None = None
-    """CSV: token,user,uid,"group1,group2"."""
-    client_ca_file: Path | None = None
-    """Who else signs client certificates, besides the server's own CA."""
-    tls_cert_file: Path | None = None
-    tls_private_key_file: Path | None = None
-    """The serving certificate and its key; both or none."""
-    cert_dir: Path | None = None
-    """Where apiserver.crt and apiserver.key are, or are put, unless `tls_cert_file` is given; None: in `data`."""
-    tls_sni_cert_keys: tuple[CertKey, ...] = ()
-    """Further serving certificates, for clients that ask for their names."""
-    tls_min_version: str = "VersionTLS12"
-    tls_cipher_suites: tuple[str, ...] = ()
-    """Of TLS 1.2; none: those of the TLS library."""
-    http2: str = "offer"
-    """One of `HTTP2`. offer: for clients that speak nothing else; prefer: for all that can."""
-    http2_max_streams_per_connection: int = 0
-    """0: as many as Kubernetes allows."""
-    cors_allowed_origins: tuple[str, ...] = ()
-    profiling: bool = True
-    """Whether /debug/pprof answers."""
-    enable_admission_plugins: tuple[str, ...] = ()
-    disable_admission_plugins: tuple[str, ...] = ()
-    admission_control_config_file: Path | None = None
-    """An AdmissionConfiguration: what plug-ins are told."""
-    authorization_mode: tuple[str, ...] = ("Node", "RBAC")
-    """Who is asked whether a request may be, in their order."""
-    authorization_config: Path | None = None
-    """An AuthorizationConfiguration in the place of the modes; read again when it changes."""
-    authorization_webhook_config_file: Path | None = None
-    """A kubeconfig for the mode Webhook."""
-    authorization_webhook_version: str = "v1beta1"
-    """Of the reviews that it is sent."""
-    authorization_webhook_cache_authorized_ttl_s: float = 300.0
-    """How long an allowance of it counts; 0: for one request."""
-    authorization_webhook_cache_unauthorized_ttl_s: float = 30.0
-    """How long every other answer counts."""
-    authorization_policy_file: Path | None = None
-    """The policies of the mode ABAC, one a line."""
-    controllers: str = "*"
-    """Which control loops run beside the server: names, `*` for all, `-name` to leave one out; empty: none."""
-    scheduler: bool = True
-    """Whether the scheduler runs beside the server."""
-    loops_probe_address: str = ""
-    """Where the loops beside the server answer /healthz, /readyz and /metrics, without TLS; empty: nowhere."""
-    allocate_node_cidrs: bool = False
-    """Whether the node-ipam-controller gives Nodes parts of `cluster_cidr`."""
-    cluster_cidr: str = ""
-    node_cidr_mask_size: int | None = None
-    """The prefix length of such a part; empty and None: the defaults of the loops."""
-    nodes: int = 1
-    """How many nodes run beside the server; of processes there is one at most."""
-    node_runtime: str = "simulated"
-    """One of `RUNTIMES`. process: containers are processes of this machine; what they keep is in the data directory."""
-    kubelet_client_certificate: Path | None = None
-    kubelet_client_key: Path | None = None
-    """What kubelets are shown; both, or none: the data directory's."""
-    kubelet_certificate_authority: Path | None = None
-    """Who signs kubelets' serving certificates; None: they are not verified."""
-    kubelet_preferred_address_types: tuple[str, ...] = PREFERRED_ADDRESS_TYPES
-    kubelet_timeout_s: float = 5.0
-    """How long a connection to a kubelet may take."""
-    proxy_allow_loopback: bool | None = None
-    """Whether proxy subresources may lead to loopback addresses; None: if `bind` is one."""
-    proxy_client_cert_file: Path | None = None
-    proxy_client_key_file: Path | None = None
-    """What the servers behind APIServices are shown; both, or none: the data directory's front proxy certificate."""
-    aggregator_reject_forwarding_redirect: bool = True
-    """Whether a redirect of such a server is answered with 502."""
-    encryption_provider_config: Path | None = None
-    """An EncryptionConfiguration: what is encrypted in the store."""
-    encryption_provider_config_automatic_reload: bool = False
-    """Whether it is read again when it changes."""
-    enable_priority_and_fairness: bool = True
-    """Whether FlowSchemas say which requests run; else only the two limits hold."""
-    max_requests_inflight: int = 400
-    max_mutating_requests_inflight: int = 200
-    """How many reading and changing requests run at once."""
-    log_level: str = "info"
-    log_format: str = "text"
-    """text (key=value) or json."""
-    shutdown_delay_s: float = 0.0
-    """How long /readyz fails before requests are refused."""
-    drain_timeout_s: float = 60.0
-    """How long requests under way may take after the end was asked for."""
-    request_timeout_s: float = 60.0
+    data: Path = setting(
+        Path("sampan-data"),
+        "Directory of the database, the certificates and the kubeconfig. Created on the first start.",
+        kind=DIRECTORY,
+        group=SERVER,
+    )
+    bind: str = setting("127.0.0.1", "Address to listen on.", aliases=("bind-address",), group=SERVER)
+    port: int = setting(
+        6443,
+        "Port to listen on; 0: any free one.",
+        kind=integer(0, 65535, metavar="PORT"),
+        aliases=("secure-port",),
+        group=SERVER,
+    )
+    advertise_address: str = setting(
+        "",
+        "Address in the endpoints of the Service kubernetes.",
+        kind=Kind("IP", _read_address),
+        group=SERVER,
+        default="that of --bind",
+    )
+
+    storage: Engine = variants(
+        ENGINES,
+        "sqlite",
+        f"Storage engine. {'; '.join(f'{name}: {engine.summary}' for name, engine in ENGINES.items())}.",
+        kind=one_of(*ENGINES),
+        name="storage",
+        group=STORAGE,
+    )
+    storage_media_type: str = setting(
+        STORAGE_MEDIA_TYPES[0],
+        "Encoding of stored objects of built-in kinds; custom resources are always JSON. Both are read.",
+        kind=one_of(*STORAGE_MEDIA_TYPES),
+        group=STORAGE,
+    )
+    read_only: bool = setting(
+        False,
+        "Serve the stored objects and write nothing: writes get 405, and no control loops run. For the etcd of a "
+        "cluster that another API server maintains.",
+        group=STORAGE,
+    )
+    new_cluster: bool = setting(
+        False,
+        "Create a new, empty cluster if the database of the data directory is missing or empty. Without it the server "
+        "refuses such a directory.",
+        group=STORAGE,
+    )
+
+    controllers: str = setting(
+        "*",
+        "Controllers to run next to the server: names with commas between them, * for all, -NAME to omit one, '' for "
+        "none.",
+        kind=Kind("NAMES", str),
+        group=LOOPS,
+    )
+    scheduler: bool = setting(True, "Run the scheduler next to the server.", group=LOOPS, negative=True)
+    nodes: int = setting(
+        1,
+        "Number of simulated nodes next to the server; of process nodes there is at most one.",
+        kind=integer(0, 32768, metavar="NODES"),
+        group=LOOPS,
+    )
+    node_runtime: str = setting(
+        RUNTIMES[0],
+        "simulated: Pods start and end as their annotations say. process: containers are processes of this machine, "
+        "with the user of the server.",
+        kind=one_of(*RUNTIMES),
+        group=LOOPS,
+    )
+    loops_probe_address: str = setting(
+        "",
+        "Address where the control loops answer /healthz, /readyz and /metrics, without TLS.",
+        kind=HOST_AND_PORT,
+        group=LOOPS,
+        default="none",
+    )
+    node_cidrs: NodeCidrSettings = nested(NodeCidrSettings, group=LOOPS)
+
+    authentication: AuthenticationSettings = nested(AuthenticationSettings, group="Authentication")
+
+    authorization_mode: tuple[str, ...] = setting(
+        ("Node", "RBAC"),
+        "Authorizers in their order: Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny.",
+        kind=NAMES,
+        group=AUTHORIZATION,
+    )
+    authorization_config: Path | None = setting(
+        None,
+        "AuthorizationConfiguration, instead of the modes. Reloaded when it changes.",
+        kind=FILE,
+        group=AUTHORIZATION,
+    )
+    authorization_policy_file: Path | None = setting(
+        None, "Policies of mode ABAC: one JSON object on each line.", kind=FILE, group=AUTHORIZATION
+    )
+    authorization_webhook_config_file: Path | None = setting(
+        None, "Kubeconfig of the webhook of mode Webhook.", kind=FILE, group=AUTHORIZATION
+    )
+    authorization_webhook_version: str = setting(
+        "v1beta1",
+        "Version of the SubjectAccessReviews for the webhook.",
+        kind=one_of("v1", "v1beta1"),
+        group=AUTHORIZATION,
+    )
+    authorization_webhook_cache_authorized_ttl_s: float = setting(
+        300.0, "Time to cache permissions from the webhook; 0s: for one request.", group=AUTHORIZATION
+    )
+    authorization_webhook_cache_unauthorized_ttl_s: float = setting(
+        30.0, "Time to cache other responses of the webhook.", group=AUTHORIZATION
+    )
+
+    enable_admission_plugins: tuple[str, ...] = setting(
+        (),
+        "Admission plug-ins to enable in addition to the default ones. ServiceAccount is enabled by default if the "
+        "serviceaccount-controller runs next to the server (--controllers).",
+        kind=NAMES,
+        group=ADMISSION,
+    )
+    disable_admission_plugins: tuple[str, ...] = setting(
+        (), "Admission plug-ins to disable.", kind=NAMES, group=ADMISSION
+    )
+    admission_control_config_file: Path | None = setting(
+        None, "AdmissionConfiguration: the configuration of admission plug-ins.", kind=FILE, group=ADMISSION
+    )
+
+    tls_cert_file: Path | None = setting(
+        None,
+        "Serving certificate, with its chain. Needs --tls-private-key-file.",
+        kind=FILE,
+        group=TLS,
+        default="one of the server's own CA",
+    )
+    tls_private_key_file: Path | None = setting(None, "Key of --tls-cert-file.", kind=FILE, group=TLS)
+    cert_dir: Path | None = setting(
+        None,
+        "Directory of apiserver.crt and apiserver.key, which are created if they do not exist. Has no effect with "
+        "--tls-cert-file.",
+        kind=DIRECTORY,
+        group=TLS,
+        default="pki in --data",
+    )
+    tls_sni_cert_keys: tuple[CertKey, ...] = setting(
+        (),
+        "Certificate and key for clients that request one of these names (also *.example.com). Without names: those in "
+        "the certificate. Can be repeated.",
+        name="tls-sni-cert-key",
+        kind=_CERT_KEYS,
+        group=TLS,
+    )
+    tls_min_version: str = setting("VersionTLS12", "Lowest version of TLS.", kind=one_of(*VERSIONS), group=TLS)
+    tls_cipher_suites: tuple[str, ...] = setting(
+        (),
+        "Cipher suites of TLS 1.2, by their IANA names.",
+        kind=list_of(Kind("NAME", _read_suite), metavar="NAMES"),
+        group=TLS,
+        default="those of the TLS library",
+    )
+    http2: str = setting(
+        "offer",
+        "prefer: use HTTP/2 with all clients that can. offer: use it with clients that have nothing else, because "
+        "HTTP/1.1 costs less. off: never.",
+        kind=one_of(*HTTP2),
+        group=TLS,
+    )
+    http2_max_streams_per_connection: int = setting(
+        0,
+        "Requests that an HTTP/2 connection may have open; 0: 100.",
+        kind=integer(0, metavar="REQUESTS"),
+        group=TLS,
+    )
+    cors_allowed_origins: tuple[str, ...] = setting(
+        (),
+        "Regular expression of origins for CORS. Can be repeated.",
+        name="cors-allowed-origin",
+        kind=TEXTS,
+        group=TLS,
+    )
+
+    audit: AuditSettings = nested(AuditSettings, prefix="audit-", group="Audit")
+    flow_control: FlowControlSettings = nested(FlowControlSettings, group="Flow control")
+
+    encryption_provider_config: Path | None = setting(
+        None, "EncryptionConfiguration: which objects are encrypted, with which keys.", kind=FILE, group=ENCRYPTION
+    )
+    encryption_provider_config_automatic_reload: bool = setting(
+        False, "Reload that file when it changes.", group=ENCRYPTION
+    )
+
+    log: LogSettings = nested(LogSettings, prefix="log-", group=OBSERVABILITY)
+    profiling: bool = setting(True, "Serve /debug/pprof/ to users that may do everything.", group=OBSERVABILITY)
+    tracing_config_file: Path | None = setting(
+        None, "TracingConfiguration: where spans of requests are sent.", kind=FILE, group=OBSERVABILITY
+    )
+
+    service_cluster_ip_ranges: tuple[str, ...] = setting(
+        (),
+        "Networks of a new cluster's Services: one, or one of each IP family, the primary one first.",
+        name="service-cluster-ip-range",
+        kind=_NETWORKS,
+        group=NETWORKS,
+        default="10.96.0.0/16",
+    )
+    service_node_port_range: tuple[int, int] | None = setting(
+        None, "Node ports of a new cluster's Services.", kind=_PORTS, group=NETWORKS, default="30000-32767"
+    )
+
+    kubelet: KubeletSettings = nested(KubeletSettings, prefix="kubelet-", group=BACKENDS)
+    aggregation: AggregationSettings = nested(AggregationSettings, group=BACKENDS)
+    proxy_allow_loopback: bool | None = setting(
+        None,
+        "Allow proxy subresources to connect to Pods and nodes on loopback addresses.",
+        kind=BOOLEAN,
+        group=BACKENDS,
+        default="true if --bind is a loopback address",
+    )
+
+    shutdown_delay_s: float = setting(
+        0.0, "Time in which /readyz fails before the server refuses requests.", kind=SECONDS, group=SHUTDOWN
+    )
+    drain_timeout_s: float = setting(
+        60.0, "Longest time that requests in progress may take at the end.", kind=SECONDS, group=SHUTDOWN
+    )
     notes: tuple[str, ...] = ()
-    """Warnings about options, to be logged at the start."""
+    """Warnings about options, for the log."""
 
     def flags(self) -> tuple[tuple[str, str], ...]:
-        """For /flagz."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("authentication", "audit", "notes")]
-        own = tuple((name.replace("_", "-"), str(getattr(self, name))) for name in names)
-        return (*own, *self.authentication.flags(), *self.audit.flags())
+        """Names and values of all options, for /flagz."""
+        found: list[tuple[str, str]] = []
+        for option in settings_of(self):
+            value: Any = option.default  # that is the value here: `self` is the root
+            found.append((option.name, "" if value is None else option.kind.write(value)))
+        return tuple(found)
+
+
+def without_loops(settings: UpSettings) -> UpSettings:
+    """Return the settings of a server without control loops: they would write all the time."""
+    return replace(settings, controllers="", scheduler=False, nodes=0)
+
+
+def check(settings: UpSettings) -> None:
+    """Raise `ValueError` for options that do not fit together."""
+    pairs = (
+        ("--tls-cert-file", settings.tls_cert_file, "--tls-private-key-file", settings.tls_private_key_file),
+        (
+            "--kubelet-client-certificate",
+            settings.kubelet.client_certificate,
+            "--kubelet-client-key",
+            settings.kubelet.client_key,
+        ),
+        (
+            "--proxy-client-cert-file",
+            settings.aggregation.client_certificate,
+            "--proxy-client-key-file",
+            settings.aggregation.client_key,
+        ),
+    )
+    for first, certificate, second, key in pairs:
+        if (certificate is None) != (key is None):
+            raise ValueError(f"{first} and {second} belong together")
+    settings.node_cidrs.resolved()
+    if settings.flow_control.priority_and_fairness and not settings.flow_control.seats:
+        raise ValueError("--max-requests-inflight and --max-mutating-requests-inflight cannot both be 0")
+    if settings.encryption_provider_config_automatic_reload and settings.encryption_provider_config is None:
+        raise ValueError("--encryption-provider-config-automatic-reload must be set with --encryption-provider-config")

@@ -26,9 +26,8 @@ from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.cert_dir import with_cert_dir
 from sampan.app.cluster import run_cluster
 from sampan.app.data_directory import check_database, note_engine
-from sampan.app.engine import check_whole
+from sampan.app.engines.sqlite import check_whole
 from sampan.app.errors import StartError, unusable_directory
-from sampan.app.flow_control import flow_control_settings
 from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.keep_running import keep_running
 from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts
@@ -190,12 +189,12 @@ def _api_settings(
     """How the server answers. Raises `StartError`."""
     return ApiServerSettings(
         cors_allowed_origins=settings.cors_allowed_origins,
-        request_timeout_s=settings.request_timeout_s,
+        request_timeout_s=settings.flow_control.request_timeout_s,
         flags=settings.flags(),
         profiling=settings.profiling,
         proxy=proxy_settings(settings, credentials),
         aggregation=aggregation_settings(settings, credentials),
-        flow_control=flow_control_settings(settings),
+        flow_control=settings.flow_control,
         admission=admission_settings(settings),
         components=components,
         identity=authentication.identity,
@@ -353,7 +352,7 @@ def _tls(settings: UpSettings, credentials: Credentials) -> ServingTls:
         settings.tls_cert_file or credentials.serving_certificate_file,
         settings.tls_private_key_file or credentials.serving_key_file,
     )
-    more = (settings.client_ca_file,) if settings.client_ca_file else ()
+    more = tuple(filter(None, [settings.authentication.client_ca_file]))
     tls = TlsSettings(
         pair,
         settings.tls_sni_cert_keys,

@@ -1,18 +1,20 @@
-"""What the commands share that work on stores: how etcd is reached, and how errors are said."""
+"""Shared parts of the commands that work on stores: options of the engines, and errors in one line."""
 
 import functools
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
 
 from sampan import __version__
-from sampan.app.engine import EtcdAccess, parse_engine
+from sampan.app.engines import ENGINES, Engine
 from sampan.app.errors import StartError
-from sampan.app.settings import UpSettings
+from sampan.app.store_location import StoreLocation, parse_store
+from sampan.cli.settings_command import SettingOption, parameter_of
+from sampan.core.settings import Setting, build, settings_of
+from sampan.core.settings.tree import Path
 from sampan.storage.snapshot import SnapshotError
 from sampan.storage.store import (
     OutcomeUnknown,
@@ -24,37 +26,44 @@ from sampan.storage.store import (
 )
 
 MADE_BY = f"sampan {__version__}"
-_FILE = click.Path(dir_okay=False, exists=True, path_type=Path)
 _SAID_IN_FULL = (StartError, SnapshotError, StoreIncomplete, StoreMisconfigured)
 _FAULTS = (*_SAID_IN_FULL, OSError, sqlite3.Error, StoreError, StoreUnavailable, OutcomeUnknown)
-_OPTIONS = (
-    click.option("--etcd-cafile", type=_FILE, help="Who signs the certificates of etcd's servers."),
-    click.option("--etcd-certfile", type=_FILE, help="What etcd is shown."),
-    click.option("--etcd-keyfile", type=_FILE, help="The key of --etcd-certfile."),
-    click.option(
-        "--etcd-prefix", default=EtcdAccess().prefix, show_default=True, help="What the keys in etcd begin with."
-    ),
-)
 
 
-def etcd_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options; the command gets them as `access`."""
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of all engines that store URLs can name; the command gets the engines by name, as `engines`."""
+    engines = [make() for make in ENGINES.values()]
+    options = [option for engine in engines for option in _options(engine)]
 
     @functools.wraps(command)
-    def callback(
-        etcd_cafile: Path | None, etcd_certfile: Path | None, etcd_keyfile: Path | None, etcd_prefix: str, **more: Any
-    ) -> Any:
-        return command(access=EtcdAccess(etcd_cafile, etcd_certfile, etcd_keyfile, etcd_prefix), **more)
+    def callback(**parameters: Any) -> Any:
+        given = {option.path: parameters.pop(parameter_of(option)) for option in options}
+        return command(engines={engine.name: _built(engine, given) for engine in engines}, **parameters)
 
-    for option in reversed(_OPTIONS):
-        callback = option(callback)
+    for option in reversed(options):
+        callback = click.option(cls=SettingOption, setting=option)(callback)
     return callback
 
 
-def engine_of(text: str, access: EtcdAccess) -> UpSettings:
-    """The store that is named. A name that is none is a mistake in the command line."""
+def _options(engine: Engine) -> tuple[Setting, ...]:
+    return tuple(setting for setting in settings_of(engine) if engine.url_form and setting.name != engine.url_option)
+
+
+def _built(engine: Engine, given: Mapping[Path, Any]) -> Engine:
+    own = {option.path for option in _options(engine)}
     try:
-        return parse_engine(text, access)
+        built: Engine = build(
+            engine, {path: value for path, value in given.items() if value is not None and path in own}
+        )
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    return built
+
+
+def store_at(text: str, engines: Mapping[str, Engine]) -> StoreLocation:
+    """Return the store that a URL names. A name that is none is a mistake in the command line."""
+    try:
+        return parse_store(text, engines)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
 

@@ -1,19 +1,17 @@
 """`sampan scheduler`: the scheduler of a cluster as a process of its own."""
 
-from pathlib import Path
-from typing import Any
-
 import click
 
+from sampan.app.configuration import Configuration
 from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import LoopSettings
-from sampan.cli.loop_options import leader_elect_option, loop_options
+from sampan.app.loops.settings import LoopSettings, SchedulerSettings
+from sampan.cli.settings_command import SettingsCommand
 from sampan.server.verbs.components import SCHEDULER_LEASE
 
 
-@click.command("scheduler")
-@leader_elect_option
-@loop_options
-def scheduler_command(leader_elect: bool, kubeconfig: Path | None, **options: Any) -> None:
+@click.command("scheduler", cls=SettingsCommand, root=SchedulerSettings())
+def scheduler_command(configuration: Configuration) -> None:
     """Run a scheduler: Pods get nodes."""
-    run_loops(LoopSettings(kubeconfig, scheduler=True, lease=SCHEDULER_LEASE if leader_elect else "", **options))
+    settings: SchedulerSettings = configuration.settings
+    lease = SCHEDULER_LEASE if settings.leader_elect else ""
+    run_loops(LoopSettings(settings.process, scheduler=True, lease=lease))

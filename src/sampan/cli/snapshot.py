@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from sampan.app.engine import EtcdAccess, rows_of
+from sampan.app.engines import Engine, SQLiteEngine
 from sampan.app.lock import locked_directory
-from sampan.app.settings import UpSettings
-from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors
+from sampan.app.store_location import StoreLocation
+from sampan.cli.engine_options import MADE_BY, engine_options, store_at, store_errors
 from sampan.cli.progress import Advance, progress_bar
 from sampan.storage.snapshot import Summary, verify, write_snapshot
 from sampan.storage.sqlite.restore import BUMP_REVISION, check_empty, credentials, restore
@@ -39,34 +39,42 @@ def snapshot_command() -> None:
 @click.argument("file", type=_FILE)
 @click.option("--data", type=_DIRECTORY, help="Data directory of the server; it may be serving.")
 @click.option("--from", "source", metavar="STORE", help="Any store: sqlite:DIRECTORY or etcd:URL,URL.")
-@etcd_access_options
+@engine_options
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
 @click.option(
     "--with-credentials", is_flag=True, help="Keep the certificates, the keys and admin.token of the directory too."
 )
 def save_command(
-    file: Path, data: Path | None, source: str | None, *, access: EtcdAccess, force: bool, with_credentials: bool
+    file: Path,
+    data: Path | None,
+    source: str | None,
+    *,
+    engines: Mapping[str, Engine],
+    force: bool,
+    with_credentials: bool,
 ) -> None:
     """Write all objects of one revision to FILE."""
-    settings = _source(data, source, access)
+    store = _source(data, source, engines)
     if with_credentials:
         click.echo(f"Warning: {file} will hold the keys of this server: whoever reads it can be its admin", err=True)
     with store_errors(file), progress_bar("saving") as progress:
-        files = credentials(settings.data) if with_credentials else {}
-        summary = asyncio.run(_save(settings, file, files, force=force, progress=progress))
+        files = credentials(store.directory) if with_credentials else {}
+        summary = asyncio.run(_save(store, file, files, force=force, progress=progress))
     click.echo(f"saved {summary.totals.keys} keys at revision {summary.header.revision} to {file}")
 
 
-def _source(data: Path | None, source: str | None, access: EtcdAccess) -> UpSettings:
-    if (data is None) == (source is None):
-        raise click.UsageError("either --data or --from says which store")
-    return engine_of(source or f"sqlite:{data}", access)
+def _source(data: Path | None, source: str | None, engines: Mapping[str, Engine]) -> StoreLocation:
+    if source is not None and data is None:
+        return store_at(source, engines)
+    if data is not None and source is None:
+        return StoreLocation(SQLiteEngine(), data)
+    raise click.UsageError("either --data or --from says which store")
 
 
 async def _save(
-    settings: UpSettings, file: Path, files: Mapping[str, bytes], *, force: bool, progress: Advance
+    store: StoreLocation, file: Path, files: Mapping[str, bytes], *, force: bool, progress: Advance
 ) -> Summary:
-    async with rows_of(settings) as rows:
+    async with store.rows() as rows:
         return await write_snapshot(rows, file, made_by=MADE_BY, files=files, force=force, progress=progress)
 
 

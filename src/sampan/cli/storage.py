@@ -1,15 +1,15 @@
 """`sampan storage`: stores as such."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from sampan.app.copy import CopyOptions, copy_storage
-from sampan.app.engine import EtcdAccess
-from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors
+from sampan.app.engines import Engine
+from sampan.cli.engine_options import MADE_BY, engine_options, store_at, store_errors
 from sampan.cli.progress import progress_bar
 from sampan.storage.sqlite.check import check
 from sampan.storage.sqlite.restore import DATABASE
@@ -23,26 +23,26 @@ def storage_command() -> None:
 @storage_command.command("copy")
 @click.option("--from", "source", metavar="STORE", required=True, help="sqlite:DIRECTORY or etcd:URL,URL.")
 @click.option("--to", "target", metavar="STORE", required=True, help="The same; nothing may be in it.")
-@etcd_access_options
+@engine_options
 @click.option(
     "--clear-partial",
     is_flag=True,
     help="Take away first what a copy has left in the target's etcd that was cut short; nothing else.",
 )
-def copy_command(source: str, target: str, *, access: EtcdAccess, clear_partial: bool) -> None:
+def copy_command(source: str, target: str, *, engines: Mapping[str, Engine], clear_partial: bool) -> None:
     """Copy all objects of one revision from one store to another.
 
     The source is not changed; what is written to it meanwhile is not copied, so stop its servers first. In a SQLite
     target objects keep their resourceVersions; etcd gives them new ones. What was copied is read again and compared.
     Until then no server starts on the target. A copy that was cut short is begun anew, to etcd with --clear-partial.
     """
-    whence, whither = engine_of(source, access), engine_of(target, access)
+    whence, whither = store_at(source, engines), store_at(target, engines)
     with store_errors(target), progress_bar("copying") as progress, _left_overs() as begun:
         options = CopyOptions(MADE_BY, source, clear_partial, begun)
         keys = asyncio.run(copy_storage(whence, whither, options, progress))
     click.echo(f"copied {keys} keys from {source} to {target}, and found them there")
-    if whither.storage == "etcd":
-        click.echo("etcd gave the objects new resourceVersions: clients list anew")
+    if not whither.engine.local:
+        click.echo(f"{whither.engine.name} gave the objects new resourceVersions: clients list anew")
 
 
 @contextmanager

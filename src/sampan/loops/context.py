@@ -1,17 +1,14 @@
 """`ControllerContext`: the dependencies and settings that every control loop gets."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from sampan.core.time import Clock
 from sampan.informer.shared_informer import SharedInformer
+from sampan.loops.defaults import CLUSTER_CIDR, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 from sampan.operator.events import EventRecorder
 from sampan.operator.manager import Manager
 from sampan.resource import ObjectType, ResourceInfo
-
-CLUSTER_CIDR: Final = "10.128.0.0/9"
-"""Default range of Pod addresses. It does not overlap with the Services' 10.96.0.0/12."""
-LEGACY_TOKEN_CLEAN_UP_PERIOD_S: Final = 365 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.settings import PREFIX
+from sampan.storage.etcd.store import EtcdStore
 from tests.storage.etcd.server import Member
 
 OpenStore = Callable[..., Awaitable[EtcdStore]]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sampan.storage.etcd import EtcdStore
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import StoreEvent
 
 LATE_S = 0.1

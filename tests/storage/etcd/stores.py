@@ -5,7 +5,8 @@ from typing import Any
 
 import grpc
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.store import EtcdStore
 
 
 def _revoke_request(lease: int) -> bytes:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.availability import PROBE_PAUSE_S, Availability
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import OutcomeUnknown, StoreUnavailable, StoreUnreachable
 from tests.storage.conftest import Clock
 from tests.storage.etcd.server import Member, etcd_binary, started

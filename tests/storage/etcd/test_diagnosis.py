@@ -12,7 +12,8 @@ import grpc
 import pytest
 
 from sampan.server.sni import CertKey
-from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 from tests.server.tls_files import YEARS_AGO, Files, make_files
 from tests.storage.etcd.fake import FakeEtcd, serving

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
+from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.endpoint import Endpoint
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import (
     Conflict,
     KeyExists,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import StoreFull
 from tests.storage.etcd.server import etcd_binary, started
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
+from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.history import History
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import EventBatch, StoreReplaced, StoreUnreachable
 from tests.storage.etcd.server import Member, etcd_binary, started
 

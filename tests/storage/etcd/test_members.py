@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.store import EtcdStore
 from tests.storage.etcd.server import Member, etcd_binary, free_ports, started
 
 

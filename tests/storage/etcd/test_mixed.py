@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
+from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.prefix_watch import PrefixWatch
 from sampan.storage.etcd.progress import ProgressRequester, has_reliable_progress
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.hub import WatchHub
 from tests.storage.etcd.fake import FakeEtcd, serving
 from tests.storage.etcd.server import Member

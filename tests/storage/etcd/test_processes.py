@@ -6,7 +6,8 @@ from collections import Counter
 import uvloop
 
 from sampan.core.child_process import ChildProcess
-from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.store import EtcdStore
 from tests.storage.etcd.server import Member
 
 STARTS = 150

@@ -12,9 +12,10 @@ from typing import Any
 import grpc
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
+from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.availability import PROBE_PAUSE_S
 from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.etcd.stream import WatchedThroughProxy
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 from tests.robustness.proxy import Proxy

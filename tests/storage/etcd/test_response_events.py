@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
+from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.response_events import ResponseEvents
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import KeyValue, Revision, StoreEvent, prefix_end
 from tests.storage.etcd.conftest import OpenStore
 from tests.storage.etcd.server import Member

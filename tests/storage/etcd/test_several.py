@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from sampan.storage.etcd import EtcdStore, messages
+from sampan.storage.etcd import messages
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import KeyExists
 from tests.storage.cached import PODS, key, pod, running
 from tests.storage.etcd.conftest import OpenStore

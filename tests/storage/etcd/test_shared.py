@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from sampan.storage.compactor import SharedStore
-from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
+from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.leases import OBJECTS_MAX, Lease, Leases
 from sampan.storage.etcd.progress import has_reliable_progress
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.hub import LocalWatch
 from sampan.storage.store import Compacted, StoreFull, prefix_end
 from tests.storage.cached import PODS, key, pod, running

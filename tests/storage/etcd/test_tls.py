@@ -8,8 +8,9 @@ import pytest
 
 from sampan.server.pki.certificates import make_ca
 from sampan.server.sni import CertKey
-from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
+from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.endpoint import Endpoint
+from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.etcd.stream import WatchStream
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 from tests.server.tls_files import NOW, Files, make_files

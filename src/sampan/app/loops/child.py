@@ -54,9 +54,9 @@ def command_of(settings: UpSettings) -> list[str] | None:
         *_cidr_options(settings),
         *_node_options(settings),
         *([f"--probe-address={settings.loops_probe_address}"] if settings.loops_probe_address else []),
-        *(["--leader-elect"] if settings.storage == "etcd" else []),
-        f"--log-level={settings.log_level}",
-        f"--log-format={settings.log_format}",
+        *(["--leader-elect"] if settings.storage.shared else []),
+        f"--log-level={settings.log.level}",
+        f"--log-format={settings.log.format}",
     ]
 
 
@@ -67,7 +67,7 @@ def components_of(settings: UpSettings, child: "LoopsChild") -> Components:
     that it has for both.
     """
     found = dict(ELSEWHERE)
-    if settings.storage == "etcd":
+    if settings.storage.shared:
         if settings.scheduler:
             found[SCHEDULER] = Component((CONTROLLER_MANAGER_LEASE, SCHEDULER_LEASE))
         return found
@@ -83,12 +83,13 @@ def _key(settings: UpSettings) -> Path:
 
 
 def _cidr_options(settings: UpSettings) -> list[str]:
-    if not settings.allocate_node_cidrs:
+    told = settings.node_cidrs
+    if not told.allocate_node_cidrs:
         return []
-    size = settings.node_cidr_mask_size
+    size = told.node_cidr_mask_size
     return [
         "--allocate-node-cidrs=true",
-        *([f"--cluster-cidr={settings.cluster_cidr}"] if settings.cluster_cidr else []),
+        *([f"--cluster-cidr={told.cluster_cidr}"] if told.cluster_cidr else []),
         *([f"--node-cidr-mask-size={size}"] if size is not None else []),
     ]
 

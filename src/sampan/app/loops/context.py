@@ -13,7 +13,8 @@ from sampan.operator.manager import Manager
 
 def loop_context(manager: Manager, config: Config, settings: LoopSettings) -> ControllerContext:
     """The context. Raises `OSError` for files that cannot be read, `StartError` for those that are useless."""
-    key = settings.service_account_private_key_file
+    key = settings.signing.service_account_private_key_file
+    cidr, mask_size = settings.node_cidrs.resolved()
     certificate, signing_key = _signing_authority(settings)
     return ControllerContext(
         manager,
@@ -22,8 +23,8 @@ def loop_context(manager: Manager, config: Config, settings: LoopSettings) -> Co
         api_server=config.server,
         signing_certificate=certificate,
         signing_key=signing_key,
-        cluster_cidr=settings.cluster_cidr,
-        node_cidr_mask_size=settings.node_cidr_mask_size,
+        cluster_cidr=cidr,
+        node_cidr_mask_size=mask_size,
         service_account_key=key.read_text() if key else "",
         legacy_token_clean_up_period_s=settings.legacy_token_clean_up_period_s,
     )
@@ -39,7 +40,7 @@ def _root_ca(config: Config) -> str:
 
 def _signing_authority(settings: LoopSettings) -> tuple[str, str]:
     """The certificate and the key of who signs certificates; both empty: nobody does."""
-    certificate, key = settings.cluster_signing_cert_file, settings.cluster_signing_key_file
+    certificate, key = settings.signing.cluster_signing_cert_file, settings.signing.cluster_signing_key_file
     if certificate is None or key is None:
         return "", ""
     read = certificate.read_text(), key.read_text()

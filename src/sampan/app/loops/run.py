@@ -51,7 +51,7 @@ _log = logging.getLogger("sampan.app")
 
 def run_loops(settings: LoopSettings) -> None:
     """Run until the end. Raises `StartError` with what prevented it, or ended it."""
-    configure_logging(settings.log_level, settings.log_format)
+    configure_logging(settings.process.log.level, settings.process.log.format)
     if settings.ends_with_stdin:
         os.nice(_NICENESS)
     try:
@@ -62,7 +62,7 @@ def run_loops(settings: LoopSettings) -> None:
 
 
 async def _run(settings: LoopSettings) -> None:
-    config = load_config(settings.kubeconfig)
+    config = load_config(settings.process.kubeconfig)
     # Warnings are for people: the loops know what is deprecated, and keep it up for those who still use it.
     async with Client.from_config(config, field_manager="sampan", warnings=ignore_warnings) as client:
         manager = Manager(client, _options(settings))
@@ -77,7 +77,7 @@ async def _run(settings: LoopSettings) -> None:
 def set_up(context: ControllerContext, settings: LoopSettings) -> None:
     """Have the manager run the loops that the settings name. Raises `KeyError` for an unknown controller."""
     for name in settings.controllers:
-        if name != _IPAM or settings.allocate_node_cidrs:
+        if name != _IPAM or settings.node_cidrs.allocate_node_cidrs:
             CONTROLLERS[name](context)
     if settings.scheduler:
         set_up_scheduler(context)
@@ -91,7 +91,7 @@ def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode
     node = settings.node
     serve = NodeAddress(node.address, node.port)
     if node.runtime == "simulated":
-        given = None if _IPAM in settings.controllers and settings.allocate_node_cidrs else node.range_wait_s
+        given = None if _IPAM in settings.controllers and settings.node_cidrs.allocate_node_cidrs else node.range_wait_s
         elected = bool(settings.lease)
         return SimulatedNodes(settings.nodes, shared_informer=shared, serve=serve, range_wait_s=given, elected=elected)
     images = dict(node.images)
@@ -116,7 +116,7 @@ def _options(settings: LoopSettings) -> ManagerOptions:
             election = replace(election, lease_duration_s=8.0, renew_deadline_s=5.5, retry_period_s=0.9)
     grace_s = ORPHAN_GRACE_S / 2 if settings.ends_with_stdin else _GRACE_S
     return ManagerOptions(
-        leader_election=election, probe_address=settings.probe_address, graceful_shutdown_timeout_s=grace_s
+        leader_election=election, probe_address=settings.process.probe_address, graceful_shutdown_timeout_s=grace_s
     )
 
 

@@ -1,67 +1,226 @@
-"""What a process of control loops is told."""
+"""Settings of processes of control loops: of each command that starts one, and `LoopSettings` of the process itself."""
 
-from dataclasses import dataclass
+import ipaddress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from sampan.loops.context import CLUSTER_CIDR, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
+from sampan.app.log_settings import LogSettings
+from sampan.core.settings import Kind, nested, setting
+from sampan.core.settings.kinds import (
+    DIRECTORY,
+    FILE,
+    HOST_AND_PORT,
+    POSITIVE_DURATION,
+    TEXT,
+    integer,
+    list_of,
+    one_of,
+)
+from sampan.loops.defaults import CLUSTER_CIDR, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 
 USAGE_ERROR = 2
-"""The exit code that says: to start it again would not help."""
+"""Exit code of a process that would fail in the same way if it were started again."""
+RUNTIMES = ("simulated", "process")
+PROCESS: Final = "Process"
+CONTROLLERS: Final = "Controllers"
+NODES: Final = "Nodes"
+PROCESS_NODES: Final = "Nodes of processes"
+
+
+def _read_image(text: str) -> tuple[str, str]:
+    name, equals, directory = text.partition("=")
+    if not (name and equals and directory):
+        raise ValueError(f"{text!r} is not NAME=DIR")
+    return name, directory
+
+
+def _relocate_image(pair: tuple[str, str], directory: Path) -> tuple[str, str]:
+    return pair if pair[1] == "host" else (pair[0], str(directory / pair[1]))
+
+
+_IMAGES: Final = list_of(Kind("NAME=DIR", _read_image, "=".join, relocate=_relocate_image), separator="", repeat=True)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCidrSettings:
+    """Ranges of addresses for Nodes. Names and meanings are kube-controller-manager's."""
+
+    allocate_node_cidrs: bool = setting(False, "Give each Node a part of --cluster-cidr (node-ipam-controller).")
+    cluster_cidr: str = setting("", "Network of the addresses of Pods.", kind=Kind("CIDR", str), default=CLUSTER_CIDR)
+    node_cidr_mask_size: int | None = setting(
+        None, "Prefix length of the part of a Node.", kind=integer(metavar="LENGTH"), default="24, IPv6: 64"
+    )
+
+    def resolved(self) -> tuple[str, int]:
+        """Return the network and the prefix length of its parts. Raises `ValueError`."""
+        cidr = self.cluster_cidr or CLUSTER_CIDR
+        try:
+            network = ipaddress.ip_network(cidr)
+        except ValueError as error:
+            raise ValueError(f"--cluster-cidr: {error}") from error
+        size = self.node_cidr_mask_size or (64 if network.version == 6 else 24)
+        if not network.prefixlen <= size <= network.max_prefixlen:
+            raise ValueError(f"--cluster-cidr: {cidr} has no parts of the size /{size} (--node-cidr-mask-size)")
+        return cidr, size
+
+
+@dataclass(frozen=True, slots=True)
+class SigningSettings:
+    """Keys with which the control loops sign."""
+
+    service_account_private_key_file: Path | None = setting(
+        None, "Private key that signs the tokens of Secrets. Without it they get none.", kind=FILE
+    )
+    cluster_signing_cert_file: Path | None = setting(
+        None,
+        "CA certificate that signs approved CertificateSigningRequests. Without it they wait. Needs "
+        "--cluster-signing-key-file.",
+        kind=FILE,
+    )
+    cluster_signing_key_file: Path | None = setting(None, "Key of --cluster-signing-cert-file.", kind=FILE)
+
+    def check(self) -> None:
+        """Raise `ValueError` for a certificate without its key."""
+        if (self.cluster_signing_cert_file is None) != (self.cluster_signing_key_file is None):
+            raise ValueError("--cluster-signing-cert-file and --cluster-signing-key-file belong together")
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSettings:
+    """Settings of every process of control loops."""
+
+    kubeconfig: Path | None = setting(
+        None, "Kubeconfig of the cluster.", kind=FILE, default="as for kubectl: $KUBECONFIG, ~/.kube/config"
+    )
+    probe_address: str = setting(
+        "", "Address where to answer /healthz, /readyz and /metrics.", kind=HOST_AND_PORT, default="none"
+    )
+    log: LogSettings = nested(LogSettings, prefix="log-")
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSettings:
     """How the nodes of a process run Pods."""
 
-    runtime: str = "simulated"
-    """simulated, or process: a single node whose containers are processes of this machine."""
-    root: Path = Path("sampan-node")
-    """What a node of processes keeps."""
-    images: tuple[tuple[str, str], ...] = ()
-    """Image and directory, or `host`."""
-    image_directory: Path | None = None
+    runtime: str = setting(
+        RUNTIMES[0],
+        "simulated: Pods start and end as their annotations say. process: one node, whose containers are processes of "
+        "this machine.",
+        kind=one_of(*RUNTIMES),
+    )
+    address: str = setting("127.0.0.1", "Address of the nodes' own server, for the API server.")
+    port: int = setting(0, "Port of the nodes' own server; 0: any free one.", kind=integer(0, 65535, metavar="PORT"))
+    root: Path = setting(
+        Path("sampan-node"),
+        "Directory of volumes, logs and records of the containers.",
+        kind=DIRECTORY,
+        group=PROCESS_NODES,
+    )
+    images: tuple[tuple[str, str], ...] = setting(
+        (),
+        "Directory that is the root of an image, or 'host' for this machine. Can be repeated.",
+        name="image",
+        kind=_IMAGES,
+        group=PROCESS_NODES,
+    )
+    image_directory: Path | None = setting(
+        None,
+        "Directory of images: DIR/REPOSITORY/TAG and DIR/REPOSITORY. Other images mean this machine.",
+        name="image-dir",
+        kind=DIRECTORY,
+        group=PROCESS_NODES,
+    )
+    pod_address: str = setting(
+        "",
+        "Address of all Pods of the node.",
+        group=PROCESS_NODES,
+        default="the address that this machine uses to connect to others",
+    )
     range_wait_s: float = 5.0
     """How long simulated nodes wait for ranges of addresses if no node-ipam-controller runs in the same process;
     0: they register with ranges that they choose themselves.
     """
-    address: str = "127.0.0.1"
-    """Where the API server finds the nodes' server."""
-    pod_address: str = ""
-    """The address of all Pods of a node of processes; empty: the one from which the machine asks others."""
-    port: int = 0
-    """0: any free one."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
     """The settings of one process of loops; read once, passed down. What is empty does not run."""
 
-    kubeconfig: Path | None = None
-    """None: what kubectl would use here."""
+    process: ProcessSettings = field(default_factory=ProcessSettings)
     controllers: tuple[str, ...] = ()
     """Their names in the catalogue."""
     scheduler: bool = False
     nodes: tuple[str, ...] = ()
     """The names of nodes."""
-    node: NodeSettings = NodeSettings()
+    node: NodeSettings = field(default_factory=NodeSettings)
     lease: str = ""
-    """The Lease in kube-system that the one which works must hold; empty: this process is the only one."""
-    service_account_private_key_file: Path | None = None
-    """What signs the tokens of Secrets; None: no Secret gets one."""
-    cluster_signing_cert_file: Path | None = None
-    cluster_signing_key_file: Path | None = None
-    """The authority that signs approved CertificateSigningRequests; None: nobody does."""
-    allocate_node_cidrs: bool = False
-    """Whether the node-ipam-controller runs, if it is among `controllers`."""
-    cluster_cidr: str = CLUSTER_CIDR
-    """Of which range nodes get the addresses of their Pods."""
-    node_cidr_mask_size: int = 24
+    """Lease in kube-system that the active process holds; empty: this process is the only one."""
+    signing: SigningSettings = field(default_factory=SigningSettings)
+    node_cidrs: NodeCidrSettings = field(default_factory=NodeCidrSettings)
     legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
-    """How long the token of a Secret that its account names may be out of use."""
-    probe_address: str = ""
-    """`host:port` of /healthz, /readyz and /metrics; empty: none."""
     ends_with_stdin: bool = False
-    """Whether the process ends when its standard input does: when whoever started it is gone."""
-    log_level: str = "info"
-    log_format: str = "text"
-    """text (key=value) or json."""
+    """Whether the process ends when its standard input ends, which happens when its parent process does."""
+
+
+_CONTROLLER_NAMES: Final = Kind("NAMES", TEXT.read)
+_LEADER_ELECT_HELP: Final = "Work only while this process holds the Lease: of several processes, one works."
+
+
+@dataclass(frozen=True, slots=True)
+class ControllersSettings:
+    """Options of `sampan controllers`."""
+
+    controllers: str = setting(
+        "*",
+        "Controllers to run: names with commas between them, * for all, -NAME to omit one.",
+        kind=_CONTROLLER_NAMES,
+        group=CONTROLLERS,
+    )
+    leader_elect: bool = setting(True, _LEADER_ELECT_HELP, group=CONTROLLERS, negative=True)
+    signing: SigningSettings = nested(SigningSettings, group=CONTROLLERS)
+    node_cidrs: NodeCidrSettings = nested(NodeCidrSettings, group=CONTROLLERS)
+    legacy_token_clean_up_period_s: float = setting(
+        LEGACY_TOKEN_CLEAN_UP_PERIOD_S,
+        "Time after its last use when the token of a Secret that its ServiceAccount references is marked as invalid, "
+        "and again until it is deleted.",
+        name="legacy-service-account-token-clean-up-period",
+        kind=POSITIVE_DURATION,
+        group=CONTROLLERS,
+    )
+    process: ProcessSettings = nested(ProcessSettings, group=PROCESS)
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerSettings:
+    """Options of `sampan scheduler`."""
+
+    leader_elect: bool = setting(True, _LEADER_ELECT_HELP, group="Scheduler", negative=True)
+    process: ProcessSettings = nested(ProcessSettings, group=PROCESS)
+
+
+@dataclass(frozen=True, slots=True)
+class NodesSettings:
+    """Options of `sampan node`."""
+
+    simulated: int = setting(1, "Number of simulated nodes.", kind=integer(1, 32768, metavar="NODES"), group=NODES)
+    node_name: str = setting("node", "Name of the node; prefix of the names of several nodes.", group=NODES)
+    node: NodeSettings = nested(NodeSettings, group=NODES)
+    process: ProcessSettings = nested(ProcessSettings, group=PROCESS)
+
+
+@dataclass(frozen=True, slots=True)
+class AllLoopsSettings:
+    """Options of `sampan loops`, which `sampan up` starts."""
+
+    controllers: str = setting("*", "As for `sampan up`.", kind=_CONTROLLER_NAMES, group=CONTROLLERS)
+    scheduler: bool = setting(True, "As for `sampan up`.", group=CONTROLLERS, negative=True)
+    nodes: int = setting(1, "As for `sampan up`.", group=NODES)
+    node_runtime: str = setting(RUNTIMES[0], "As for `sampan up`.", kind=one_of(*RUNTIMES), group=NODES)
+    node_root: Path = setting(Path("sampan-node"), "Directory of a node of processes.", kind=DIRECTORY, group=NODES)
+    leader_elect: bool = setting(
+        False, "Elect a leader, because other servers use the same store and have loops too.", group=CONTROLLERS
+    )
+    signing: SigningSettings = nested(SigningSettings, group=CONTROLLERS)
+    node_cidrs: NodeCidrSettings = nested(NodeCidrSettings, group=CONTROLLERS)
+    process: ProcessSettings = nested(ProcessSettings, group=PROCESS)

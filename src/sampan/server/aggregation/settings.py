@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sampan.core.settings import setting
+from sampan.core.settings.kinds import FILE
+
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
@@ -22,9 +25,17 @@ class Intervals:
 class AggregationSettings:
     """How backends are reached."""
 
-    client_certificate: Path | None = None
-    client_key: Path | None = None
-    """What they are shown, so that they believe whom the server names; both or none."""
-    reject_redirects: bool = True
-    """A redirect of a backend is answered with 502."""
+    client_certificate: Path | None = setting(
+        None,
+        "Client certificate for the servers behind APIServices. Needs --proxy-client-key-file.",
+        name="proxy-client-cert-file",
+        kind=FILE,
+        default="pki/front-proxy-client.crt in --data",
+    )
+    client_key: Path | None = setting(None, "Key of --proxy-client-cert-file.", name="proxy-client-key-file", kind=FILE)
+    reject_redirects: bool = setting(
+        True,
+        "Return 502 if a server behind an APIService redirects.",
+        name="aggregator-reject-forwarding-redirect",
+    )
     intervals: Intervals = field(default_factory=Intervals)

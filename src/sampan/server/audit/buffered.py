@@ -13,26 +13,29 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sampan.core.settings import setting
+from sampan.core.settings.kinds import integer
 from sampan.server.audit.backend import Backend
 from sampan.server.audit.event import Event
 from sampan.server.audit.metrics import AuditMetrics
 
 SENDING_MAX = 32
 FLUSH_S = 10.0
+_EVENTS = integer(metavar="EVENTS")
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
     """How events are put together. Times are in seconds."""
 
-    buffer_size: int = 10_000
-    max_batch_size: int = 400
-    max_batch_wait_s: float = 30.0
-    """How long a batch that is not full may wait."""
-    throttle_enable: bool = True
-    throttle_qps: float = 10.0
-    """Batches a second."""
-    throttle_burst: int = 15
+    buffer_size: int = setting(10_000, "Events that may wait for a batch; further ones are dropped.", kind=_EVENTS)
+    max_batch_size: int = setting(400, "Largest size of a batch, in events.", name="max-size", kind=_EVENTS)
+    max_batch_wait_s: float = setting(30.0, "Longest time that a batch waits to be full.", name="max-wait")
+    throttle_enable: bool = setting(True, "Limit the rate of batches.")
+    throttle_qps: float = setting(10.0, "Average rate, in batches a second.")
+    throttle_burst: int = setting(
+        15, "Batches that may be sent at once after a pause.", kind=integer(metavar="BATCHES")
+    )
     concurrent: bool = True
     """Whether a batch need not wait for the one before it."""
 

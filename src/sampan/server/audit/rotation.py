@@ -13,6 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sampan.core.settings import setting
+from sampan.core.settings.kinds import integer
+
 _TIME = "%Y-%m-%dT%H-%M-%S"
 _PACKED = ".gz"
 
@@ -21,11 +24,19 @@ _PACKED = ".gz"
 class RotationSettings:
     """What is kept; 0: no bound."""
 
-    max_size_bytes: int = 100 << 20
-    """Beyond that the file is put aside. A single write may be longer."""
-    max_backups: int = 100
-    max_age_days: int = 366
-    compress: bool = False
+    max_size_bytes: int = setting(
+        100 << 20,
+        "Size in megabytes beyond which a new file is started; 0: never. A single write may be longer.",
+        name="maxsize",
+        kind=integer(0, metavar="MEGABYTES", factor=1 << 20),
+    )
+    max_backups: int = setting(
+        100, "Number of old files to keep; 0: all.", name="maxbackup", kind=integer(0, metavar="FILES")
+    )
+    max_age_days: int = setting(
+        366, "Days to keep old files; 0: any time.", name="maxage", kind=integer(0, metavar="DAYS")
+    )
+    compress: bool = setting(False, "Compress old files with gzip.")
 
 
 class RotatingFile:

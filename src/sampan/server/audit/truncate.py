@@ -6,18 +6,22 @@ Source: apiserver plugin/pkg/audit/truncate/truncate.go (1.36).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sampan.core.settings import setting
+from sampan.core.settings.kinds import integer
 from sampan.server.audit.backend import Backend
 from sampan.server.audit.event import Event
 from sampan.server.audit.metrics import AuditMetrics
+
+_BYTES = integer(metavar="BYTES")
 
 
 @dataclass(frozen=True, slots=True)
 class TruncateSettings:
     """How long events and batches may be; what is around the events of a batch is not counted."""
 
-    enabled: bool = False
-    max_batch_size_bytes: int = 10 << 20
-    max_event_size_bytes: int = 100 << 10
+    enabled: bool = setting(False, "Remove the bodies of events that are too large; drop events that still are.")
+    max_batch_size_bytes: int = setting(10 << 20, "Largest size of a batch.", name="max-batch-size", kind=_BYTES)
+    max_event_size_bytes: int = setting(100 << 10, "Largest size of an event.", name="max-event-size", kind=_BYTES)
 
 
 class TruncateBackend:

@@ -2,18 +2,37 @@
 
 from dataclasses import dataclass
 
+from sampan.core.settings import setting
+from sampan.core.settings.kinds import POSITIVE_DURATION, integer
+
+_REQUESTS = integer(0, metavar="REQUESTS")
+
 
 @dataclass(frozen=True, slots=True)
 class FlowControlSettings:
     """How many requests run at once, and who decides."""
 
-    priority_and_fairness: bool = True
-    """Off: the two limits hold for themselves, and what is beyond them is refused."""
-    max_requests_inflight: int = 400
-    max_mutating_requests_inflight: int = 200
-    """Requests that run at once. With priority and fairness their sum is the number of seats; without, 0: no limit."""
-    request_timeout_s: float = 60.0
-    """The longest that a request may take; it waits a quarter of its time at most."""
+    max_requests_inflight: int = setting(
+        400,
+        "Reading requests that run at once; 0: no limit. With priority and fairness, reading and changing requests "
+        "share the sum of both limits.",
+        kind=_REQUESTS,
+    )
+    max_mutating_requests_inflight: int = setting(
+        200, "Changing requests that run at once; 0: no limit.", kind=_REQUESTS
+    )
+    request_timeout_s: float = setting(
+        60.0,
+        "Timeout of requests other than watches and streams. A request waits for a seat at most a quarter of it.",
+        kind=POSITIVE_DURATION,
+        default="60s",
+    )
+    priority_and_fairness: bool = setting(
+        True,
+        "Let FlowSchemas and PriorityLevelConfigurations decide which requests run and which wait. If false, requests "
+        "beyond the two limits are refused.",
+        name="enable-priority-and-fairness",
+    )
 
     @property
     def seats(self) -> int:

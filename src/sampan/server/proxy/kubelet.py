@@ -12,6 +12,8 @@ from sampan.core import errors
 from sampan.core.errors import Reason, StatusError
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
+from sampan.core.settings import setting
+from sampan.core.settings.kinds import FILE, NAMES, SECONDS
 from sampan.core.tls_trust import client_context, unverified_context
 
 DEFAULT_PORT = 10250
@@ -32,14 +34,20 @@ class NodeReader(Protocol):
 class KubeletSettings:
     """How kubelets are reached."""
 
-    client_certificate: Path | None = None
-    client_key: Path | None = None
-    """What the server shows kubelets; both or none."""
-    certificate_authority: Path | None = None
-    """Who signs kubelets' serving certificates; None: they are not verified (as kube-apiserver)."""
-    preferred_address_types: tuple[str, ...] = PREFERRED_ADDRESS_TYPES
-    timeout_s: float = 5.0
-    """How long a connection may take."""
+    client_certificate: Path | None = setting(
+        None,
+        "Client certificate for kubelets. Needs --kubelet-client-key.",
+        kind=FILE,
+        default="pki/apiserver-kubelet-client.crt in --data",
+    )
+    client_key: Path | None = setting(None, "Key of --kubelet-client-certificate.", kind=FILE)
+    certificate_authority: Path | None = setting(
+        None, "CA certificates for the serving certificates of kubelets. Without it they are not verified.", kind=FILE
+    )
+    preferred_address_types: tuple[str, ...] = setting(
+        PREFERRED_ADDRESS_TYPES, "Types of Node addresses to connect to, the preferred one first.", kind=NAMES
+    )
+    timeout_s: float = setting(5.0, "Timeout of connecting to a kubelet.", kind=SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from sampan.core.settings import setting
+from sampan.core.settings.kinds import EXISTING_FILE, TEXT, list_of
 from sampan.storage.etcd.files import check_files
 
 PREFIX = "/registry"
@@ -14,15 +16,25 @@ PREFIX = "/registry"
 class EtcdSettings:
     """Settings of one store. Raises `ValueError` with the option that is wrong."""
 
-    servers: tuple[str, ...] = ("http://127.0.0.1:2379",)
-    """URLs of endpoints of one cluster: http or https, host and port."""
-    prefix: str = PREFIX
-    """Prefix of keys in etcd, in place of `/registry`."""
-    ca_file: Path | None = None
-    """CA bundle for the certificates of etcd's servers; None: the system's."""
-    cert_file: Path | None = None
-    key_file: Path | None = None
-    """Client certificate and its key; both or none."""
+    servers: tuple[str, ...] = setting(
+        ("http://127.0.0.1:2379",),
+        "Endpoints of one etcd cluster, with commas between them: http or https, host and port.",
+        kind=list_of(TEXT, metavar="URLS"),
+    )
+    prefix: str = setting(
+        PREFIX, "Prefix of all keys in etcd. Servers of one cluster have the same. It begins with a slash."
+    )
+    ca_file: Path | None = setting(
+        None,
+        "CA certificates for the certificates of etcd's servers.",
+        name="cafile",
+        kind=EXISTING_FILE,
+        default="those of the system",
+    )
+    cert_file: Path | None = setting(
+        None, "Client certificate for etcd. Needs --etcd-keyfile.", name="certfile", kind=EXISTING_FILE
+    )
+    key_file: Path | None = setting(None, "Key of --etcd-certfile.", name="keyfile", kind=EXISTING_FILE)
     attempt_s: float = 2.0
     """Deadline of one attempt, in seconds; the next attempt goes to another endpoint."""
     total_s: float = 5.0

@@ -1,0 +1,30 @@
+"""`EtcdRows`: the content of a store in etcd.
+
+etcd does not report when a row expires, so such a row gets its whole lifetime again.
+"""
+
+import time
+from typing import Final
+
+from sampan.app.engines.contents import OBJECTS
+from sampan.registry.kinds.core import event
+from sampan.server.loops.api_servers import addresses
+from sampan.storage.snapshot.rows import StoreRows
+from sampan.storage.store import KeyValue, Store, prefix_end
+
+_TTL_S: Final = {"/registry/events/": event.TTL_S, addresses.PREFIX: addresses.TTL_S}
+"""Lifetimes of rows by prefixes of their keys. Nothing else expires in Kubernetes."""
+
+
+class EtcdRows(StoreRows):
+    """Rows of objects of one revision."""
+
+    def __init__(self, store: Store, engine: str) -> None:
+        super().__init__(store, engine, expires_at=_expiry, start=OBJECTS, end=prefix_end(OBJECTS))
+
+
+def _expiry(row: KeyValue) -> float:
+    for prefix, ttl_s in _TTL_S.items():
+        if row.key.startswith(prefix):
+            return time.time() + ttl_s
+    return 0

@@ -1,0 +1,35 @@
+"""`StoreLocation`: a store that a command names, such as `sqlite:DIRECTORY` and `etcd:URL,URL`."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sampan.app.engines import ENGINES, Engine
+from sampan.app.settings import UpSettings
+from sampan.storage.snapshot.rows import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLocation:
+    """An engine with its settings, and the data directory."""
+
+    engine: Engine
+    directory: Path
+
+    def rows(self) -> AbstractAsyncContextManager[Rows]:
+        """See `Engine.rows`."""
+        return self.engine.rows(self.directory)
+
+
+def parse_store(text: str, engines: Mapping[str, Engine] | None = None) -> StoreLocation:
+    """Return the store of a URL. `engines` have other settings than the defaults. Raises `ValueError`."""
+    name, _, place = text.partition(":")
+    known = engines or {name: make() for name, make in ENGINES.items()}
+    found = known.get(name)
+    if found is None or not found.url_form or not place:
+        local_first = sorted(known.values(), key=lambda engine: not engine.local)
+        forms = " or ".join(engine.url_form for engine in local_first if engine.url_form)
+        raise ValueError(f"{text!r} names no store: {forms}")
+    engine, directory = found.at(place)
+    return StoreLocation(engine, directory or UpSettings().data)

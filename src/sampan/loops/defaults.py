@@ -1,0 +1,7 @@
+"""Defaults of settings. This module imports nothing, so that the command line can show them quickly."""
+
+from typing import Final
+
+CLUSTER_CIDR: Final = "10.128.0.0/9"
+"""Default range of Pod addresses. It does not overlap with the Services' 10.96.0.0/12."""
+LEGACY_TOKEN_CLEAN_UP_PERIOD_S: Final = 365 * 24 * 3600.0
