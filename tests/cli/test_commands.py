@@ -1,8 +1,12 @@
 """Names of commands: suggestions for mistakes, and what only kubectl has."""
 
+import subprocess
+import sys
+
+import click
 import pytest
 
-from sampan.cli.main import main
+from sampan.cli.main import cli, main
 
 
 def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, str, str]:
@@ -31,6 +35,24 @@ def test_an_unknown_command_says_what_to_type(
     assert out == ""
     assert message in error
     assert len(error.splitlines()) == 1
+
+
+def test_help_lists_all_commands_that_are_not_hidden(capsys: pytest.CaptureFixture[str]) -> None:
+    context = click.Context(cli)
+    commands = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    shown = sorted(name for name, command in commands.items() if command is not None and not command.hidden)
+    code, out, _ = ended(capsys, "--help")
+    lines = [line.split() for line in out[out.index("Commands:") :].splitlines()[1:] if line[2:3].strip()]
+    assert (code, sorted(words[0] for words in lines)) == (0, shown)
+    assert all(len(words) > 1 for words in lines)
+
+
+def test_help_does_not_load_the_commands() -> None:
+    check = (
+        "import sys; from click.testing import CliRunner; from sampan.cli.main import cli; "
+        "CliRunner().invoke(cli, ['--help']); sys.exit('sampan.cli.up' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
 def test_the_option_version_is_the_command_version(capsys: pytest.CaptureFixture[str]) -> None:

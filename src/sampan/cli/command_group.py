@@ -9,11 +9,26 @@ import click
 
 
 class CommandGroup(click.Group):
-    """Its `modules` name the module of each command; the module has the command as `<name>_command`."""
+    """Its `modules` name the module of each command; the module has the command as `<name>_command`.
 
-    def __init__(self, *arguments: Any, modules: Mapping[str, str], **options: Any) -> None:
+    `summaries` are the lines of --help, so that it need not load the commands: all of them take seconds. Commands
+    without one are hidden. Without any, --help loads the commands.
+    """
+
+    def __init__(
+        self, *arguments: Any, modules: Mapping[str, str], summaries: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
         self._modules = modules
+        self._summaries = summaries or {}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands in --help."""
+        if not self._summaries:
+            return super().format_commands(ctx, formatter)
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._summaries.items()))
+        return None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, for --help."""

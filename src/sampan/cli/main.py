@@ -19,6 +19,7 @@ _COMMANDS = {
     "api-resources": "sampan.cli.objects.api_resources",
     "apply": "sampan.cli.objects.apply",
     "completion": "sampan.cli.completion",
+    "config": "sampan.cli.config",
     "controllers": "sampan.cli.controllers",
     "delete": "sampan.cli.objects.delete",
     "describe": "sampan.cli.objects.describe",
@@ -35,8 +36,28 @@ _COMMANDS = {
     "wait": "sampan.cli.objects.wait",
 }
 """The module of each command; it calls the command `<name>_command`."""
+_SUMMARIES = {
+    "up": "Run a Kubernetes API server.",
+    "config": "Print the settings of `sampan up`.",
+    "controllers": "Run control loops: Deployments get ReplicaSets, and so on.",
+    "scheduler": "Run a scheduler: Pods get nodes.",
+    "node": "Run nodes.",
+    "get": "Show objects.",
+    "describe": "Show an object in detail, with its events.",
+    "apply": "Create or change objects as manifests describe them.",
+    "delete": "Delete objects.",
+    "wait": "Wait for a condition of objects.",
+    "api-resources": "List the types of resources of the server.",
+    "snapshot": "Save the content of a store to a file, and restore it.",
+    "storage": "Copy and check stores.",
+    "generate": "Write manifests and code from declared types, and types from CRDs.",
+    "completion": "Print the completion script of a shell.",
+    "plugin": "List plug-ins.",
+    "version": "Show the version.",
+}
+"""Lines of --help, most used first. Without them --help would load all commands, which takes seconds."""
 _OF_KUBECTL = """
-annotate attach auth autoscale certificate cluster-info config cordon cp create debug diff drain edit events exec
+annotate attach auth autoscale certificate cluster-info cordon cp create debug diff drain edit events exec
 explain expose kustomize label logs patch port-forward proxy replace rollout run scale set taint top uncordon
 """
 
@@ -68,7 +89,9 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
         ctx.exit()
 
 
-@click.group(cls=SampanGroup, modules=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=SampanGroup, modules=_COMMANDS, summaries=_SUMMARIES, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
 )
