@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from sampan.app.cluster import run_cluster
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
-from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import delete
 from sampan.server.loops.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
 from sampan.storage.encoding import encode
 from sampan.storage.memory import MemoryStore
@@ -44,7 +44,7 @@ async def _delete(cluster: Cluster, group: str, resource: str, namespace: str, n
     endpoint = cluster.endpoint(group, "v1", resource)
     assert endpoint is not None
     context = Context(user="admin", groups=("system:masters",), namespace=namespace, name=name)
-    await delete(endpoint.store, context, name, DeleteOptions(clock=cluster.clock))
+    await delete(endpoint.store, context, cluster.clock)
 
 
 def _names(cluster: Cluster, resource: str) -> list[tuple[str, str]]:

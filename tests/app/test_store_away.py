@@ -9,9 +9,8 @@ import pytest
 from sampan.app.cluster import run_cluster
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
-from sampan.registry.rest.create import CreateOptions, create
-from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import create, delete
 from sampan.server.loops.api_servers.addresses import Address, ServerAddresses
 from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.storage.memory import MemoryStore
@@ -105,7 +104,7 @@ async def make(cluster: Cluster, plural: str) -> None:
     endpoint = cluster.endpoint(*CRDS)
     assert endpoint is not None
     context = Context(user="admin", groups=("system:masters",))
-    await create(endpoint.store, context, crd(plural), CreateOptions(clock=cluster.clock))
+    await create(endpoint.store, context, crd(plural), cluster.clock)
 
 
 def conditions(cluster: Cluster, plural: str) -> set[str]:
@@ -152,7 +151,7 @@ async def test_a_crd_whose_end_could_not_be_written_ends_when_the_store_is_back(
         endpoint = cluster.endpoint(*CRDS)
         assert endpoint is not None
         context = Context(user="admin", groups=("system:masters",), name="widgets.example.com")
-        await delete(endpoint.store, context, "widgets.example.com", DeleteOptions(clock=cluster.clock))
+        await delete(endpoint.store, context, cluster.clock)
         await asyncio.sleep(20)
         assert cluster.reader.get("apiextensions.k8s.io", "customresourcedefinitions", "", "widgets.example.com")
         store.away = False

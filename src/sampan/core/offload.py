@@ -105,6 +105,12 @@ def count_steps(steps: int) -> None:
         _steps_left.set(left - steps)
 
 
+def fits_loop() -> bool:
+    """Report whether the request is small: computations that do not count their steps may run on the loop."""
+    work = _current.get()
+    return work is None or work.size_bytes < LARGE_BYTES
+
+
 async def offloaded(function: Callable[..., T], *args: object) -> T:
     """Return `function(*args)`, computed in a thread if the request is large.
 

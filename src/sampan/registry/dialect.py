@@ -127,17 +127,22 @@ class Dialect:
     """
 
     read: Callable[[CompiledSchema, Object, list[str] | None], None]
-    """Check, prune and default a body in place; append the paths of unknown fields. Raises `DecodeError`.
+    """Check and prune a body in place; append the paths of unknown fields. Raises `DecodeError`.
 
-    Values of custom resources are checked later, by validation. Source: apiextensions
-    pkg/apiserver/schema/{pruning,defaulting}.
+    Values of custom resources are checked later, by validation. Source: apiextensions pkg/apiserver/schema/pruning.
     """
 
     read_applied: Callable[[CompiledSchema, Object], None]
-    """Decode and default the result of a server-side apply in place. Raises `DecodeError`.
+    """Decode the result of a server-side apply in place. Raises `DecodeError`.
 
     Nulls in custom resources stay, so that validation refuses them where the schema does not allow them. Source:
     apiserver pkg/endpoints/handlers/patch.go applyPatcher.
+    """
+
+    default: Callable[[CompiledSchema, Object], None]
+    """Set the schema's defaults in place, after `read` or `read_applied`.
+
+    Decoding has set those of built-in types. Source: apiextensions pkg/apiserver/schema/defaulting.
     """
 
     strict_faults: Callable[[list[str], list[str]], list[str]]
@@ -239,12 +244,18 @@ def _decode_applied(compiled: CompiledSchema, obj: Object) -> None:
 
 def _prune(compiled: CompiledSchema, obj: Object, unknown: list[str] | None) -> None:
     compiled.prune(obj, unknown=unknown)
-    compiled.default(obj)
 
 
 def _prune_nothing(compiled: CompiledSchema, obj: Object) -> None:
     compiled.read_metadata(obj)
+
+
+def _default(compiled: CompiledSchema, obj: Object) -> None:
     compiled.default(obj)
+
+
+def _default_nothing(compiled: CompiledSchema, obj: Object) -> None:
+    """Keep the defaults that decoding has set."""
 
 
 def _in_text_order(duplicates: list[str], unknown: list[str]) -> list[str]:
@@ -296,6 +307,7 @@ BUILTIN: Final = Dialect(
     has_internal_version=True,
     read=_decode,
     read_applied=_decode_applied,
+    default=_default_nothing,
     strict_faults=_in_text_order,
     admission_refuses_unknown_fields=True,
     as_encoded=with_nulls,
@@ -330,6 +342,7 @@ CUSTOM: Final = Dialect(
     has_internal_version=False,
     read=_prune,
     read_applied=_prune_nothing,
+    default=_default,
     strict_faults=_in_turn,
     admission_refuses_unknown_fields=False,
     as_encoded=_unchanged,

@@ -5,7 +5,6 @@ in (built-ins: the hub; custom resources: the request's), and the stored version
 """
 
 from collections.abc import Callable
-from copy import copy
 from typing import TypeVar
 
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
@@ -138,14 +137,6 @@ class Endpoint:
         webhook converts, it may be called several times. Raises `StatusError` 500.
         """
         return await offloaded(work) if self._awaited is None else await self._awaited.run(work)
-
-    def with_parts(
-        self, *, store: ResourceStore, compiled: CompiledSchema, field_managers: dict[str, FieldManager]
-    ) -> "Endpoint":
-        """The same endpoint with other parts, for one request that is observed."""
-        other = copy(self)
-        other.store, other._compiled, other._field_managers = store, compiled, field_managers
-        return other
 
     def _make_field_manager(self, subresource: str) -> FieldManager:
         versions = {str(self._api_version(name)): version for name, version in self.definition.versions.items()}

@@ -79,7 +79,7 @@ async def test_an_update_shows_what_is_put_back(api: Api) -> None:
     [
         ({"metadata": {"name": "a"}, "data": {"a b": "c"}}, "validation", 422),
         ({"metadata": {"name": "a"}, "data": 1}, "decode", 400),
-        ([], "refused", 400),
+        ([], "read", 400),
     ],
     ids=["invalid", "unreadable", "no object"],
 )
@@ -149,7 +149,7 @@ async def test_a_request_after_a_traced_one_is_not_traced(api: Api) -> None:
 def test_a_step_lasts_from_the_end_of_the_one_before_without_the_observing() -> None:
     times = iter([0.0, 1.0, 3.0, 10.0, 10.0, 12.0, 13.0, 20.0])
     recorder = Recorder(lambda: next(times))
-    with recorder.step("a", dict):  # observed from 1 to 3, ends at 10; looked at again from 10 to 12; goes on at 13
+    with recorder.part("a", dict):  # observed from 1 to 3, ends at 10; looked at again from 10 to 12; goes on at 13
         pass
     recorder.end("b")
     assert [(step.name, step.took_s) for step in recorder.steps] == [("a", 8.0), ("b", 7.0)]
@@ -201,7 +201,7 @@ def _boat(name: str, **spec: Any) -> dict[str, Any]:
 
 async def test_custom_resources_show_what_is_pruned_and_what_is_defaulted(boats: Api) -> None:
     trace = (await boats.post(f"{BOATS}?{QUERY}", _boat("b", sail="red"))).body
-    assert {"op": "remove", "path": "/spec/sail"} in _step(trace, "prune")["changes"]
+    assert {"op": "remove", "path": "/spec/sail"} in _step(trace, "decode")["changes"]
     assert {"op": "add", "path": "/spec/crew", "value": 2} in _step(trace, "defaults")["changes"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sampan.registry.rest import create as rest_create
+from sampan.registry.write import creation
 from tests.server.cluster import Api
 from tests.server.verbs.objects import (
     CONFIG_MAPS,
@@ -208,7 +208,7 @@ async def test_generated_names_give_up_in_the_end(api: Api, monkeypatch: pytest.
         tried.append(base)
         return f"{base}same"
 
-    monkeypatch.setattr(rest_create, "generate_name", always_the_same)
+    monkeypatch.setattr(creation, "generate_name", always_the_same)
     await api.create(CONFIG_MAPS, {"metadata": {"generateName": "x-"}})
     tried.clear()
     answer = await api.post(CONFIG_MAPS, {"metadata": {"generateName": "x-"}})

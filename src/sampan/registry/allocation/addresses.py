@@ -8,9 +8,9 @@ from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.allocation.allocators import Holder, TakenElsewhere, family_of
 from sampan.registry.kinds.rules.ip_addresses import parse_ip
-from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import create
 from sampan.storage.encoding import decode
 from sampan.storage.store import Conflict
 
@@ -32,7 +32,7 @@ class AddressClaims:
         name = canonical(ip)
         ctx = Context(user=_USER, groups=("system:masters",), name=name)
         try:
-            await create(self.store, ctx, _address(name, holder), CreateOptions(clock=self._clock))
+            await create(self.store, ctx, _address(name, holder), self._clock)
         except StatusError as error:
             if error.reason is not Reason.ALREADY_EXISTS:
                 raise

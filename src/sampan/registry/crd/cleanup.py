@@ -7,21 +7,21 @@ Source: apiextensions pkg/controller/finalizer/crd_finalizer.go (1.36).
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
-from sampan.core.offload import begin_work, offloaded
+from sampan.core.offload import begin_work
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.conditions import Condition, is_true, make_condition, set_condition
 from sampan.registry.crd.provider import CLEANUP_FINALIZER
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.rest.store import ResourceStore
-from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
 from sampan.registry.strategy import Context
-from sampan.storage.encoding import decode
+from sampan.registry.write.own import Edit, UpdateOptions, delete, update
+from sampan.registry.write.write import Part
 from sampan.storage.records import Record, WatchEnded
 from sampan.storage.store import STORE_ERRORS, StoreError
 
@@ -111,7 +111,7 @@ class CleanUp:
     async def _delete_one(self, store: ResourceStore, record: Record) -> None:
         ctx = Context(user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name)
         try:
-            await delete(store, ctx, record.name, DeleteOptions(clock=self._cluster.clock))
+            await delete(store, ctx, self._cluster.clock)
         except (StatusError, *STORE_ERRORS) as error:
             is_gone = isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND
             if not is_gone and self._is_served_by(store):
@@ -120,35 +120,30 @@ class CleanUp:
     async def _say(self, reason: str, message: str) -> None:
         now = format_time(self._cluster.clock.now())
 
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            wanted: Object = await offloaded(decode, stored)
+        def edit(wanted: Object, old: Object) -> None:
             set_condition(wanted, make_condition("Terminating", True, reason, message), now)
-            await offloaded(track_status, self._endpoint, old, wanted, self._cluster.clock)
-            return wanted
+            track_status(self._endpoint, old, wanted, self._cluster.clock)
 
-        await self._update(transform, Part.STATUS)
+        await self._update(edit, Part.STATUS)
 
     async def _release(self, condition: Condition) -> None:
         now = format_time(self._cluster.clock.now())
 
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            wanted: Object = await offloaded(decode, stored)
+        def edit(wanted: Object, old: Object) -> None:
             metadata = wanted["metadata"]
             metadata["finalizers"] = [name for name in metadata.get("finalizers", ()) if name != CLEANUP_FINALIZER]
             if not metadata["finalizers"]:
                 del metadata["finalizers"]
             set_condition(wanted, condition, now)
-            await offloaded(track_status, self._endpoint, old, wanted, self._cluster.clock)
-            return wanted
+            track_status(self._endpoint, old, wanted, self._cluster.clock)
 
-        await self._update(transform, Part.ALL)
+        await self._update(edit, Part.ALL)
 
-    async def _update(self, transform: Transform, part: Part) -> None:
-        options = UpdateOptions(
-            clock=self._cluster.clock, part=part, uid=self._crd["metadata"]["uid"], faults=lambda new, old: []
-        )
+    async def _update(self, edit: Edit, part: Part) -> None:
+        options = UpdateOptions(part=part, uid=self._crd["metadata"]["uid"], faults=lambda new, old: [])
+        ctx = replace(_CONTEXT, name=self._name)
         begin_work(self._cluster.offload)
-        await update(self._endpoint.store, _CONTEXT, self._name, transform, options)
+        await update(self._endpoint.store, ctx, edit, self._cluster.clock, options)
 
 
 async def _next_change(store: ResourceStore) -> None:

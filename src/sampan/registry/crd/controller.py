@@ -9,6 +9,7 @@ Source: apiextensions pkg/controller/{status,establish,finalizer,apiapproval,non
 import asyncio
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -28,8 +29,9 @@ from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of, weigh
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import UpdateOptions, update
+from sampan.registry.write.write import Part
 from sampan.storage.encoding import decode
 from sampan.storage.records import CacheReset, Delivery, WatcherTooSlow
 from sampan.storage.signal import Signal
@@ -306,13 +308,14 @@ class CrdController:
             self._cleaning.discard(crd["metadata"]["uid"])
 
     async def _write_status(self, crd: Object) -> None:
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            copy: Object = await offloaded(lambda: decode(self._endpoint.store.plain(crd)))
-            await offloaded(track_status, self._endpoint, old, copy, self._cluster.clock)
+        def edit(stored: Object, old: Object) -> Object:
+            copy: Object = decode(self._endpoint.store.plain(crd))
+            track_status(self._endpoint, old, copy, self._cluster.clock)
             return copy
 
-        options = UpdateOptions(clock=self._cluster.clock, part=Part.STATUS, faults=lambda new, old: [])
-        await update(self._endpoint.store, _CONTEXT, crd["metadata"]["name"], transform, options)
+        options = UpdateOptions(part=Part.STATUS, faults=lambda new, old: [])
+        ctx = replace(_CONTEXT, name=crd["metadata"]["name"])
+        await update(self._endpoint.store, ctx, edit, self._cluster.clock, options)
 
 
 def _age(crd: Object) -> tuple[str, str]:

@@ -46,6 +46,7 @@ class ResourceStore:
         "others",
         "prefix",
         "reader",
+        "serves_status",
         "store",
         "strategy",
     )
@@ -65,6 +66,7 @@ class ResourceStore:
         to_stored: Convert | None = None,
     ) -> None:
         self.definition = definition
+        self.serves_status = any(version.status for version in definition.versions.values())
         self.strategy = strategy
         self.store = store
         self.cache = cache

@@ -7,6 +7,7 @@ Source: apiserver pkg/admission/{interfaces,chain}.go, pkg/admission/plugin/webh
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -56,6 +57,8 @@ class Attributes:
     """Loop time at which the request must have been answered; 0 = none."""
     gone: Callable[[], Coroutine[Any, Any, None]] | None = None
     """Returns when the client has gone."""
+    observer: "AdmissionObserver | None" = None
+    """Observes the plug-ins of this request, such as a trace."""
     abandoned: bool = False
     """Whether the client was seen to be gone."""
     reinvoke: bool = False
@@ -64,6 +67,13 @@ class Attributes:
     """Whether this is that second run."""
     memory: dict[str, Any] = field(default_factory=dict)
     """What plug-ins keep from their first run to their second, each under its name."""
+
+
+class AdmissionObserver(Protocol):
+    """Observer of the plug-ins that a request passes."""
+
+    def plugin(self, kind: str, name: str, attributes: Attributes) -> AbstractContextManager[Any]:
+        """Return a context in which a plug-in admits (`kind` is admit) or validates."""
 
 
 class Plugin(Protocol):
@@ -181,6 +191,9 @@ class AdmissionChain:
 
     async def _ask(self, kind: str, asks: tuple[tuple[str, Ask, Observe], ...], attributes: Attributes) -> None:
         """One plug-in after the other, each timed."""
+        observer = attributes.observer
+        if observer is not None:
+            asks = tuple((name, _observed(ask, observer, kind, name), observe) for name, ask, observe in asks)
         began = monotonic()
         for name, ask, observe in asks:
             try:
@@ -226,6 +239,14 @@ class AdmissionChain:
 
     def _is_awake(self, plugin: Plugin) -> bool:
         return self._configuration_changed is None or not isinstance(plugin, ConfiguredPlugin) or plugin.is_configured()
+
+
+def _observed(ask: Ask, observer: AdmissionObserver, kind: str, name: str) -> Ask:
+    async def observed(attributes: Attributes) -> None:
+        with observer.plugin(kind, name, attributes):
+            await ask(attributes)
+
+    return observed
 
 
 def configuring(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:

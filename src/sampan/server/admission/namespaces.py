@@ -10,8 +10,8 @@ from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.reader import CacheReader
-from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import create
 from sampan.server.admission.chain import Attributes
 
 _NAMESPACES: Final = GroupResource("", "namespaces")
@@ -54,7 +54,7 @@ class NamespaceAutoProvision:
         namespace: Object = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}, "spec": {}}
         endpoint.store.strategy.default(namespace)
         try:
-            await create(endpoint.store, Context(name=name), namespace, CreateOptions(self._cluster.clock))
+            await create(endpoint.store, Context(name=name), namespace, self._cluster.clock)
         except StatusError as error:
             if error.reason is not Reason.ALREADY_EXISTS:
                 raise forbidden(attributes.gvr.group_resource, attributes.name, error.message) from None

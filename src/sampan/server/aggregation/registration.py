@@ -16,9 +16,7 @@ from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.definition import ResourceDefinition
-from sampan.registry.rest.create import CreateOptions, create
-from sampan.registry.rest.delete import DeleteOptions, delete
-from sampan.registry.rest.update import UpdateOptions, update
+from sampan.registry.write.own import create, delete, update
 from sampan.server.aggregation.api_service import GROUP, RESOURCE
 from sampan.server.aggregation.status import context_of, endpoint_of
 from sampan.server.discovery.order import group_priority, version_priority
@@ -104,9 +102,7 @@ class Registration:
     async def _create(self, obj: Object) -> None:
         endpoint = endpoint_of(self._cluster)
         try:
-            await create(
-                endpoint.store, context_of(obj["metadata"]["name"]), obj, CreateOptions(clock=self._cluster.clock)
-            )
+            await create(endpoint.store, context_of(obj["metadata"]["name"]), obj, self._cluster.clock)
         except StatusError as error:
             if error.reason is not Reason.ALREADY_EXISTS:
                 raise
@@ -114,23 +110,20 @@ class Registration:
     async def _mend(self, name: str, wanted: Object) -> None:
         store = endpoint_of(self._cluster).store
 
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            if old is None:
-                raise store.not_found(name)
-            obj: Object = store.decode(stored)
+        def edit(obj: Object, old: Object) -> Object:
             return {**obj, "spec": wanted["spec"]}
 
         try:
-            await update(store, context_of(name), name, transform, UpdateOptions(clock=self._cluster.clock))
+            await update(store, context_of(name), edit, self._cluster.clock)
         except StatusError as error:
             if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
                 raise
 
     async def _delete(self, obj: Object) -> None:
         metadata = obj["metadata"]
-        options = DeleteOptions(clock=self._cluster.clock, uid=metadata["uid"])
+        store, ctx = endpoint_of(self._cluster).store, context_of(metadata["name"])
         try:
-            await delete(endpoint_of(self._cluster).store, context_of(metadata["name"]), metadata["name"], options)
+            await delete(store, ctx, self._cluster.clock, uid=metadata["uid"])
         except StatusError as error:
             if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
                 raise

@@ -5,8 +5,9 @@ from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import UpdateOptions, update
+from sampan.registry.write.write import Part
 from sampan.server.aggregation.api_service import AVAILABLE, GROUP, RESOURCE, ApiService, api_service_of, condition_of
 from sampan.server.aggregation.availability import Verdict
 
@@ -31,14 +32,11 @@ async def write_verdict(cluster: Cluster, api_service: ApiService, verdict: Verd
     if present is None or present == _told(present, api_service, verdict, now):
         return
 
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        if old is None:
-            raise endpoint.store.not_found(api_service.name)
-        return _told(endpoint.store.decode(stored), api_service, verdict, now)
+    def edit(obj: Object, old: Object) -> Object:
+        return _told(obj, api_service, verdict, now)
 
-    options = UpdateOptions(clock=cluster.clock, part=Part.STATUS)
     try:
-        await update(endpoint.store, context_of(api_service.name), api_service.name, transform, options)
+        await update(endpoint.store, context_of(api_service.name), edit, cluster.clock, UpdateOptions(part=Part.STATUS))
     except StatusError as error:
         if error.reason is not Reason.NOT_FOUND:
             raise

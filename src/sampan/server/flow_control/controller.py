@@ -17,8 +17,9 @@ from sampan.core.time import timestamp
 from sampan.registry.cluster import Cluster
 from sampan.registry.follower import Apply
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP
-from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import Edit, UpdateOptions, update
+from sampan.registry.write.write import Part
 from sampan.server.flow_control.borrowing import ADJUSTMENT_PERIOD_S, rebalance
 from sampan.server.flow_control.configuration import CATCH_ALL, Configuration, digest
 from sampan.server.flow_control.dealer import deal, hash_flow
@@ -125,10 +126,10 @@ class FlowController:
         for obj, level, found in self._configuration.dangling:
             name = obj["metadata"]["name"]
             condition = dangling_condition(level, found, timestamp(self._cluster.clock))
-            options = UpdateOptions(clock=self._cluster.clock, part=Part.STATUS)
+            clock, options = self._cluster.clock, UpdateOptions(part=Part.STATUS)
             ctx = Context(user=_USER, groups=("system:masters",), namespace="", name=name)
             try:
-                await update(endpoint.store, ctx, name, _with_condition(condition), options)
+                await update(endpoint.store, ctx, _with_condition(condition), clock, options)
             except StatusError as error:
                 if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
                     _log.warning("condition of a flow schema", extra={"schema": name, "error": error.message})
@@ -183,12 +184,10 @@ def _keep_in(objects: dict[str, Object]) -> Apply:
     return apply
 
 
-def _with_condition(condition: Object) -> Transform:
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        obj: Object = decode(stored)
+def _with_condition(condition: Object) -> Edit:
+    def edit(obj: Object, old: Object) -> None:
         status = obj.get("status") or {}
         others = [each for each in status.get("conditions") or () if each.get("type") != condition["type"]]
         obj["status"] = {**status, "conditions": [*others, condition]}
-        return obj
 
-    return transform
+    return edit

@@ -11,8 +11,8 @@ from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.kinds.scheduling.priority_class import SYSTEM_PRIORITY_CLASSES
-from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import create
 
 SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")
 _DESCRIPTIONS = {
@@ -98,7 +98,7 @@ async def _ensure(endpoint: Endpoint, obj: Object, clock: Clock) -> None:
     store.strategy.default(obj)
     ctx = Context(user=_USER, groups=("system:masters",), namespace=namespace, name=metadata["name"])
     try:
-        await create(store, ctx, obj, CreateOptions(clock=clock))
+        await create(store, ctx, obj, clock)
     except StatusError as error:
         if error.reason is not Reason.ALREADY_EXISTS:
             raise

@@ -3,16 +3,14 @@
 Source: kubernetes pkg/controlplane/controller/defaultservicecidr (1.36).
 """
 
-from copy import deepcopy
-
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock, timestamp
 from sampan.registry.cluster import Cluster
-from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.rest.store import ResourceStore
-from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import UpdateOptions, create, update
+from sampan.registry.write.write import Part
 from sampan.server.loops.allocation_repair import AllocationRepair
 from sampan.storage.encoding import decode
 from sampan.storage.store import Untransformable
@@ -46,13 +44,12 @@ async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Cl
     api = {"kind": "ServiceCIDR", "apiVersion": "networking.k8s.io/v1"}
     wanted: Object = {**api, "metadata": {"name": NAME}, "spec": {"cidrs": cidrs}}
     try:
-        await create(store, ctx, wanted, CreateOptions(clock=clock))
+        await create(store, ctx, wanted, clock)
     except StatusError as error:
         if error.reason is not Reason.ALREADY_EXISTS:
             raise  # else another server created it, or one that stopped before it wrote the Ready condition
 
-    async def ready(obj: Object | None, _: bytes) -> Object:
-        assert obj is not None
+    def ready(obj: Object, old: Object) -> None:
         condition = {
             "type": "Ready",
             "status": "True",
@@ -60,6 +57,6 @@ async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Cl
             "reason": "",
             "message": "Kubernetes default Service CIDR is ready",
         }
-        return {**deepcopy(obj), "status": {"conditions": [condition]}}
+        obj["status"] = {"conditions": [condition]}
 
-    await update(store, ctx, NAME, ready, UpdateOptions(clock=clock, part=Part.STATUS))
+    await update(store, ctx, ready, clock, UpdateOptions(part=Part.STATUS))

@@ -15,9 +15,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
-from sampan.registry.rest.create import CreateOptions, create
-from sampan.registry.rest.update import UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import create, update
 
 NAMESPACE = "kube-system"
 NAME = "extension-apiserver-authentication"
@@ -39,7 +38,7 @@ async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> N
             "data": dict(data),
         }
         try:
-            await create(endpoint.store, ctx, obj, CreateOptions(clock=cluster.clock))
+            await create(endpoint.store, ctx, obj, cluster.clock)
             return
         except StatusError as error:
             if error.reason is not Reason.ALREADY_EXISTS:
@@ -47,13 +46,10 @@ async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> N
     elif combined(present.get("data") or {}, data, cluster.clock.now()) == present.get("data"):
         return
 
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        if old is None:
-            raise endpoint.store.not_found(NAME)
-        obj: Object = endpoint.store.decode(stored)
-        return {**obj, "data": combined(obj.get("data") or {}, data, cluster.clock.now())}
+    def edit(obj: Object, old: Object) -> None:
+        obj["data"] = combined(obj.get("data") or {}, data, cluster.clock.now())
 
-    await update(endpoint.store, ctx, NAME, transform, UpdateOptions(clock=cluster.clock))
+    await update(endpoint.store, ctx, edit, cluster.clock)
 
 
 def combined(present: Mapping[str, str], own: Mapping[str, str], now: datetime) -> dict[str, str]:

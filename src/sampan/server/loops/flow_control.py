@@ -21,10 +21,9 @@ from sampan.registry.kinds.flowcontrol.bootstrap import (
     priority_levels,
 )
 from sampan.registry.kinds.flowcontrol.flow_schema import same_spec
-from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.rest.metadata import fill_system_fields
-from sampan.registry.rest.update import UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import delete, update
 from sampan.storage.encoding import decode, encode
 from sampan.storage.store import KeyExists, Untransformable
 
@@ -76,12 +75,11 @@ async def _ensure(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> 
     if revised(decode(record.value), name, spec) is None:
         return
 
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        existing: Object = decode(stored)
-        return revised(existing, name, spec) or existing
+    def edit(existing: Object, old: Object) -> Object | None:
+        return revised(existing, name, spec)
 
     try:
-        await update(store, _context(name), name, transform, UpdateOptions(clock=clock))
+        await update(store, _context(name), edit, clock)
     except StatusError as error:
         if error.reason not in (Reason.CONFLICT, Reason.NOT_FOUND):
             raise
@@ -164,7 +162,7 @@ def _unwanted(endpoint: Endpoint, specs: dict[str, Object]) -> Iterator[str]:
 
 async def _remove(endpoint: Endpoint, name: str, clock: Clock) -> None:
     try:
-        await delete(endpoint.store, _context(name), name, DeleteOptions(clock=clock))
+        await delete(endpoint.store, _context(name), clock)
     except StatusError as error:
         if error.reason is not Reason.NOT_FOUND:
             raise

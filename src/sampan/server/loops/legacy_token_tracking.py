@@ -22,9 +22,8 @@ from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.tracking import track
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.create import CreateOptions, create
-from sampan.registry.rest.update import UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import UpdateOptions, create, update
 from sampan.storage.records import CacheReset, WatcherTooSlow
 from sampan.storage.store import STORE_ERRORS
 
@@ -84,7 +83,7 @@ class TrackingSince:
                 self._endpoint.store,
                 _context(TRACKING_NAMESPACE, TRACKING_NAME),
                 obj,
-                CreateOptions(clock=self._cluster.clock),
+                self._cluster.clock,
             )
         except StatusError as error:
             if error.reason not in _PASSING:
@@ -93,17 +92,13 @@ class TrackingSince:
     async def _mend(self) -> None:
         store = self._endpoint.store
 
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            if old is None:
-                raise store.not_found(TRACKING_NAME)
-            obj: Object = store.decode(stored)
+        def edit(obj: Object, old: Object) -> None:
             obj["data"] = {**(obj.get("data") or {}), TRACKING_KEY: self._today()}
             track(self._endpoint, old, obj, self._cluster.clock)
-            return obj
 
         ctx = _context(TRACKING_NAMESPACE, TRACKING_NAME)
         try:
-            await update(store, ctx, TRACKING_NAME, transform, UpdateOptions(clock=self._cluster.clock))
+            await update(store, ctx, edit, self._cluster.clock)
         except StatusError as error:
             if error.reason not in _PASSING:
                 raise
@@ -144,19 +139,13 @@ class LastUse:
     async def _write(self, namespace: str, name: str, uid: str, today: str) -> None:
         endpoint = self._cluster.endpoint("", "v1", "secrets")
         assert endpoint is not None
-        store = endpoint.store
 
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            if old is None:
-                raise store.not_found(name)
-            obj: Object = store.decode(stored)
+        def edit(obj: Object, old: Object) -> None:
             metadata = obj["metadata"]
             metadata["labels"] = {**(metadata.get("labels") or {}), LAST_USED_LABEL: today}
             track(endpoint, old, obj, self._cluster.clock)
-            return obj
 
-        options = UpdateOptions(clock=self._cluster.clock, uid=uid)
-        await update(store, _context(namespace, name), name, transform, options)
+        await update(endpoint.store, _context(namespace, name), edit, self._cluster.clock, UpdateOptions(uid=uid))
 
 
 def _context(namespace: str, name: str) -> Context:

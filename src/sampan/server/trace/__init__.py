@@ -1,5 +1,4 @@
-"""Traces of dry-run writes: each step of a request's way, what it changed and what it took.
+"""Traces of dry-run writes: the steps of a request, what each changed and how long it took.
 
-A trace is made by putting observed parts in the place of a request's own: see `seams.py`. Untraced requests know
-nothing of it.
+A `Recorder` observes the steps as they run: see `registry/write/steps.py`.
 """

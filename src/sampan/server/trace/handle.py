@@ -11,7 +11,6 @@ from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.request import Request, Response
 from sampan.server.status import json_response
 from sampan.server.trace.recorder import Recorder
-from sampan.server.trace.seams import ObservedChain, observe_body, observed_endpoint
 from sampan.server.verbs.create import create
 from sampan.server.verbs.patch import patch
 from sampan.server.verbs.scope import Scope
@@ -39,13 +38,11 @@ async def traced(scope: Scope) -> Response:
     if request.query.get("dryRun") != ["All"]:
         raise bad_request("only a dry run can be traced: dryRun=All is required")
     await _check_allowed(scope)
-    recorder = Recorder()
-    observe_body(request, recorder)
+    recorder = Recorder(request=request)
     request.headers = {**request.headers, "accept": "application/json"}
-    endpoint = observed_endpoint(scope.endpoint, request.info.subresource, recorder)
-    chain = ObservedChain(scope.admission, recorder)
+    scope.observer = recorder
     try:
-        answer = await verb(Scope(request, endpoint, chain, scope.cluster, scope.shared))
+        answer = await verb(scope)
     except StatusError as error:
         if not any(step.error for step in recorder.steps):
             recorder.end("refused", error.message)

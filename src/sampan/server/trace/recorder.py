@@ -1,18 +1,24 @@
 """`Recorder`: the steps of one request, one after the other.
 
-Every moment belongs to one step: a step begins where the one before it ended, so what lies between two observed calls
-(parsing the body, say) counts to the later one. Only the time that observing takes is left out.
+Every moment belongs to one step: each begins at the end of the one before. The time of the observation itself is left
+out, and so are steps that a reader cannot act on: their time counts towards the next step.
 """
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from sampan.core.errors import StatusError
 from sampan.patch.copying import copy_json
+from sampan.registry.write.write import Write
+from sampan.server.admission.chain import Attributes
+from sampan.server.request import Request
 from sampan.server.trace.changes import Operation, changes
+
+_SHOWN: Final = frozenset({"decode", "load", "defaults", "managed fields", "prepare", "allocate", "validation"})
+"""Steps that a trace has. It also has the change under its own name, and the plug-ins of admission."""
 
 Look = Callable[[], Any]
 """Gives the object that a step works on, as it is at the moment."""
@@ -41,16 +47,37 @@ class Step:
 class Recorder:
     """Collects steps. A step within a step (a plug-in that sets defaults again) belongs to the outer one."""
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter, request: Request | None = None) -> None:
         self.steps: list[Step] = []
         self._clock = clock
         self._last = clock()
         self._observing_s = 0.0
         self._inside = False
+        self._request = request
+
+    def step(self, name: str, write: Write) -> AbstractContextManager[Any]:
+        """Observe a step of a write."""
+        if name == "change" and write.change.name:
+            return self.part(write.change.name, lambda: _changing(write))
+        if name == "read":
+            return self._reading()
+        return self.part(name, lambda: write.wanted) if name in _SHOWN else nullcontext()
+
+    def plugin(self, kind: str, name: str, attributes: Attributes) -> AbstractContextManager[Any]:
+        """Observe a plug-in of admission."""
+        step = "mutating admission" if kind == "admit" else "validating admission"
+        return self.part(step + (", again" if attributes.is_reinvocation else ""), lambda: attributes.obj, name)
 
     @contextmanager
-    def step(self, name: str, look: Look, detail: str = "") -> Iterator[Step]:
-        """A step that changes what `look` gives. An error that it raises is recorded and goes on."""
+    def _reading(self) -> Iterator[None]:
+        with self.part("read", _nothing) as step:
+            yield
+            if self._request is not None:
+                step.detail = f"{self._request.body_size_bytes} bytes"
+
+    @contextmanager
+    def part(self, name: str, look: Look, detail: str = "") -> Iterator[Step]:
+        """Observe a step that changes what `look` returns. An error that it raises is recorded and propagates."""
         step = Step(name, detail)
         if self._inside:
             yield step
@@ -60,7 +87,7 @@ class Recorder:
         try:
             yield step
         except Exception as error:
-            step.error = error.message if isinstance(error, StatusError) else str(error)
+            step.error = _text(error)
             raise
         finally:
             self._inside = False
@@ -94,3 +121,23 @@ class Recorder:
     def _forget(self) -> None:
         """Comparing is observing too: the next step begins now."""
         self._last, self._observing_s = self._clock(), 0.0
+
+
+def _changing(write: Write) -> Any:
+    """Return the wanted object; before it is made, the stored one in the request's version."""
+    if write.wanted is not None or write.old is None:
+        return write.wanted
+    assert write.endpoint is not None
+    return write.endpoint.from_hub(write.copy_of_old())
+
+
+def _text(error: Exception) -> str:
+    """Return the faults of an invalid object, or the message."""
+    if not isinstance(error, StatusError):
+        return str(error)
+    causes = (error.details or {}).get("causes", ())
+    return "; ".join(f"{cause['field']}: {cause['message']}" for cause in causes) or error.message
+
+
+def _nothing() -> None:
+    return None

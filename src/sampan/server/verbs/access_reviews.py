@@ -18,9 +18,9 @@ from sampan.server.authorization.review import reviewed_request, reviewed_user
 from sampan.server.authorization.review_validation import local_review_faults, review_faults
 from sampan.server.authorization.union import aggregated
 from sampan.server.request import Response, UserInfo
-from sampan.server.verbs.admit import admit, validator
+from sampan.server.verbs.admit import admit, validate
 from sampan.server.verbs.body import decode_object, read_undecoded
-from sampan.server.verbs.create import track
+from sampan.server.verbs.create import track_new
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
@@ -58,9 +58,8 @@ async def _answered(scope: Scope, review: Review) -> Response:
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
     obj = await offloaded(_decoded, scope, value, options, faults)
     obj = await admit(scope, "CREATE", obj, None, options.dry_run)
-    validate = validator(scope, "CREATE", options.dry_run)
     answer = await review(scope, obj)
-    await validate(obj, None)
+    await validate(scope, "CREATE", obj, None, options.dry_run)
     return await offloaded(dict_response, request, answer, 201)
 
 
@@ -69,7 +68,7 @@ def _decoded(scope: Scope, value: Object, options: WriteOptions, faults: list[st
     metadata = metadata_of(obj)
     wipe_system_fields(metadata)
     match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata)
-    track(scope, None, obj, options)
+    track_new(scope, obj, options)
     return obj
 
 

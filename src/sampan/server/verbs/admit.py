@@ -1,12 +1,10 @@
 """Between the verbs and the admission chain."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.patch.managed_entries import fault
-from sampan.registry.rest.store import Validate
 from sampan.server.admission.chain import Attributes
 from sampan.server.request import Request
 from sampan.server.verbs.scope import Scope
@@ -46,6 +44,7 @@ def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object 
         body_annotations=request.body_annotations,
         deadline=request.deadline,
         gone=request.disconnected,
+        observer=scope.observer,
     )
 
 
@@ -104,18 +103,12 @@ def _mend_managed_fields(scope: Scope, admitted: Object, before: Any) -> None:
         scope.request.warnings.append(text)
 
 
-def validator(scope: Scope, operation: str, dry_run: bool) -> Validate:
-    """Return validating admission as the generic path calls it. An update without an old object is a create."""
-    chain, gvr = scope.admission, scope.endpoint.gvr
-
-    async def validate(obj: Object, old: Object | None) -> None:
-        kind = "CREATE" if old is None else operation
-        if chain.validates(kind, gvr):
-            await chain.validate(attributes_of(scope, kind, obj, old, dry_run))
-        else:
-            chain.skip("validate", kind)
-
-    return validate
+async def validate(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> None:
+    """Run validating admission. Raises `StatusError` if a plug-in refuses."""
+    if scope.admission.validates(operation, scope.endpoint.gvr):
+        await scope.admission.validate(attributes_of(scope, operation, obj, old, dry_run))
+    else:
+        scope.admission.skip("validate", operation)
 
 
 async def admit_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> Object:
@@ -148,23 +141,3 @@ def binding_attributes(scope: Scope, name: str, binding: Object, dry_run: bool) 
     attributes = attributes_of(scope, "CREATE", binding, None, dry_run)
     attributes.gvk, attributes.name = GroupVersionKind("", "v1", "Binding"), name
     return attributes
-
-
-def delete_validator(scope: Scope, dry_run: bool, options: Object | None = None) -> Callable[[Object], Awaitable[None]]:
-    """All admission of a deletion with these DeleteOptions. It hears no names of the objects of a collection."""
-    chain, gvr = scope.admission, scope.endpoint.gvr
-    if not (chain.mutates("DELETE", gvr) or chain.validates("DELETE", gvr)):
-
-        async def nothing(old: Object) -> None:
-            chain.skip("admit", "DELETE")
-            chain.skip("validate", "DELETE")
-
-        return nothing
-
-    async def validate(old: Object) -> None:
-        attributes = attributes_of(scope, "DELETE", None, old, dry_run)
-        attributes.options = options
-        await chain.admit(attributes)
-        await chain.validate(attributes)
-
-    return validate

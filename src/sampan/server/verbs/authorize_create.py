@@ -8,33 +8,26 @@ from dataclasses import replace
 
 from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.update import AuthorizeCreate
 from sampan.server.authorization.authorizer import Decision
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.verbs.scope import Scope
 
 
-def create_authorization(scope: Scope) -> AuthorizeCreate | None:
-    """Return the check for verb `create` on this request's object. None: a subresource never creates its object."""
-    if scope.request.info.subresource:
-        return None
-
-    async def authorize() -> None:
-        check_not_terminating(scope.endpoint, scope.request.info.name)
-        user = scope.request.user
-        if user is None:
-            raise errors.unauthorized()
-        # A cluster-scoped object has no namespace here, although the path of a Namespace gives its own name as one:
-        # a right within that namespace is no right to create it.
-        info = replace(scope.request.info, verb="create", namespace=scope.ctx.namespace)
-        verdict = await scope.shared.authorizer.authorize(user, info)
-        if verdict.decision is Decision.ALLOW:
-            return
-        if verdict.error:
-            raise errors.internal_error(verdict.error)
-        raise forbidden_error(user, info, verdict.reason)
-
-    return authorize
+async def authorize_creation(scope: Scope) -> None:
+    """Authorize the verb `create` for the request's object. Raises 401, 403."""
+    check_not_terminating(scope.endpoint, scope.request.info.name)
+    user = scope.request.user
+    if user is None:
+        raise errors.unauthorized()
+    # A cluster-scoped object has no namespace here, although the path of a Namespace gives its own name as one:
+    # a right within that namespace is no right to create it.
+    info = replace(scope.request.info, verb="create", namespace=scope.ctx.namespace)
+    verdict = await scope.shared.authorizer.authorize(user, info)
+    if verdict.decision is Decision.ALLOW:
+        return
+    if verdict.error:
+        raise errors.internal_error(verdict.error)
+    raise forbidden_error(user, info, verdict.reason)
 
 
 def check_not_terminating(endpoint: Endpoint, name: str) -> None:

@@ -62,14 +62,29 @@ async def read_limited(request: Request) -> bytes:
     return body
 
 
+def tell_audit(request: Request, value: Any) -> None:
+    """Record a decoded patch for audit."""
+    if request.body_read is not None:
+        request.body_read(value, lambda: value)
+
+
 async def read_undecoded(request: Request, endpoint: Endpoint, *, duplicates: bool) -> tuple[Object, list[str]]:
     """The same for a body that `decode_object` gets next: it is an object of which type and version can be read.
 
     Only built-in types have a protobuf form. Raises 400, 413, 415.
     """
-    value, faults = await _read_typed(request, endpoint.definition.kind, endpoint.dialect, duplicates=duplicates)
-    note_size(endpoint.store.strategy.size_of_work(request.body_size_bytes))
-    return value, faults
+    body = await read_limited(request)
+    note_size(endpoint.store.strategy.size_of_work(len(body)))
+    return await offloaded(undecoded, body, request, endpoint, duplicates)
+
+
+def undecoded(body: bytes, request: Request, endpoint: Endpoint, duplicates: bool) -> tuple[Object, list[str]]:
+    """Return the object of a body of which kind and version can be read, and texts for duplicate fields.
+
+    Raises 400, 415.
+    """
+    content_type = request.headers.get("content-type", "")
+    return _typed(body, content_type, endpoint.definition.kind, duplicates, endpoint.dialect)
 
 
 def _unchanged(obj: Object) -> None:
@@ -205,7 +220,7 @@ def _decoded(body: bytes, content_type: str, duplicates: bool) -> tuple[Any, lis
 def decode_object(
     obj: Object, endpoint: Endpoint, options: WriteOptions, faults: list[str], request: Request
 ) -> Object:
-    """Check a decoded body against the endpoint: kind, version, types; prune and default it.
+    """Check a decoded body against the endpoint: kind, version, types; prune it.
 
     Unknown and duplicate fields become warnings or (Strict) a 400, as fieldValidation says.
     """
@@ -222,12 +237,13 @@ def decode_object(
 def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
     """A copy with those defaults too that the strategy knows, as Go writes it."""
     hub = endpoint.to_hub(copy_json(obj))
+    endpoint.dialect.default(endpoint.compiled, hub)
     endpoint.store.strategy.default(hub)
     return endpoint.dialect.as_encoded(endpoint.schema, endpoint.from_hub(hub))
 
 
 def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None, *, converted: bool = False) -> None:
-    """Prune, default, canonicalise; for built-ins also check types. Raises 400.
+    """Prune and canonicalize; for built-ins also check types and set the schema's defaults. Raises 400.
 
     `converted`: faults are told as of an object that is no JSON.
     """

@@ -4,18 +4,18 @@ from typing import Any
 
 from sampan.core import errors
 from sampan.registry.dialect import BUILTIN
-from sampan.registry.rest.delete import Deleted, DeleteOptions
-from sampan.registry.rest.delete import delete as rest_delete
 from sampan.registry.strategy import Context
+from sampan.registry.write.runner import run
+from sampan.registry.write.write import Write
 from sampan.server.request import Response
-from sampan.server.verbs.admit import delete_validator
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, Undecodable, decode_value
-from sampan.server.verbs.delete_parameters import DeleteParameters, delete_options, delete_parameters
+from sampan.server.verbs.delete_parameters import DeleteParameters, delete_parameters
 from sampan.server.verbs.list import acceptable_for_list, page_response, query_of, read_page
 from sampan.server.verbs.options import list_options
 from sampan.server.verbs.recognition import type_fault
 from sampan.server.verbs.respond import dict_response, object_response, success_status
 from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.write import deletion_of
 
 
 async def delete(scope: Scope) -> Response:
@@ -25,13 +25,13 @@ async def delete(scope: Scope) -> Response:
     fault = endpoint.store.strategy.deletion_fault(request.info.name)
     if fault:
         raise errors.forbidden(endpoint.definition.group_resource, request.info.name, fault)
-    deleted = await rest_delete(endpoint.store, scope.ctx, request.info.name, _options(scope, parameters))
+    deleted = await run(deletion_of(scope, scope.ctx, parameters))
     request.step("Object deleted from database")
-    if not deleted.gone:
+    if not deleted.removed:
         status = 202 if parameters.orphan_dependents is False else 200
-        return await object_response(request, endpoint, deleted.value, status)
+        return await object_response(request, endpoint, deleted.result, status)
     if endpoint.store.strategy.returns_deleted_object:
-        return await object_response(request, endpoint, deleted.value)
+        return await object_response(request, endpoint, deleted.result)
     return dict_response(request, _status_of(scope, deleted))
 
 
@@ -67,23 +67,9 @@ def _internal(value: Any) -> Any:
     return {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal", **rest}
 
 
-def _options(scope: Scope, parameters: DeleteParameters) -> DeleteOptions:
-    dry_run = bool(parameters.dry_run)
-    return DeleteOptions(
-        clock=scope.clock,
-        grace_period_s=parameters.grace_period_s,
-        propagation_policy=parameters.propagation_policy,
-        orphan_dependents=parameters.orphan_dependents,
-        uid=parameters.uid,
-        resource_version=parameters.resource_version,
-        dry_run=dry_run,
-        validate=delete_validator(scope, dry_run, delete_options(parameters)),
-    )
-
-
-def _status_of(scope: Scope, deleted: Deleted) -> dict[str, Any]:
+def _status_of(scope: Scope, deleted: Write) -> dict[str, Any]:
     definition = scope.endpoint.definition
-    metadata = deleted.obj["metadata"]
+    metadata = deleted.present["metadata"]
     return success_status(metadata["name"], definition.group, definition.resource, metadata.get("uid", ""))
 
 
@@ -92,7 +78,6 @@ async def delete_collection(scope: Scope) -> Response:
 
     The answer is made first: if an object cannot be converted to the version of the request, nothing is deleted.
     """
-    endpoint = scope.endpoint
     media = acceptable_for_list(scope)
     options = list_options(scope.request)
     parameters = await _parameters(scope)
@@ -108,7 +93,7 @@ async def delete_collection(scope: Scope) -> Response:
             dry_run=scope.ctx.dry_run,
         )
         try:
-            await rest_delete(endpoint.store, ctx, record.name, _options(scope, parameters))
+            await run(deletion_of(scope, ctx, parameters))
         except errors.StatusError as error:
             if error.reason is not errors.Reason.NOT_FOUND:
                 raise

@@ -24,18 +24,18 @@ from sampan.registry.kinds.policy.eviction import (
     still_processed,
     take_disruption,
 )
-from sampan.registry.rest.delete import DeleteOptions, check_preconditions
-from sampan.registry.rest.delete import delete as rest_delete
 from sampan.registry.rest.metadata import metadata_of
-from sampan.registry.rest.update import Part, UpdateOptions
-from sampan.registry.rest.update import update as rest_update
+from sampan.registry.write.deletion import check_object
+from sampan.registry.write.own import UpdateOptions, delete, update
+from sampan.registry.write.write import Part
 from sampan.server.request import Response
 from sampan.server.verbs.admit import attributes_of
 from sampan.server.verbs.body import decoded_kind
-from sampan.server.verbs.delete_parameters import delete_parameters
+from sampan.server.verbs.delete_parameters import DeleteParameters, delete_parameters
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import dict_response, resource_version_of
 from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.write import terms_of
 
 TRIES_MAX: Final = 20
 _EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")
@@ -65,7 +65,7 @@ async def _read(scope: Scope, options: WriteOptions) -> Object:
     return await decoded_kind(scope, _EVICTION, options, versions=_VERSIONS)
 
 
-def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeleteOptions:
+def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeleteParameters:
     """How the pod is to be deleted. A dry run may be asked for in the query or in the body. Raises 422, 500."""
     given = eviction.get("deleteOptions") or {}
     if given.get("ignoreStoreReadErrorWithClusterBreakingPotential"):
@@ -78,25 +78,19 @@ def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeleteOp
         text = f"[{' '.join(asked)}] and [{' '.join(parameters.dry_run)}]"
         text = f"Non-matching dry-run options in request and content: {text}"
         raise errors.StatusError(errors.Reason.UNKNOWN, 500, text)
-    return DeleteOptions(
-        clock=scope.clock,
-        grace_period_s=parameters.grace_period_s,
-        propagation_policy=parameters.propagation_policy,
-        orphan_dependents=parameters.orphan_dependents,
-        uid=parameters.uid,
-        resource_version=parameters.resource_version,
-        dry_run=bool(parameters.dry_run) or options.dry_run,
-    )
+    if options.dry_run:
+        parameters.dry_run = asked
+    return parameters
 
 
-async def _evict(scope: Scope, deletion: DeleteOptions) -> None:
+async def _evict(scope: Scope, deletion: DeleteParameters) -> None:
     pod = await _delete_unless_guarded(scope, deletion)
     if pod is None:
         return
     budget = await _budget_of(scope, pod)
     uncounted = budget is not None and not is_ready(pod) and gives_up_unready(budget)
     if budget is not None and not uncounted:
-        await _take(scope, budget["metadata"]["name"], dry_run=deletion.dry_run)
+        await _take(scope, budget["metadata"]["name"], dry_run=bool(deletion.dry_run))
     if budget is None or not uncounted or deletion.resource_version:
         await _delete(scope, deletion)
         return
@@ -108,7 +102,7 @@ async def _evict(scope: Scope, deletion: DeleteOptions) -> None:
         raise still_processed(budget["metadata"]["name"]) from None
 
 
-async def _delete_unless_guarded(scope: Scope, deletion: DeleteOptions) -> Object | None:
+async def _delete_unless_guarded(scope: Scope, deletion: DeleteParameters) -> Object | None:
     """Delete the pod if no budget has a say in that; else give the pod. Raises 404, 409.
 
     A pod that could become ready meanwhile is deleted in the state that was looked at, or is looked at again.
@@ -130,7 +124,7 @@ async def _delete_unless_guarded(scope: Scope, deletion: DeleteOptions) -> Objec
             return None
 
 
-def _as_seen(deletion: DeleteOptions, pod: Object) -> DeleteOptions:
+def _as_seen(deletion: DeleteParameters, pod: Object) -> DeleteParameters:
     """The deletion of a pod in this state and no other."""
     return replace(deletion, resource_version=pod["metadata"]["resourceVersion"])
 
@@ -152,25 +146,20 @@ async def _take(scope: Scope, budget_name: str, *, dry_run: bool) -> None:
     assert endpoint is not None
     budgets, pod_name = endpoint, scope.request.info.name
 
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        budget = budgets.store.decode(stored)
+    def take(budget: Object, old: Object) -> None:
         take_disruption(budget, pod_name, timestamp(scope.clock))
         track_status(budgets, old, budget, scope.clock)
-        return budget
 
     ctx = replace(scope.ctx, name=budget_name, subresource="status", dry_run=dry_run)
-    await rest_update(
-        budgets.store, ctx, budget_name, transform, UpdateOptions(clock=scope.clock, part=Part.STATUS, dry_run=dry_run)
-    )
+    await update(budgets.store, ctx, take, scope.clock, UpdateOptions(part=Part.STATUS, dry_run=dry_run))
 
 
-async def _delete(scope: Scope, deletion: DeleteOptions) -> None:
+async def _delete(scope: Scope, deletion: DeleteParameters) -> None:
     """Note in the pod that it is evicted, then delete it. Raises 404, 409."""
-    store, name = scope.endpoint.store, scope.request.info.name
+    store = scope.endpoint.store
 
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        pod = store.decode(stored)
-        check_preconditions(store, pod, deletion)
+    def mark(pod: Object, old: Object) -> None:
+        check_object(store, pod, deletion.uid, deletion.resource_version)
         set_condition(
             pod.setdefault("status", {}),
             "DisruptionTarget",
@@ -179,11 +168,11 @@ async def _delete(scope: Scope, deletion: DeleteOptions) -> None:
             reason="EvictionByEvictionAPI",
             message="Eviction API: evicting",
         )
-        return pod
 
+    wanted = deletion
     if not deletion.dry_run:
         ctx = replace(scope.ctx, subresource="status")
-        updated = await rest_update(store, ctx, name, transform, UpdateOptions(clock=scope.clock, part=Part.STATUS))
+        updated = await update(store, ctx, mark, scope.clock, UpdateOptions(part=Part.STATUS))
         if deletion.resource_version:
-            deletion = replace(deletion, resource_version=resource_version_of(updated.value))
-    await rest_delete(store, scope.ctx, name, deletion)
+            wanted = replace(deletion, resource_version=resource_version_of(updated))
+    await delete(store, scope.ctx, scope.clock, terms_of(wanted), uid=wanted.uid, dry_run=bool(wanted.dry_run))

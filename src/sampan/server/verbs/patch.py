@@ -1,42 +1,36 @@
-"""PATCH: JSON patch, merge patch, strategic merge patch and server-side apply.
+"""PATCH: JSON patch, merge patch, strategic merge patch; server-side apply is in `apply.py`.
 
-Each kind of patch is a mechanism: from the stored object (in the endpoint's version) to the wanted one. The
-guaranteed-update loop calls it again after each lost race.
+Each kind of patch is a mechanism: from the stored object, in the endpoint's version, to the wanted one.
 Source: apiserver pkg/endpoints/handlers/patch.go (1.36).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar
 
 from sampan.core import errors
 from sampan.core.field import Path, invalid
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
-from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch, strategic_merge
 from sampan.patch.go_text import json_kind, plain
 from sampan.patch.media_types import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
-from sampan.registry.rest.update import update as rest_update
-from sampan.schema.compile import DecodeError as SchemaError
+from sampan.registry.write.runner import run
+from sampan.registry.write.write import Change, Kind, Write
 from sampan.server.request import Request, Response
-from sampan.server.verbs.admit import admit
-from sampan.server.verbs.body import Undecodable, decode_value, normalise, read_limited
+from sampan.server.verbs.apply import NOT_A_MAP, Application
+from sampan.server.verbs.body import normalise, read_limited, tell_audit
 from sampan.server.verbs.body_bounds import check_json
-from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patched_type import settle_type
-from sampan.server.verbs.recognition import Unreadable, unreadable
+from sampan.server.verbs.recognition import Unreadable
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.update import part_of, update_options
-from sampan.storage.encoding import decode
+from sampan.server.verbs.update import check_fits
+from sampan.server.verbs.write import write_of
 from sampan.wire import json as wire_json
-
-_NOT_A_MAP: Final = "json: cannot unmarshal {} into Go value of type map[string]interface {{}}"
 
 Mechanism = Callable[[Object], Object]
 """Makes the wanted object of the stored one, which it may change: it is decoded for this."""
@@ -57,47 +51,59 @@ class Refusal:
 
 async def patch(scope: Scope) -> Response:
     """200, or 201 where an apply created the object."""
-    request, endpoint = scope.request, scope.endpoint
-    content_type = patch_type_of(scope.request, scope.endpoint)
+    request = scope.request
+    content_type = patch_type_of(request, scope.endpoint)
     options = write_options(request, "PatchOptions", content_type)
-    body = await read_limited(request)
-    note_size(endpoint.store.strategy.size_of_work(len(body)))
-    if content_type == JSON_PATCH and b"copy" in body:
-        note_size(json_patch.COPY_BYTES_MAX)  # a short patch can make a long object
     if content_type == APPLY_PATCH:
-        value, faults = await offloaded(_decode_apply, body, options)
-        await offloaded(_tell_audit, request, value)
-        transform = _apply_transform(scope, value, faults, options)
+        write = write_of(scope, Kind.APPLY, Application(scope, options), options)
     else:
-        transform = await offloaded(_transform, scope, body, content_type, options)
-    part, applies = part_of(scope), content_type == APPLY_PATCH
-    result = await rest_update(
-        endpoint.store,
-        scope.ctx,
-        request.info.name,
-        transform,
-        update_options(
-            scope,
-            options,
-            part,
-            force_create=applies,
-            is_apply=applies,
-        ),
-    )
+        write = write_of(scope, Kind.UPDATE, Patch(scope, options, content_type), options)
+    await run(write)
     request.step("Object stored in database")
-    return await object_response(request, endpoint, result.value, 201 if result.created else 200)
+    return await object_response(request, scope.endpoint, write.result, 201 if write.created else 200)
 
 
-def _transform(scope: Scope, body: bytes, content_type: str, options: WriteOptions) -> Any:
-    """What a patch does; one that cannot be read fails only where there is an object, as in Kubernetes."""
-    try:
-        value, faults = _decode_patch(body, content_type, options)
-        mechanism = _mechanism(scope, content_type, value)
-    except errors.StatusError as error:
-        return _patch_transform(scope, _failing(error), Refusal([], None, shows_patch=False), options)
-    _tell_audit(scope.request, value)
-    refusal = Refusal(faults, value, content_type == STRATEGIC_MERGE_PATCH)
-    return _patch_transform(scope, mechanism, refusal, options)
+class Patch(Change):
+    """The stored object, changed by a patch that is not an apply."""
+
+    __slots__ = ("_body", "_content_type", "_mechanism", "_options", "_refusal", "_scope")
+    name: ClassVar[str] = "patch"
+
+    def __init__(self, scope: Scope, options: WriteOptions, content_type: str) -> None:
+        self._scope, self._options, self._content_type = scope, options, content_type
+        self._body = b""
+        self._mechanism: Mechanism
+        self._refusal: Refusal
+
+    async def read(self, write: Write) -> None:
+        """Read the patch."""
+        self._body = body = await read_limited(self._scope.request)
+        note_size(write.store.strategy.size_of_work(len(body)))
+        if self._content_type == JSON_PATCH and b"copy" in body:
+            note_size(json_patch.COPY_BYTES_MAX)  # a short patch can make a long object
+
+    def decode(self, write: Write) -> None:
+        """Decode the patch. A malformed one is refused only if the object exists, as in Kubernetes."""
+        scope, content_type = self._scope, self._content_type
+        try:
+            value, faults = _decode_patch(self._body, content_type, self._options)
+            self._mechanism = _mechanism(scope, content_type, value)
+        except errors.StatusError as error:
+            self._mechanism, self._refusal = _failing(error), Refusal([], None, shows_patch=False)
+            return
+        tell_audit(scope.request, value)
+        self._refusal = Refusal(faults, value, content_type == STRATEGIC_MERGE_PATCH)
+
+    async def make(self, write: Write) -> Object:
+        """Patch a copy of the stored object. Raises 400, 422."""
+        return await offloaded(self._make, write)
+
+    def _make(self, write: Write) -> Object:
+        scope = self._scope
+        patched = self._mechanism(scope.endpoint.from_hub(write.copy_of_old()))
+        obj = _checked(scope, patched, self._refusal, self._options)
+        check_fits(scope, obj)
+        return obj
 
 
 def _failing(error: errors.StatusError) -> Mechanism:
@@ -105,11 +111,6 @@ def _failing(error: errors.StatusError) -> Mechanism:
         raise error
 
     return fail
-
-
-def _tell_audit(request: Request, value: Any) -> None:
-    if request.body_read is not None:
-        request.body_read(value, lambda: value)
 
 
 def patch_type_of(request: Request, endpoint: Endpoint) -> str:
@@ -136,19 +137,6 @@ def _decode_patch(body: bytes, content_type: str, options: WriteOptions) -> tupl
     return value, faults
 
 
-def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:
-    media = "application/json" if body[:1] == b"{" else "application/yaml"
-    try:
-        try:
-            return decode_value(body, media, duplicates=options.field_validation != "Ignore")
-        except Undecodable:
-            if media == "application/yaml":
-                raise
-            return decode_value(body, "application/yaml", duplicates=options.field_validation != "Ignore")
-    except Undecodable as error:
-        raise errors.bad_request(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
-
-
 def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:
     if content_type == JSON_PATCH:
         return lambda current: json_patch.apply(current, value)
@@ -158,30 +146,11 @@ def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:
         value = {}
     if not isinstance(value, dict):
         prefix = "error decoding patch: " if content_type == MERGE_PATCH else ""
-        raise errors.bad_request(f"{prefix}{_NOT_A_MAP.format(json_kind(value))}")
+        raise errors.bad_request(f"{prefix}{NOT_A_MAP.format(json_kind(value))}")
     if content_type == MERGE_PATCH:
         return lambda current: merge_patch.consume(current, value)
     schema = scope.endpoint.schema
     return lambda current: strategic_merge.consume(current, value, schema)
-
-
-def _patch_transform(scope: Scope, mechanism: Mechanism, refusal: Refusal, options: WriteOptions) -> Any:
-    endpoint, request = scope.endpoint, scope.request
-    store, name = endpoint.store, request.info.name
-
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        if old is None:
-            raise store.not_found(name)
-        patched = await offloaded(lambda: _checked(scope, mechanism(_live(endpoint, stored)), refusal, options))
-        hub = await offloaded(_finished, scope, patched)
-        await tracked(scope, old, hub, options)
-        return await admit(scope, "UPDATE", hub, old, options.dry_run)
-
-    return transform
-
-
-def _live(endpoint: Endpoint, stored: bytes) -> Object:
-    return endpoint.from_hub(endpoint.store.decode(stored))
 
 
 def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions) -> Object:
@@ -210,62 +179,3 @@ def _warn(scope: Scope, texts: list[str]) -> None:
 def _patch_invalid(patched: Any, refusal: Refusal, text: str) -> errors.StatusError:
     shown = plain(refusal.patch) if refusal.shows_patch else wire_json.encode(patched).decode()
     return errors.invalid(GroupKind("", ""), "", [invalid(Path("patch"), shown, text)])
-
-
-def _finished(scope: Scope, obj: Object) -> Object:
-    """Names fit, owner references are unique; in the hub version, defaulted."""
-    endpoint = scope.endpoint
-    metadata = metadata_of(obj)
-    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
-    match_name(scope.request.info.name, metadata)
-    warn_of_duplicate_owners(scope.request, metadata)
-    hub = endpoint.to_hub(obj)
-    endpoint.store.strategy.default(hub)
-    return hub
-
-
-def _normalise_merged(merged: Object, endpoint: Endpoint) -> None:
-    try:
-        endpoint.dialect.read_applied(endpoint.compiled, merged)
-    except SchemaError as error:
-        raise unreadable(endpoint, str(error)) from None
-    merged.setdefault("metadata", {})
-
-
-def _apply_transform(scope: Scope, config: Any, faults: list[str], options: WriteOptions) -> Any:
-    endpoint, request = scope.endpoint, scope.request
-    if config is None:
-        raise errors.bad_request("invalid object type: /, Kind=")
-    if not isinstance(config, dict):
-        text = _NOT_A_MAP.format(json_kind(config))
-        raise errors.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
-    if faults and options.strict:
-        raise errors.bad_request("error strict decoding YAML: " + errors.listed(faults))
-    request.warnings.extend(faults)
-    manager = endpoint.field_manager(request.info.subresource)
-
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        live = await offloaded(_live, endpoint, stored) if old is not None else None
-        merged = await endpoint.managing_fields(
-            lambda: manager.apply(
-                live,
-                decode(wire_json.encode(config)),
-                manager=options.field_manager,
-                api_version=endpoint.api_version,
-                subresource=request.info.subresource,
-                force=bool(options.force),
-                now=timestamp(scope.clock),
-            )
-        )
-        if old is None and merged.get("metadata", {}).get("uid"):
-            raise errors.conflict(
-                endpoint.definition.group_resource,
-                request.info.name,
-                f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, "
-                "and no existing object was found",
-            )
-        await offloaded(_normalise_merged, merged, endpoint)
-        hub = await offloaded(_finished, scope, merged)
-        return await admit(scope, "UPDATE" if old is not None else "CREATE", hub, old, options.dry_run)
-
-    return transform

@@ -4,7 +4,9 @@ Source: kubernetes pkg/registry/apps/deployment/storage (ScaleREST), apiextensio
 (1.36).
 """
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
 
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, invalid
@@ -16,18 +18,16 @@ from sampan.patch import json_patch, merge_patch
 from sampan.patch.media_types import APPLY_PATCH, JSON_PATCH
 from sampan.registry.definition import ScalePaths
 from sampan.registry.rest.metadata import match_name
-from sampan.registry.rest.update import Part
-from sampan.registry.rest.update import update as rest_update
+from sampan.registry.write.runner import run
+from sampan.registry.write.write import Change, Kind, Write
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit_part, validate_part
 from sampan.server.verbs.body import decoded_as, decoded_kind, read_value
-from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patch import patch_type_of
-from sampan.server.verbs.respond import resource_version_of
 from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.update import update_options
+from sampan.server.verbs.write import RequestGate, write_of
 from sampan.wire import json as wire_json
 from sampan.wire.table import scale_table
 
@@ -39,11 +39,11 @@ async def get_scale(scope: Scope) -> Response:
     """200 with the Scale of an object. Raises 500 for a custom resource that does not say its replicas."""
     endpoint = scope.endpoint
     record = await endpoint.store.record(scope.ctx.namespace, scope.request.info.name)
-    stored = await endpoint.store.present(record.value)
+    obj = endpoint.object_of(await endpoint.store.present(record.value))
     path = _paths(scope).spec_replicas
-    if endpoint.dialect.scale_requires_replicas and _take(endpoint.object_of(stored), path) is None:
+    if endpoint.dialect.scale_requires_replicas and _take(obj, path) is None:
         raise errors.internal_error(f'the spec replicas field ".{path}" does not exist')
-    return _response(scope, scale_of(scope, stored))
+    return _response(scope, scale_of(scope, obj))
 
 
 async def update_scale(scope: Scope) -> Response:
@@ -68,6 +68,112 @@ async def patch_scale(scope: Scope) -> Response:
     return await _write(scope, options, lambda current: merge_patch.apply(current, value), applied)
 
 
+async def _write(
+    scope: Scope, options: WriteOptions, edit: Callable[[Object], Object], applied: Object | None = None
+) -> Response:
+    kind = Kind.UPDATE if applied is None else Kind.APPLY
+    scaling = Scaling(scope, options, edit, applied)
+    write = write_of(scope, kind, scaling, options, gate=ScaleGate(scope, scaling))
+    await run(write)
+    stored = await write.store.present(write.result)
+    return _response(scope, scale_of(scope, scope.endpoint.object_of(stored)))
+
+
+class Scaling(Change):
+    """The stored object with the replicas of a Scale, which is what admission sees."""
+
+    __slots__ = ("_applied", "_edit", "_options", "_scope", "old_scale", "scale")
+    name: ClassVar[str] = "scale"
+
+    def __init__(
+        self, scope: Scope, options: WriteOptions, edit: Callable[[Object], Object], applied: Object | None
+    ) -> None:
+        """`edit` returns the wanted Scale for the present one; `applied` is what a server-side apply contains."""
+        self._scope, self._options, self._edit, self._applied = scope, options, edit, applied
+        self.old_scale: Object = {}
+        self.scale: Object = {}
+        """The wanted Scale, admitted."""
+
+    async def make(self, write: Write) -> Object:
+        """Admit the wanted Scale, and scale a copy of the object. Raises 409, 422."""
+        scope, name = self._scope, write.name
+        endpoint = scope.endpoint
+        obj = endpoint.from_hub(write.copy_of_old())
+        wanted = decoded_as(scope, _SCALE_KIND, self._edit(scale_of(scope, obj)))
+        match_name(name, wanted["metadata"])
+        given = _replicas(wanted)
+        self.old_scale = scale_of(scope, obj)
+        scale = self.scale = await self._admitted(wanted)
+        faults = _faults(scale) if endpoint.dialect.validates_scale else []
+        if faults:
+            raise errors.invalid(_SCALE, name, faults)
+        path = _paths(scope).spec_replicas
+        if self._applied is None:
+            _put(obj, path, _replicas(scale))
+        else:
+            obj = await endpoint.managing_fields(partial(self._merged, obj, self._applied, timestamp(write.clock)))
+            if _replicas(scale) != given:  # admission has the last word; the field stays the applier's
+                _put(obj, path, _replicas(scale))
+        _check_uid(scope, scale, obj)
+        version = (scale.get("metadata") or {}).get("resourceVersion")
+        if version:
+            obj["metadata"]["resourceVersion"] = version
+        elif not write.store.strategy.allow_unconditional_update:
+            obj["metadata"]["resourceVersion"] = write.present["metadata"]["resourceVersion"]
+        else:
+            obj["metadata"].pop("resourceVersion", None)
+        return obj
+
+    async def _admitted(self, scale: Object) -> Object:
+        if not isinstance(scale.get("metadata"), dict):
+            scale = {**scale, "metadata": {}}
+        scale = {**scale, "kind": _SCALE_KIND.kind, "apiVersion": _SCALE_KIND.api_version}
+        return await admit_part(self._scope, _SCALE_KIND, scale, self.old_scale, self._options.dry_run)
+
+    def _merged(self, obj: Object, scale: Object, now: str) -> Object:
+        """Apply the replicas alone to the object itself, under this subresource. Raises 409."""
+        scope, options = self._scope, self._options
+        endpoint = scope.endpoint
+        if scale.get("kind") != "Scale" or scale.get("apiVersion") != "autoscaling/v1":
+            given = f"{scale.get('apiVersion')}, Kind={scale.get('kind')}"
+            raise errors.bad_request(f"invalid object type: {given}")
+        config: Object = {
+            "apiVersion": endpoint.api_version,
+            "kind": endpoint.definition.kind,
+            "metadata": {"name": scope.request.info.name},
+        }
+        replicas = (scale.get("spec") or {}).get("replicas")
+        if replicas is not None:
+            _put(config, _paths(scope).spec_replicas, replicas)
+        return endpoint.field_manager("scale").apply(
+            obj,
+            config,
+            manager=options.field_manager,
+            api_version=endpoint.api_version,
+            subresource="scale",
+            force=bool(options.force),
+            now=now,
+        )
+
+
+class ScaleGate(RequestGate):
+    """Admission of the Scale: the change has run the mutating part."""
+
+    __slots__ = ("_scaling",)
+
+    def __init__(self, scope: Scope, scaling: Scaling) -> None:
+        super().__init__(scope)
+        self._scaling = scaling
+
+    async def mutate(self, write: Write) -> None:
+        """The object itself is not admitted."""
+
+    async def validate(self, write: Write) -> None:
+        """Run validating admission of the Scale."""
+        scaling = self._scaling
+        await validate_part(self._scope, _SCALE_KIND, scaling.scale, scaling.old_scale, write.dry_run)
+
+
 def _patched(current: Object, patch: Any) -> Object:
     """Return the Scale after a JSON patch. Raises 422 if the patch replaces it with something else."""
     patched = json_patch.apply(current, patch)
@@ -76,88 +182,6 @@ def _patched(current: Object, patch: Any) -> Object:
         fault = invalid(Path("patch"), shown, "the patched value is not an object")
         raise errors.invalid(GroupKind("", ""), "", [fault])
     return patched
-
-
-def _applied(scope: Scope, stored: bytes, scale: Object, options: WriteOptions) -> Object:
-    """Server-side apply of a Scale is an apply of the replicas alone to the object itself, under this subresource."""
-    endpoint, name = scope.endpoint, scope.request.info.name
-    if scale.get("kind") != "Scale" or scale.get("apiVersion") != "autoscaling/v1":
-        given = f"{scale.get('apiVersion')}, Kind={scale.get('kind')}"
-        raise errors.bad_request(f"invalid object type: {given}")
-    config: Object = {
-        "apiVersion": endpoint.api_version,
-        "kind": endpoint.definition.kind,
-        "metadata": {"name": name},
-    }
-    replicas = (scale.get("spec") or {}).get("replicas")
-    if replicas is not None:
-        _put(config, _paths(scope).spec_replicas, replicas)
-    return endpoint.field_manager("scale").apply(
-        endpoint.from_hub(endpoint.store.decode(stored)),
-        config,
-        manager=options.field_manager,
-        api_version=endpoint.api_version,
-        subresource="scale",
-        force=bool(options.force),
-        now=timestamp(scope.clock),
-    )
-
-
-async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Object | None = None) -> Response:
-    endpoint = scope.endpoint
-    paths = _paths(scope)
-    name = scope.request.info.name
-    seen: list[Object] = []
-
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        if old is None:
-            resource = GroupResource(endpoint.definition.group, f"{endpoint.definition.resource}/scale")
-            raise errors.not_found(resource, name)
-        wanted = decoded_as(scope, _SCALE_KIND, change(scale_of(scope, stored)))
-        match_name(name, wanted["metadata"])
-        asked = _replicas(wanted) if applied is not None else None
-        scale = await _admitted(scope, wanted, stored, options)
-        faults = _faults(scale) if endpoint.dialect.validates_scale else []
-        if faults:
-            raise errors.invalid(_SCALE, name, faults)
-        if applied is not None:
-            given = applied
-            obj = await endpoint.managing_fields(lambda: _applied(scope, stored, given, options))
-            if _replicas(scale) != asked:  # admission has the last word; the field stays the applier's
-                _put(obj, paths.spec_replicas, _replicas(scale))
-        else:
-            obj = endpoint.from_hub(endpoint.store.decode(stored))
-            _put(obj, paths.spec_replicas, _replicas(scale))
-        _check_uid(scope, scale, obj)
-        version = (scale.get("metadata") or {}).get("resourceVersion")
-        if version:
-            obj["metadata"]["resourceVersion"] = version
-        elif not endpoint.store.strategy.allow_unconditional_update:
-            obj["metadata"]["resourceVersion"] = resource_version_of(stored)
-        else:
-            obj["metadata"].pop("resourceVersion", None)
-        hub = endpoint.to_hub(obj)
-        endpoint.store.strategy.default(hub)
-        if applied is None:
-            await tracked(scope, old, hub, options)
-        seen[:] = [scale, scale_of(scope, stored)]
-        return hub
-
-    async def validate(obj: Object, old: Object | None) -> None:
-        await validate_part(scope, _SCALE_KIND, seen[0], seen[1], options.dry_run)
-
-    from_main = update_options(scope, options, Part.MAIN)
-    from_main.validate = validate
-    result = await rest_update(endpoint.store, scope.ctx, name, transform, from_main)
-    return _response(scope, scale_of(scope, await endpoint.store.present(result.value)))
-
-
-async def _admitted(scope: Scope, scale: Object, stored: bytes, options: WriteOptions) -> Object:
-    """The Scale after mutating admission, which sees it instead of the object."""
-    if not isinstance(scale.get("metadata"), dict):
-        scale = {**scale, "metadata": {}}
-    scale = {**scale, "kind": _SCALE_KIND.kind, "apiVersion": _SCALE_KIND.api_version}
-    return await admit_part(scope, _SCALE_KIND, scale, scale_of(scope, stored), options.dry_run)
 
 
 def _replicas(scale: Object) -> Any:
@@ -181,10 +205,8 @@ def _faults(scale: Object) -> list[FieldError]:
     return []
 
 
-def scale_of(scope: Scope, stored: bytes) -> Object:
-    """The Scale of an object given as stored bytes."""
-    endpoint = scope.endpoint
-    obj = endpoint.object_of(stored)
+def scale_of(scope: Scope, obj: Object) -> Object:
+    """Return the Scale of an object of the endpoint's version."""
     paths = _paths(scope)
     metadata = obj["metadata"]
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")

@@ -2,13 +2,15 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from sampan.core.offload import Offload
 from sampan.core.time import Clock
 from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.strategy import Context
-from sampan.server.admission.chain import AdmissionChain
+from sampan.registry.write.write import Observer
+from sampan.server.admission.chain import AdmissionChain, AdmissionObserver
 from sampan.server.authentication.identity import NO_IDENTITY, Identity
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.proxy.upstreams import Upstreams
@@ -45,6 +47,10 @@ class Shared:
     rows: RowCache = field(default_factory=RowCache)
 
 
+class ScopeObserver(Observer, AdmissionObserver, Protocol):
+    """Observer of a whole request."""
+
+
 @dataclass(slots=True)
 class Scope:
     """`request` for one `endpoint`; `ctx` is what strategies see."""
@@ -54,6 +60,8 @@ class Scope:
     admission: AdmissionChain
     cluster: Cluster
     shared: Shared
+    observer: ScopeObserver | None = None
+    """Observes the steps of a write and the plug-ins of admission, such as a trace."""
     ctx: Context = field(init=False)
 
     @property

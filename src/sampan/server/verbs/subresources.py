@@ -14,8 +14,9 @@ from sampan.core.object import Object
 from sampan.core.offload import offloaded
 from sampan.core.time import timestamp
 from sampan.registry.kinds.core.binding import apply_binding, check_binding_name, validate_binding
-from sampan.registry.rest.update import Part, UpdateOptions
-from sampan.registry.rest.update import update as rest_update
+from sampan.registry.write.own import UpdateOptions
+from sampan.registry.write.own import update as update_directly
+from sampan.registry.write.write import Part
 from sampan.server.authorization.union import aggregated
 from sampan.server.request import Response
 from sampan.server.verbs.access_reviews import (
@@ -57,19 +58,16 @@ async def create_binding(scope: Scope) -> Response:
     if faults:
         raise errors.StatusError(errors.Reason.UNKNOWN, 500, aggregated(map(str, faults)))
     await scope.admission.validate(attributes)
-    endpoint = scope.cluster.endpoint("", "v1", "pods")
-    assert endpoint is not None
-    pods = replace(scope, endpoint=endpoint)
+    pods = scope.cluster.endpoint("", "v1", "pods")
+    assert pods is not None
+    now = timestamp(scope.clock)
 
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        if old is None:
-            raise pods.endpoint.store.not_found(name)
-        pod: Object = pods.endpoint.store.decode(stored)
-        apply_binding(pod, binding, timestamp(scope.clock))
-        return pod
+    def bind(pod: Object, old: Object) -> None:
+        apply_binding(pod, binding, now)
 
-    update = UpdateOptions(clock=scope.clock, part=Part.ALL, dry_run=options.dry_run, faults=lambda new, old: [])
-    await rest_update(pods.endpoint.store, scope.ctx, name, transform, update)
+    ctx = replace(scope.ctx, name=name)
+    how = UpdateOptions(part=Part.ALL, dry_run=options.dry_run, faults=lambda new, old: [])
+    await update_directly(pods.store, ctx, bind, scope.clock, how)
     answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
     return await offloaded(dict_response, request, answer, 201)
 

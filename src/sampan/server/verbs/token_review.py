@@ -12,7 +12,7 @@ from sampan.registry.rest.metadata import match_namespace
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.identity import AudienceError
 from sampan.server.request import Response, UserInfo
-from sampan.server.verbs.admit import admit, validator
+from sampan.server.verbs.admit import admit, validate
 from sampan.server.verbs.body import decode_object, read_undecoded
 from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import write_options
@@ -27,13 +27,12 @@ async def create_token_review(scope: Scope) -> Response:
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
     review = await offloaded(decode_object, value, endpoint, options, faults, request)
     match_namespace(endpoint.definition, scope.ctx.namespace, review["metadata"])
-    await tracked(scope, None, review, options)
+    await tracked(scope, review, options)
     review = await admit(scope, "CREATE", review, None, options.dry_run)
     spec = review.get("spec") or {}
     if not spec.get("token"):
         raise errors.bad_request("token is required for TokenReview in authentication")
-    validate = validator(scope, "CREATE", options.dry_run)
-    await validate(review, None)
+    await validate(scope, "CREATE", review, None, options.dry_run)
     status = await _status(scope, spec, review.get("status") or {})
     head = {name: review[name] for name in ("kind", "apiVersion", "metadata")}
     return await offloaded(dict_response, request, {**head, "spec": spec, "status": status}, 201)

@@ -1,90 +1,84 @@
 """PUT: replace an object or its status. Source: apiserver pkg/endpoints/handlers/update.go (1.36)."""
 
-from typing import Any
-
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
+from sampan.core.offload import note_size, offloaded
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
-from sampan.registry.rest.update import Part, Updated, UpdateOptions
-from sampan.registry.rest.update import update as rest_update
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.write.runner import run
+from sampan.registry.write.write import Change, Kind, Write
 from sampan.server.request import Response
-from sampan.server.verbs.admit import admit, validator
-from sampan.server.verbs.authorize_create import create_authorization
-from sampan.server.verbs.body import decode_object, read_undecoded
-from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
+from sampan.server.verbs.body import decode_object, normalise, read_limited, undecoded
+from sampan.server.verbs.create import warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.recognition import check_kind
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
-from sampan.storage.encoding import decode
-from sampan.wire import json as wire_json
+from sampan.server.verbs.write import write_of
+
+
+class Replacement(Change):
+    """The object of the body in the place of the stored one.
+
+    The steps after this one change the object, so a further attempt decodes the body again.
+    """
+
+    __slots__ = ("_body", "_faults", "_is_fresh", "_obj", "_options", "_scope")
+
+    def __init__(self, scope: Scope, options: WriteOptions) -> None:
+        self._scope, self._options = scope, options
+        self._body = b""
+        self._obj: Object = {}
+        self._faults: list[str] = []
+        self._is_fresh = True
+
+    def creates(self, store: ResourceStore) -> bool:
+        """Kinds such as Lease can be created by PUT."""
+        return store.strategy.allow_create_on_update
+
+    async def read(self, write: Write) -> None:
+        """Read the body as an object of which kind and version are known."""
+        scope, duplicates = self._scope, self._options.field_validation != "Ignore"
+        self._body = await read_limited(scope.request)
+        note_size(write.store.strategy.size_of_work(len(self._body)))
+        self._obj, self._faults = await offloaded(undecoded, self._body, scope.request, scope.endpoint, duplicates)
+        write.wanted = self._obj
+
+    def decode(self, write: Write) -> None:
+        """Decode the object; its uid is a precondition. Raises 400 if it does not fit the path."""
+        scope = self._scope
+        decode_object(self._obj, scope.endpoint, self._options, self._faults, scope.request)
+        check_fits(scope, self._obj)
+        write.uid = self._obj["metadata"].get("uid")
+
+    async def make(self, write: Write) -> Object:
+        """Return the object."""
+        if self._is_fresh:
+            self._is_fresh = False
+            self._scope.request.step("Conversion done")
+            return self._obj
+        return await offloaded(self._decoded_again)
+
+    def _decoded_again(self) -> Object:
+        scope = self._scope
+        obj, _ = undecoded(self._body, scope.request, scope.endpoint, False)
+        check_kind(obj, scope.endpoint)
+        normalise(obj, scope.endpoint, None)
+        check_fits(scope, obj)
+        return obj
 
 
 async def update(scope: Scope) -> Response:
     """200, or 201 where PUT may create."""
-    request, endpoint = scope.request, scope.endpoint
+    request = scope.request
     options = write_options(request, "UpdateOptions")
-    value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
-    obj = await offloaded(decode_object, value, endpoint, options, faults, request)
-    request.step("Conversion done")
-    hub = await offloaded(_wanted_hub, scope, obj)
-    result = await replace(scope, hub, options, part_of(scope))
+    write = await run(write_of(scope, Kind.UPDATE, Replacement(scope, options), options))
     request.step("Write to database call succeeded")
-    return await object_response(request, endpoint, result.value, 201 if result.created else 200)
+    return await object_response(request, scope.endpoint, write.result, 201 if write.created else 200)
 
 
-def _wanted_hub(scope: Scope, obj: Object) -> Object:
-    """The object in the hub version, defaulted. Raises 400 where it does not fit the path."""
-    endpoint, metadata = scope.endpoint, metadata_of(obj)
-    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
+def check_fits(scope: Scope, obj: Object) -> None:
+    """Refuse an object of another name or namespace than the path; remove duplicate owners. Raises 400."""
+    metadata = metadata_of(obj)
+    match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata)
     match_name(scope.request.info.name, metadata)
     warn_of_duplicate_owners(scope.request, metadata)
-    hub = endpoint.to_hub(obj)
-    endpoint.store.strategy.default(hub)
-    return hub
-
-
-def part_of(scope: Scope) -> Part:
-    """Which part of the object the request's path speaks of."""
-    return Part.STATUS if scope.request.info.subresource == "status" else Part.MAIN
-
-
-async def replace(scope: Scope, hub: Object, options: WriteOptions, part: Part) -> Updated:
-    """Put a hub object in the place of the stored one.
-
-    An attempt changes `hub`; the next one starts again from the bytes kept before.
-    """
-    pristine = await offloaded(wire_json.encode, hub)
-    first = True
-
-    async def transform(old: Object | None, stored: bytes) -> Object:
-        nonlocal first
-        wanted = hub if first else await offloaded(decode, pristine)
-        first = False
-        return await finish(scope, wanted, old, options)
-
-    return await rest_update(
-        scope.endpoint.store,
-        scope.ctx,
-        scope.request.info.name,
-        transform,
-        update_options(scope, options, part, uid=hub["metadata"].get("uid", "")),
-    )
-
-
-async def finish(scope: Scope, hub: Object, old: Object | None, options: WriteOptions) -> Object:
-    """managedFields and mutating admission of a wanted object."""
-    await tracked(scope, old, hub, options)
-    return await admit(scope, "UPDATE" if old is not None else "CREATE", hub, old, options.dry_run)
-
-
-def update_options(scope: Scope, options: WriteOptions, part: Part, **more: Any) -> UpdateOptions:
-    """Return the generic path's options for this request."""
-    return UpdateOptions(
-        clock=scope.clock,
-        part=part,
-        dry_run=options.dry_run,
-        authorize_create=create_authorization(scope),
-        validate=validator(scope, "UPDATE", options.dry_run),
-        warnings=scope.request.warnings,
-        **more,
-    )

@@ -6,6 +6,7 @@ Concurrency: `run` owns two tasks, one that follows HubConversions and one that 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
@@ -16,8 +17,9 @@ from sampan.registry.crd.hub.resource import GROUP, RESOURCE, VERSION, HubConver
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.definition import ObjectConversion, ResourceDefinition
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import UpdateOptions, update
+from sampan.registry.write.write import Part
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
 from sampan.storage.records import CacheReset, WatcherTooSlow
@@ -142,10 +144,11 @@ class HubConversionController:
             await self._write_status(copy)
 
     async def _write_status(self, obj: Object) -> None:
-        async def transform(old: Object | None, stored: bytes) -> Object:
+        def edit(stored: Object, old: Object) -> Object:
             copy: Object = decode(self._endpoint.store.plain(obj))
             track_status(self._endpoint, old, copy, self._cluster.clock)
             return copy
 
-        options = UpdateOptions(clock=self._cluster.clock, part=Part.STATUS, faults=lambda new, old: [])
-        await update(self._endpoint.store, _CONTEXT, obj["metadata"]["name"], transform, options)
+        options = UpdateOptions(part=Part.STATUS, faults=lambda new, old: [])
+        ctx = replace(_CONTEXT, name=obj["metadata"]["name"])
+        await update(self._endpoint.store, ctx, edit, self._cluster.clock, options)

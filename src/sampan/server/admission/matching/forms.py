@@ -99,6 +99,7 @@ def normalise(obj: Object, endpoint: Endpoint) -> list[str]:
     """Check, prune and default an object in place; return the paths of unknown fields. Raises `DecodeError`."""
     unknown: list[str] = []
     endpoint.dialect.read(endpoint.compiled, obj, unknown)
+    endpoint.dialect.default(endpoint.compiled, obj)
     obj.setdefault("metadata", {})
     return unknown
 

@@ -13,8 +13,9 @@ from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import timestamp
 from sampan.registry.cluster import Cluster
-from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import UpdateOptions, update
+from sampan.registry.write.write import Part
 from sampan.server.admission.matching.forms import normalise
 from sampan.server.admission.policy.type_checking import TypeChecker
 from sampan.storage.encoding import decode
@@ -87,10 +88,7 @@ class PolicyStatus:
             },
         }
 
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            if old is None:
-                raise endpoint.store.not_found(name)
-            obj = endpoint.store.decode(stored)
+        def edit(obj: Object, old: Object) -> Object:
             told = obj["metadata"]
             if (told["uid"], told.get("generation")) != (metadata["uid"], metadata["generation"]):
                 return obj  # its newest generation is still to come
@@ -107,8 +105,8 @@ class PolicyStatus:
             return endpoint.to_hub(applied)
 
         context = Context(user="system:apiserver", groups=("system:masters",), name=name)
-        options = UpdateOptions(clock=self._cluster.clock, part=Part.STATUS, is_apply=True)
-        await update(endpoint.store, context, name, transform, options)
+        options = UpdateOptions(part=Part.STATUS, keeps_managed_fields=True)
+        await update(endpoint.store, context, edit, self._cluster.clock, options)
 
 
 def _is_behind(policy: Object) -> bool:

@@ -18,8 +18,9 @@ from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.tracking import track_status
-from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import UpdateOptions, update
+from sampan.registry.write.write import Part
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.kept import Kept
 from sampan.server.admission.resource_quota.check import check, is_counted
@@ -151,20 +152,18 @@ class ResourceQuota:
         assert endpoint is not None
         quotas, clock = endpoint, self._cluster.clock
 
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            if old is None or old["metadata"]["resourceVersion"] != quota.revision:
+        def edit(obj: Object, old: Object) -> None:
+            if old["metadata"]["resourceVersion"] != quota.revision:
                 raise conflict(_QUOTAS, quota.name, "it has changed")
-            obj = quotas.store.decode(stored)
             used = {name: str(amount) for name, amount in quota.used.items()}
             obj["status"] = {**(obj.get("status") or {}), "used": used}
             track_status(quotas, old, obj, clock)
-            return obj
 
         ctx = Context(
             user=_USER, groups=("system:masters",), namespace=namespace, name=quota.name, subresource="status"
         )
         try:
-            await update(quotas.store, ctx, quota.name, transform, UpdateOptions(clock=clock, part=Part.STATUS))
+            await update(quotas.store, ctx, edit, clock, UpdateOptions(part=Part.STATUS))
         except StatusError as error:
             if error.reason not in (Reason.CONFLICT, Reason.NOT_FOUND):
                 raise

@@ -12,10 +12,9 @@ from sampan.core.object import Object
 from sampan.core.policy_rules import uncovered
 from sampan.core.time import Clock
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.rest.metadata import fill_system_fields
-from sampan.registry.rest.update import UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.registry.write.own import delete, update
 from sampan.server.authorization.bootstrap_policy.bindings import RBAC_GROUP
 from sampan.server.authorization.bootstrap_policy.objects import (
     AUTO_UPDATE,
@@ -68,15 +67,10 @@ async def _ensure(endpoint: Endpoint, expected: Object, existing: Object | None,
         # The role of a binding is immutable.
         metadata = existing["metadata"]
         ctx = _context(existing)
-        await delete(endpoint.store, ctx, metadata["name"], DeleteOptions(clock=clock, uid=metadata["uid"]))
+        await delete(endpoint.store, ctx, clock, uid=metadata["uid"])
         await _create(endpoint, expected, clock)
     else:
-
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            return merged(decode(stored), expected)
-
-        options = UpdateOptions(clock=clock)
-        await update(endpoint.store, _context(existing), existing["metadata"]["name"], transform, options)
+        await update(endpoint.store, _context(existing), lambda obj, old: merged(obj, expected), clock)
 
 
 async def _create(endpoint: Endpoint, expected: Object, clock: Clock) -> None:

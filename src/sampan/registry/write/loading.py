@@ -1,0 +1,62 @@
+"""Steps that begin an attempt: the stored object and its preconditions."""
+
+from sampan.core import errors
+from sampan.core.offload import note_size, offloaded
+from sampan.core.resource_version import parse_resource_version
+from sampan.registry.write.write import Part, Write
+
+
+async def load(write: Write) -> None:
+    """Take the stored object from the cache, and decode it. Raises 500 where a webhook fails to convert it."""
+    origin, store = write.origin, write.store
+    origin.look()
+    row, write.wanted = origin.row, None
+    if row is None:
+        write.stored, write.old = b"", None
+        return
+    size_bytes = len(row.value)
+    note_size(size_bytes + store.strategy.size_of_work(size_bytes))
+    write.stored = await store.present(row.value)
+    write.old = await offloaded(store.decode, write.stored)
+
+
+async def load_existing(write: Write) -> None:
+    """As `load`. Raises 404."""
+    await load(write)
+    if write.old is None:
+        raise write.store.not_found(write.name)
+
+
+def check_creation(write: Write) -> None:
+    """Refuse an update of an absent object, unless it may create it. Raises 404, 409."""
+    store = write.store
+    if not write.creates or write.part is not Part.MAIN:
+        raise store.not_found(write.name)
+    if write.uid:
+        raise _wrong_uid(write, "")
+
+
+def check_uid(write: Write) -> None:
+    """Raises 409 if the stored object has another uid than the update requires."""
+    if write.uid:
+        stored = write.present["metadata"].get("uid", "")
+        if write.uid != stored:
+            raise _wrong_uid(write, stored)
+
+
+def revision_of(resource_version: str) -> int:
+    """Return the number of an object's resourceVersion; 0 for any. Raises 500, as Kubernetes does."""
+    try:
+        return parse_resource_version(resource_version)
+    except ValueError as error:
+        raise errors.StatusError(errors.Reason.UNKNOWN, 500, str(error)) from None
+
+
+def _wrong_uid(write: Write, stored: str) -> errors.StatusError:
+    """Return the error of a wrong uid, with the text of Kubernetes' storage, key included."""
+    key = write.origin.key.removeprefix("/registry")
+    text = (
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
+        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {write.uid}, UID in object meta: {stored}"
+    )
+    return errors.conflict(write.store.definition.group_resource, write.name, text)

@@ -1,0 +1,70 @@
+"""`Origin`: the stored row that an attempt of a write begins from.
+
+An attempt begins from the row in the watch cache. The store then compares the row's revision when it writes, so a
+write needs only one call of the store. Every other result of such an attempt, an error or a response without a write,
+counts only after `confirm` has reported that the row was the newest.
+Source: apiserver pkg/storage/etcd3/store.go GuaranteedUpdate, conditionalDelete (1.36).
+"""
+
+from sampan.registry.rest.store import ResourceStore, row_of, with_revision
+from sampan.storage.store import KeyValue, Revision
+
+
+class Origin:
+    """Row at one key; None if there is none. Its value has the resourceVersion filled in.
+
+    `confirmed`: the store has reported the row as the newest, or has accepted a write over it.
+    """
+
+    __slots__ = ("_store", "confirmed", "key", "row")
+
+    def __init__(self, store: ResourceStore, key: str) -> None:
+        self._store = store
+        self.key = key
+        self.row: KeyValue | None = None
+        self.confirmed = False
+
+    @property
+    def present(self) -> KeyValue:
+        """The row of an object that exists."""
+        assert self.row is not None
+        return self.row
+
+    async def update(self, value: bytes, *, ttl_s: int = 0, frees: bool = False) -> Revision:
+        """Write over the row. `frees`: see `Store.update`. Raises `Conflict`."""
+        row = self.present
+        revision = await self._store.store.update(row.key, value, row.mod_revision, ttl_s=ttl_s, frees=frees)
+        self.confirmed = True
+        return revision
+
+    async def delete(self) -> Revision:
+        """Remove the row. Raises `Conflict`."""
+        row = self.present
+        revision = await self._store.store.delete(row.key, row.mod_revision)
+        self.confirmed = True
+        return revision
+
+    def look(self) -> None:
+        """Take the row from the cache, unless the store has already reported a row. Raises `Untransformable`."""
+        if not self.confirmed:
+            cache = self._store.cache
+            cache.poll()
+            self.row = row_of(cache.get(self.key))
+
+    def take(self, row: KeyValue | None) -> None:
+        """Take a row that the store has reported."""
+        self.row, self.confirmed = with_revision(row), True
+
+    async def confirm(self) -> bool:
+        """Return True if the row is the newest; else take the newest. Raises `Untransformable`, `StoreUnavailable`."""
+        if self.confirmed:
+            return True
+        before = self.row
+        await self._store.cache.fresh()
+        self.row = row_of(self._store.cache.get(self.key))
+        self.confirmed = True
+        return _revision(before) == _revision(self.row)
+
+
+def _revision(row: KeyValue | None) -> int:
+    return 0 if row is None else row.mod_revision

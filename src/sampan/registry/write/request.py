@@ -1,0 +1,91 @@
+"""Steps between the request and its wanted object: the body, the change, conversion, ownership, admission."""
+
+from sampan.core.object import Object
+from sampan.core.time import timestamp
+from sampan.patch.copying import copy_json
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.write.write import Gate, Write
+
+
+async def read(write: Write) -> None:
+    """Read the body. Raises 400, 413, 415."""
+    await write.change.read(write)
+
+
+def decode(write: Write) -> None:
+    """Decode the body. Raises 400."""
+    write.change.decode(write)
+
+
+async def change(write: Write) -> None:
+    """Make the wanted object: the verb's part. Raises `StatusError`."""
+    write.wanted = await write.change.make(write)
+
+
+def convert(write: Write) -> None:
+    """Convert the wanted object from the request's version to the one that the strategy works in."""
+    conversion = _endpoint(write).version.conversion
+    if conversion is not None:
+        write.wanted = conversion.to_hub(write.obj)
+
+
+def default(write: Write) -> None:
+    """Set defaults: those of a custom resource's schema (other schemas have theirs since "decode"), the strategy's."""
+    endpoint, obj = _endpoint(write), write.obj
+    endpoint.dialect.default(endpoint.compiled, obj)
+    write.store.strategy.default(obj)
+
+
+async def own_fields(write: Write) -> None:
+    """Record in managedFields what this write, not an apply, changes. Raises 500 if a conversion webhook fails."""
+    endpoint = _endpoint(write)
+    old, obj = write.old, write.obj
+    await endpoint.managing_fields(
+        lambda: track(
+            endpoint, old, obj, manager=write.field_manager, now=timestamp(write.clock), at=write.ctx.subresource
+        )
+    )
+
+
+def track(endpoint: Endpoint, old: Object | None, obj: Object, *, manager: str, now: str, at: str) -> None:
+    """Record in `obj` the fields that it changes against `old`, both in the hub version; `at` is the subresource.
+
+    The changes are compared in the endpoint's version.
+    """
+    fields, api_version = endpoint.field_manager(at), endpoint.api_version
+    if endpoint.version.conversion is None:
+        fields.update(old, obj, manager=manager, api_version=api_version, subresource=at, now=now)
+        return
+    versioned = endpoint.from_hub(copy_json(obj))
+    live = endpoint.from_hub(copy_json(old)) if old is not None else None
+    fields.update(live, versioned, manager=manager, api_version=api_version, subresource=at, now=now)
+    entries = versioned["metadata"].get("managedFields")
+    if entries is None:
+        obj["metadata"].pop("managedFields", None)
+    else:
+        obj["metadata"]["managedFields"] = entries
+
+
+async def authorize_creation(write: Write) -> None:
+    """Authorize an update to create its absent object. Raises 403."""
+    await _gate(write).authorize_creation(write)
+
+
+async def mutate(write: Write) -> None:
+    """Run mutating admission. Raises `StatusError`."""
+    await _gate(write).mutate(write)
+
+
+async def validate(write: Write) -> None:
+    """Run validating admission. Raises `StatusError`."""
+    await _gate(write).validate(write)
+
+
+def _endpoint(write: Write) -> Endpoint:
+    assert write.endpoint is not None
+    return write.endpoint
+
+
+def _gate(write: Write) -> Gate:
+    assert write.gate is not None
+    return write.gate

@@ -1,0 +1,136 @@
+"""The order of a write: every write to the API server runs this list, from top to bottom.
+
+A step has one function each for a creation, an update and a deletion, or none. An update whose object is absent
+continues as a creation. The verbs supply only `Write.change`. Writes of the server itself (bootstrap, status) skip the
+steps of requests. After a conflict the runner starts again from "load", to try another generated name from "name" (see
+`runner.py`).
+Source: apiserver pkg/endpoints/handlers/{create,update,patch,delete}.go, pkg/registry/generic/registry/store.go (1.36).
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from inspect import iscoroutinefunction
+from typing import Final, NamedTuple
+
+from sampan.registry.write import creation, deletion, loading, request, update
+from sampan.registry.write.write import Kind, Write
+
+Run = Callable[[Write], None] | Callable[[Write], Awaitable[None]]
+"""Function of a step. A plain one computes: it runs in a thread for large requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: what it does in a creation, an update and a deletion."""
+
+    name: str
+    creation: Run | None = None
+    update: Run | None = None
+    deletion: Run | None = None
+
+
+STEPS: Final[tuple[Step, ...]] = (
+    #    name                    creation                    update                deletion
+    Step("read",                 request.read,               request.read),
+    Step("decode",               request.decode,             request.decode),
+    Step("load",                 None,                       loading.load,         loading.load_existing),
+    Step("preconditions",        loading.check_creation,     loading.check_uid,    deletion.check_preconditions),
+    Step("change",               request.change,             request.change),
+    Step("convert",              request.convert,            request.convert),
+    Step("defaults",             request.default,            request.default),
+    Step("managed fields",       request.own_fields,         request.own_fields),
+    Step("mutating admission",   request.mutate,             request.mutate,       request.mutate),
+    Step("identity",             creation.identify,          update.identify),
+    Step("name",                 creation.give_name),
+    Step("prepare",              creation.prepare,           update.prepare),
+    Step("allocate",             creation.allocate,          update.allocate),
+    Step("validation",           creation.validate,          update.validate),
+    Step("authorize creation",   request.authorize_creation),
+    Step("validating admission", request.validate,           request.validate,     request.validate),
+    Step("outcome",              None,                       update.decide,        deletion.mark_deleted),
+    Step("encode",               creation.encode,            update.encode,        deletion.encode),
+    Step("store",                creation.insert,            update.replace,       deletion.remove),
+)  # fmt: skip
+"""All steps of all writes. The request is read once; the rest is an attempt, which is retried after a conflict."""
+
+_OF_UPDATES: Final = frozenset({"load", "preconditions", "authorize creation"})
+"""Steps of an update that creates its object; a create request was authorized as one, and has nothing to load."""
+_OF_REQUESTS: Final = frozenset(
+    {
+        "read",
+        "decode",
+        "convert",
+        "defaults",
+        "managed fields",
+        "mutating admission",
+        "authorize creation",
+        "validating admission",
+    }
+)
+"""Steps that the server's own writes skip."""
+
+LEFT_OUT: Final[dict[Kind, frozenset[str]]] = {
+    Kind.CREATE: _OF_UPDATES,
+    Kind.UPDATE: frozenset(),
+    Kind.APPLY: frozenset({"managed fields"}),  # The change does that: ownership decides what an apply changes.
+    Kind.DELETE: frozenset(),
+    Kind.OWN_CREATE: _OF_REQUESTS | _OF_UPDATES,
+    Kind.OWN_UPDATE: _OF_REQUESTS,
+    Kind.OWN_DELETE: _OF_REQUESTS,
+}
+"""Steps that a kind of write skips."""
+
+
+class Ready(NamedTuple):
+    """A step of a plan."""
+
+    name: str
+    run: Run
+    waits: bool
+    """Whether `run` is a coroutine function."""
+
+
+class Plan(NamedTuple):
+    """Steps of one kind of write."""
+
+    once: tuple[Ready, ...]
+    """Before the first attempt."""
+    load: Ready | None
+    """Begins an attempt; None: a creation loads nothing."""
+    found: tuple[Ready, ...]
+    """Rest of an attempt, if the object exists."""
+    absent: tuple[Ready, ...]
+    """Rest of an attempt, if it does not."""
+
+
+_CREATES: Final = (Kind.CREATE, Kind.OWN_CREATE)
+_DELETES: Final = (Kind.DELETE, Kind.OWN_DELETE)
+
+
+def plan_of(kind: Kind) -> Plan:
+    """Return the steps of a kind of write."""
+    steps = [step for step in STEPS if step.name not in LEFT_OUT[kind]]
+    names = [step.name for step in steps]
+    if kind in _CREATES:
+        first = names.index("name")
+        return Plan(_creations(steps[:first]), None, (), _creations(steps[first:]))
+    first = names.index("load")
+    if kind in _DELETES:
+        found = [_ready(step.name, step.deletion) for step in steps if step.deletion is not None]
+        return Plan((), found[0], tuple(found[1:]), ())
+    once, load, rest = steps[:first], steps[first], steps[first + 1 :]
+    found = [_ready(step.name, step.update) for step in rest if step.update is not None]
+    return Plan(_creations(once), _ready(load.name, load.update), tuple(found), _creations(rest))
+
+
+def _creations(steps: list[Step]) -> tuple[Ready, ...]:
+    return tuple(_ready(step.name, step.creation) for step in steps if step.creation is not None)
+
+
+def _ready(name: str, run: Run | None) -> Ready:
+    assert run is not None
+    return Ready(name, run, iscoroutinefunction(run))
+
+
+PLANS: Final = {kind: plan_of(kind) for kind in Kind}
+"""Made once: no step asks whether it is needed."""

@@ -1,0 +1,215 @@
+"""Steps of an object that replaces the stored one.
+
+Source: apiserver pkg/registry/rest/update.go, pkg/registry/generic/registry/store.go Update (1.36).
+"""
+
+import asyncio
+from typing import Any
+
+from sampan.core import errors, field
+from sampan.core.field import FieldError, Path, bounded
+from sampan.core.gvk import GroupKind
+from sampan.core.object import Object, set_or_drop
+from sampan.core.offload import offloaded
+from sampan.patch.timestamps import keep_timestamps
+from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
+from sampan.registry.rest.metadata_faults import kinds_update_faults, update_faults
+from sampan.registry.rest.size import stored_bytes
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.write.loading import revision_of
+from sampan.registry.write.write import Outcome, Part, Write
+from sampan.storage.encoding import decode, splice
+from sampan.storage.store import OutcomeUnknown
+
+_VALIDATED = (
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+)
+"""Metadata that has rules and that a client may write; while none of it changes, what was valid stays valid."""
+
+
+def identify(write: Write) -> None:
+    """Check that the object is the request's, in the stored revision or in any. Raises 400, 409, 422."""
+    metadata = metadata_of(write.obj)
+    _check_resource_version(write, metadata)
+    match_namespace(write.store.definition, write.ctx.namespace, metadata)
+
+
+def _check_resource_version(write: Write, metadata: dict[str, Any]) -> None:
+    definition, row, name = write.store.definition, write.origin.present, write.present["metadata"]["name"]
+    given, present = metadata.get("resourceVersion", ""), str(row.mod_revision)
+    if given == present:
+        return
+    revision = revision_of(given)
+    if not revision:
+        if not definition.strategy.allow_unconditional_update:
+            fault = field.invalid(Path("metadata", "resourceVersion"), 0, "must be specified for an update")
+            raise errors.invalid(GroupKind(definition.group, definition.resource), name, [fault])
+    elif revision != row.mod_revision:
+        raise errors.conflict(definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
+    metadata["resourceVersion"] = present
+
+
+def prepare(write: Write) -> None:
+    """Restore what this request may not change, then run the strategy's own preparation."""
+    store, ctx, obj, old = write.store, write.ctx, write.obj, write.present
+    strategy, metadata, old_metadata = store.strategy, obj["metadata"], old["metadata"]
+    set_or_drop(metadata, "generation", old_metadata.get("generation"))
+    if write.part is Part.STATUS:
+        strategy.keep_for_status_update(obj, old)
+        strategy.prepare_for_status_update(ctx, obj, old)
+    elif write.part is Part.MAIN:
+        if store.serves_status and strategy.keeps_status_on_update:
+            set_or_drop(obj, "status", old.get("status"))
+        strategy.prepare_for_update(ctx, obj, old)
+        if strategy.has_generation and strategy.spec_changed(obj, old):
+            obj["metadata"]["generation"] = old_metadata.get("generation", 0) + 1
+    _keep_system_fields(obj["metadata"], old_metadata)
+
+
+def _keep_system_fields(metadata: dict[str, Any], old: dict[str, Any]) -> None:
+    if not metadata.get("uid"):
+        set_or_drop(metadata, "uid", old.get("uid"))
+    for name in ("creationTimestamp", "deletionTimestamp"):
+        if old.get(name):
+            metadata[name] = old[name]
+    if "deletionGracePeriodSeconds" in old:
+        metadata.setdefault("deletionGracePeriodSeconds", old["deletionGracePeriodSeconds"])
+    metadata.pop("selfLink", None)
+
+
+async def allocate(write: Write) -> None:
+    """Allocate what the object needs in addition (cluster IPs, ports). Raises `StatusError`."""
+    store = write.store
+    write.ctx.reader = store.reader
+    if write.part is not Part.STATUS:
+        write.release = await store.strategy.begin_update(
+            write.ctx, write.obj, write.present, store.reader, store.allocators
+        )
+
+
+async def validate(write: Write) -> None:
+    """Refuse an invalid object, and collect the warnings for a valid one. Raises 422."""
+    await offloaded(_check, write)
+
+
+def _check(write: Write) -> None:
+    obj, old = write.obj, write.present
+    found = bounded(lambda: _faults(write, obj, old))
+    if found:
+        raise errors.invalid(write.store.definition.stored_kind, old["metadata"]["name"], found)
+    if write.part is Part.MAIN:
+        write.warnings.extend(write.store.strategy.warnings_on_update(write.ctx, obj, old))
+
+
+def _faults(write: Write, obj: Object, old: Object) -> list[FieldError]:
+    strategy, ctx = write.store.strategy, write.ctx
+    found = _metadata_faults(write, obj["metadata"], old["metadata"])
+    if write.faults is not None:
+        found.extend(write.faults(obj, old))
+    elif write.part is Part.STATUS:
+        found.extend(strategy.validate_status_update(ctx, obj, old))
+    else:
+        found.extend(strategy.validate_update(ctx, obj, old))
+    return found
+
+
+def _metadata_faults(write: Write, metadata: dict[str, Any], old: dict[str, Any]) -> list[FieldError]:
+    for name in _VALIDATED:
+        if metadata.get(name) != old.get(name):
+            break
+    else:
+        return []
+    definition, strategy = write.store.definition, write.store.strategy
+    found = update_faults(metadata, old, namespaced=definition.namespaced)
+    if write.faults is None:
+        own = definition.metadata_checks.of("status" if write.part is Part.STATUS else write.ctx.subresource)
+        found += kinds_update_faults(strategy, own, metadata, old, namespaced=definition.namespaced)
+    return found
+
+
+async def decide(write: Write) -> None:
+    """Decide what to store: the object, nothing if it has not changed, or its removal with its last finalizer."""
+    obj, old = write.obj, write.present
+    if _is_last_finalizer_gone(write.store, obj, old):
+        write.outcome = Outcome.REMOVE
+    elif await offloaded(is_unchanged, obj, old) and not await _is_stored_otherwise(write):
+        write.outcome = Outcome.KEEP
+    else:
+        write.outcome = Outcome.WRITE
+
+
+def _is_last_finalizer_gone(store: ResourceStore, obj: Object, old: Object) -> bool:
+    if not is_deleting(old) or store.strategy.pending_finalizers(obj):
+        return False
+    return not old["metadata"].get("deletionGracePeriodSeconds")
+
+
+def is_unchanged(obj: Object, old: Object) -> bool:
+    """Report whether `obj` differs from `old` at most in managedFields timestamps, and reset those."""
+    keep_timestamps(old, obj)
+    return obj == old
+
+
+async def _is_stored_otherwise(write: Write) -> bool:
+    """Report whether even an unchanged object must be written.
+
+    Its row may be in an older form (storage migration), or encrypted with another key than is used now.
+    """
+    store, row = write.store, write.origin.present
+    if store.is_stale is not None and await store.is_stale(row.key):
+        return True
+    if row.mod_revision > store.definition.rewritten_after:
+        return False
+    raw = await store.store.get(row.key)
+    return raw is None or await offloaded(_differs, store, raw.value, await store.stored_form(write.obj))
+
+
+def _differs(store: ResourceStore, raw: bytes, obj: Object) -> bool:
+    return bool(decode(raw) != decode(store.encode(obj)))
+
+
+async def encode(write: Write) -> None:
+    """Encode the object. Raises 413 if it is too large to store."""
+    if write.outcome is Outcome.KEEP:
+        return
+    store = write.store
+    obj = await store.stored_form(write.obj)
+    if write.outcome is Outcome.REMOVE or write.dry_run:
+        write.value = await offloaded(store.encode, obj)
+    else:
+        write.value = await offloaded(stored_bytes, store, obj, write.keeps_managed_fields)
+
+
+async def replace(write: Write) -> None:
+    """Write over the stored object, or remove it. Raises `Conflict`."""
+    origin, outcome = write.origin, write.outcome
+    if outcome is Outcome.KEEP:
+        write.written = True
+        write.result = write.stored
+        return
+    if outcome is Outcome.REMOVE and not write.dry_run:
+        await origin.delete()
+    if outcome is Outcome.REMOVE or write.dry_run:
+        write.result = splice(write.value, origin.present.mod_revision)
+        return
+    obj = write.obj
+    try:
+        revision = await origin.update(
+            write.value, ttl_s=write.store.strategy.ttl_s(obj), frees="deletionTimestamp" in obj["metadata"]
+        )
+    except (asyncio.CancelledError, OutcomeUnknown):
+        # Either object may be stored, so what both have allocated stays allocated until the next start.
+        write.release = None
+        raise
+    write.written = True
+    write.result = splice(write.value, revision)

@@ -1,0 +1,182 @@
+"""`Write`: one write on its way to the store, as its steps see it.
+
+What differs between writes is given by three objects: a `Change` (what the verb wants), a `Gate` (who may, and what
+admission says to it) and `Rules` (which part of the object may change, and how that is checked).
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar, Protocol
+
+from sampan.core.field import FieldError
+from sampan.core.object import Object
+from sampan.core.time import Clock
+from sampan.patch.copying import copy_json
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.strategy import Context, Release
+from sampan.registry.write.origin import Origin
+
+
+class Kind(Enum):
+    """Kind of write: selects the steps (see `steps.py`). Those of the server itself have no request."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    APPLY = "apply"
+    DELETE = "delete"
+    OWN_CREATE = "create by the server"
+    OWN_UPDATE = "update by the server"
+    OWN_DELETE = "delete by the server"
+
+
+class Part(Enum):
+    """Part of the object that an update may change."""
+
+    MAIN = "main"
+    STATUS = "status"
+    ALL = "all"
+    """Main part and status: subresources with rules of their own (binding)."""
+
+
+class Outcome(Enum):
+    """What the store has to do."""
+
+    WRITE = "write"
+    KEEP = "keep"
+    """Nothing: the stored object is the response."""
+    REMOVE = "remove"
+
+
+class Change:
+    """Interface of a verb's part of a write. An instance serves one write."""
+
+    name: ClassVar[str] = ""
+    """Name of the change in traces; "" if it only hands over the decoded object."""
+
+    def creates(self, store: ResourceStore) -> bool:
+        """Report whether the change may create an absent object of this kind."""
+        return False
+
+    async def read(self, write: "Write") -> None:
+        """Read the body of the request, once. Raises 400, 413, 415."""
+
+    def decode(self, write: "Write") -> None:
+        """Decode the body, once. Runs in a thread for large requests. Raises 400."""
+
+    async def make(self, write: "Write") -> Object:
+        """Return the wanted object, in the request's version.
+
+        Called once for each attempt. The result must share nothing mutable with `write.old`. Raises `StatusError`.
+        """
+        raise NotImplementedError
+
+
+class Gate(Protocol):
+    """Authorization and admission of a request."""
+
+    async def authorize_creation(self, write: "Write") -> None:
+        """Authorize an update to create the absent object. Raises 403."""
+
+    async def mutate(self, write: "Write") -> None:
+        """Run mutating admission; it may replace `write.wanted`. Raises `StatusError`."""
+
+    async def validate(self, write: "Write") -> None:
+        """Run validating admission. Raises `StatusError`."""
+
+
+class Observer(Protocol):
+    """Observer of the steps, such as a trace."""
+
+    def step(self, name: str, write: "Write") -> AbstractContextManager[Any]:
+        """Return a context in which the step of this name runs."""
+
+
+@dataclass(slots=True)
+class Deletion:
+    """`metav1.DeleteOptions`, checked. None: not given."""
+
+    grace_period_s: int | None = None
+    propagation_policy: str | None = None
+    orphan_dependents: bool | None = None
+    resource_version: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Write:
+    """One write. The first group of fields is given by its maker, the others belong to the steps.
+
+    All objects are in the version that the strategy works in, except `wanted` until the step "convert".
+    """
+
+    kind: Kind
+    store: ResourceStore
+    ctx: Context
+    clock: Clock
+    name: str = ""
+    """Name of the object; "": the new object has it, or gets a generated one."""
+    change: Change = field(default_factory=Change)
+    gate: Gate | None = None
+    """None: a write of the server itself."""
+    endpoint: Endpoint | None = None
+    """Resource and version of the request; None: a write of the server itself."""
+    field_manager: str = ""
+    part: Part = Part.MAIN
+    dry_run: bool = False
+    uid: str | None = None
+    """Precondition: uid of the stored object."""
+    creates: bool = False
+    """Whether the request may create an absent object, if the kind permits that."""
+    keeps_managed_fields: bool = False
+    """Whether managedFields stay in an object that is too large with them (server-side apply)."""
+    faults: Callable[[Object, Object], list[FieldError]] | None = None
+    """Replaces the strategy's validation (subresources with rules of their own)."""
+    deletion: Deletion | None = None
+    warnings: list[str] = field(default_factory=list)
+    observer: Observer | None = None
+
+    origin: Origin = field(init=False)
+    stored: bytes = b""
+    """Stored object, with its resourceVersion; b"": it does not exist."""
+    old: Object | None = None
+    """The same, decoded once for each attempt. Read only; None: it does not exist."""
+    wanted: Object | None = None
+    generates_name: bool = False
+    """Whether the new object gets a generated name: another one is tried if it is taken."""
+    outcome: Outcome = Outcome.WRITE
+    value: bytes = b""
+    """Encoded object."""
+    release: Release | None = None
+    """Ends the allocations of this attempt."""
+    written: bool = False
+    """Whether this attempt keeps its allocations."""
+    result: bytes = b""
+    """Object of the response, in the storage version."""
+    created: bool = False
+
+    def __post_init__(self) -> None:
+        self.origin = Origin(self.store, self.store.key(self.ctx.namespace, self.name))
+
+    @property
+    def present(self) -> Object:
+        """The stored object, where it exists."""
+        assert self.old is not None
+        return self.old
+
+    @property
+    def obj(self) -> Object:
+        """The wanted object, from the step "change" on."""
+        assert self.wanted is not None
+        return self.wanted
+
+    def copy_of_old(self) -> Object:
+        """Return a private copy of the stored object."""
+        copy: Object = copy_json(self.present)
+        return copy
+
+    @property
+    def removed(self) -> bool:
+        """Whether the object is gone, or would be without dry run."""
+        return self.outcome is Outcome.REMOVE

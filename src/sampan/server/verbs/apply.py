@@ -1,0 +1,113 @@
+"""Server-side apply. Source: apiserver pkg/endpoints/handlers/patch.go applyPatcher (1.36)."""
+
+from functools import partial
+from typing import Any, ClassVar, Final
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.core.offload import note_size, offloaded
+from sampan.core.time import timestamp
+from sampan.patch.copying import copy_json
+from sampan.patch.go_text import json_kind
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.write.write import Change, Write
+from sampan.schema.compile import DecodeError as SchemaError
+from sampan.server.verbs.body import Undecodable, decode_value, read_limited, tell_audit
+from sampan.server.verbs.options import WriteOptions
+from sampan.server.verbs.recognition import unreadable
+from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.update import check_fits
+
+NOT_A_MAP: Final = "json: cannot unmarshal {} into Go value of type map[string]interface {{}}"
+
+
+class Application(Change):
+    """The stored object, or a new one, with the applied fields."""
+
+    __slots__ = ("_body", "_config", "_options", "_scope")
+    name: ClassVar[str] = "apply"
+
+    def __init__(self, scope: Scope, options: WriteOptions) -> None:
+        self._scope, self._options = scope, options
+        self._body = b""
+        self._config: Object = {}
+
+    def creates(self, store: ResourceStore) -> bool:
+        """An apply may create an object of any kind."""
+        return True
+
+    async def read(self, write: Write) -> None:
+        """Read the configuration to apply."""
+        self._body = body = await read_limited(self._scope.request)
+        note_size(write.store.strategy.size_of_work(len(body)))
+
+    def decode(self, write: Write) -> None:
+        """Decode the configuration. Raises 400."""
+        request = self._scope.request
+        config, faults = _decode_apply(self._body, self._options)
+        tell_audit(request, config)
+        if config is None:
+            raise errors.bad_request("invalid object type: /, Kind=")
+        if not isinstance(config, dict):
+            text = NOT_A_MAP.format(json_kind(config))
+            raise errors.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
+        if faults and self._options.strict:
+            raise errors.bad_request("error strict decoding YAML: " + errors.listed(faults))
+        request.warnings.extend(faults)
+        self._config = config
+
+    async def make(self, write: Write) -> Object:
+        """Merge the configuration into the stored object. Raises 409 on conflicts with other managers."""
+        endpoint = self._scope.endpoint
+        merged = await endpoint.managing_fields(partial(self._merged, write))
+        return await offloaded(self._checked, write, merged)
+
+    def _merged(self, write: Write) -> Object:
+        endpoint, options, live = self._scope.endpoint, self._options, write.old
+        if live is not None and endpoint.version.conversion is not None:
+            live = endpoint.from_hub(copy_json(live))
+        subresource = write.ctx.subresource
+        return endpoint.field_manager(subresource).apply(
+            live,
+            self._config,
+            manager=options.field_manager,
+            api_version=endpoint.api_version,
+            subresource=subresource,
+            force=bool(options.force),
+            now=timestamp(write.clock),
+        )
+
+    def _checked(self, write: Write, merged: Object) -> Object:
+        scope, endpoint = self._scope, self._scope.endpoint
+        if write.old is None and merged.get("metadata", {}).get("uid"):
+            raise errors.conflict(
+                endpoint.definition.group_resource,
+                write.name,
+                f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, "
+                "and no existing object was found",
+            )
+        _normalise_merged(merged, endpoint)
+        check_fits(scope, merged)
+        return merged
+
+
+def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:
+    media = "application/json" if body[:1] == b"{" else "application/yaml"
+    try:
+        try:
+            return decode_value(body, media, duplicates=options.field_validation != "Ignore")
+        except Undecodable:
+            if media == "application/yaml":
+                raise
+            return decode_value(body, "application/yaml", duplicates=options.field_validation != "Ignore")
+    except Undecodable as error:
+        raise errors.bad_request(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
+
+
+def _normalise_merged(merged: Object, endpoint: Endpoint) -> None:
+    try:
+        endpoint.dialect.read_applied(endpoint.compiled, merged)
+    except SchemaError as error:
+        raise unreadable(endpoint, str(error)) from None
+    merged.setdefault("metadata", {})

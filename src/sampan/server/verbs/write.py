@@ -1,0 +1,117 @@
+"""The `Write` of a request, and its `Gate`."""
+
+from sampan.core.object import Object
+from sampan.registry.strategy import Context
+from sampan.registry.write.write import Change, Deletion, Kind, Part, Write
+from sampan.server.admission.chain import Attributes
+from sampan.server.verbs.admit import admit, attributes_of, validate
+from sampan.server.verbs.authorize_create import authorize_creation
+from sampan.server.verbs.delete_parameters import DeleteParameters, delete_options
+from sampan.server.verbs.options import WriteOptions
+from sampan.server.verbs.scope import Scope
+
+
+class RequestGate:
+    """Authorization and admission of the request's object."""
+
+    __slots__ = ("_scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    async def authorize_creation(self, write: Write) -> None:
+        """Authorize the verb `create`. Raises 403."""
+        await authorize_creation(self._scope)
+
+    async def mutate(self, write: Write) -> None:
+        """Run mutating admission."""
+        old = write.old
+        operation = "CREATE" if old is None else "UPDATE"
+        write.wanted = await admit(self._scope, operation, write.obj, old, write.dry_run)
+
+    async def validate(self, write: Write) -> None:
+        """Run validating admission."""
+        old = write.old
+        await validate(self._scope, "CREATE" if old is None else "UPDATE", write.obj, old, write.dry_run)
+
+
+class DeletionGate(RequestGate):
+    """Admission of a deletion. Plug-ins get its DeleteOptions, but no names of the objects of a collection."""
+
+    __slots__ = ("_options",)
+
+    def __init__(self, scope: Scope, options: Object | None) -> None:
+        super().__init__(scope)
+        self._options = options
+
+    async def mutate(self, write: Write) -> None:
+        """Run mutating admission, which changes nothing."""
+        chain = self._scope.admission
+        if chain.mutates("DELETE", self._scope.endpoint.gvr):
+            await chain.admit(self._attributes(write))
+        else:
+            chain.skip("admit", "DELETE")
+
+    async def validate(self, write: Write) -> None:
+        """Run validating admission."""
+        chain = self._scope.admission
+        if chain.validates("DELETE", self._scope.endpoint.gvr):
+            await chain.validate(self._attributes(write))
+        else:
+            chain.skip("validate", "DELETE")
+
+    def _attributes(self, write: Write) -> Attributes:
+        attributes = attributes_of(self._scope, "DELETE", None, write.old, write.dry_run)
+        attributes.options = self._options
+        return attributes
+
+
+def write_of(
+    scope: Scope, kind: Kind, change: Change, options: WriteOptions, *, gate: RequestGate | None = None
+) -> Write:
+    """Return the write of a create, update or patch. A subresource never creates its object."""
+    endpoint, info = scope.endpoint, scope.request.info
+    store, subresource = endpoint.store, info.subresource
+    return Write(
+        kind=kind,
+        store=store,
+        ctx=scope.ctx,
+        clock=scope.clock,
+        name=info.name,
+        change=change,
+        gate=gate or RequestGate(scope),
+        endpoint=endpoint,
+        field_manager=options.field_manager,
+        part=Part.STATUS if subresource == "status" else Part.MAIN,
+        dry_run=options.dry_run,
+        creates=not subresource and change.creates(store),
+        keeps_managed_fields=kind is Kind.APPLY,
+        warnings=scope.request.warnings,
+        observer=scope.observer,
+    )
+
+
+def deletion_of(scope: Scope, ctx: Context, parameters: DeleteParameters) -> Write:
+    """Return the write that deletes the object that `ctx` names."""
+    return Write(
+        kind=Kind.DELETE,
+        store=scope.endpoint.store,
+        ctx=ctx,
+        clock=scope.clock,
+        name=ctx.name,
+        gate=DeletionGate(scope, delete_options(parameters)),
+        dry_run=bool(parameters.dry_run),
+        uid=parameters.uid,
+        deletion=terms_of(parameters),
+        warnings=scope.request.warnings,
+    )
+
+
+def terms_of(parameters: DeleteParameters) -> Deletion:
+    """Return how to delete."""
+    return Deletion(
+        grace_period_s=parameters.grace_period_s,
+        propagation_policy=parameters.propagation_policy,
+        orphan_dependents=parameters.orphan_dependents,
+        resource_version=parameters.resource_version,
+    )
