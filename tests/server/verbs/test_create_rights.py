@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from sampan.core.object import Object
-from sampan.server.verbs import update as update_verb
+from sampan.registry.write.write import Write
+from sampan.server.verbs.write import RequestGate
 from tests.server.authorization.caches import RBAC, binding, role, rule, user
 from tests.server.cluster import CONTENT_TYPES, Answer, Api, served
 from tests.server.custom_resources import CRDS, GROUP, SHIRTS, crd, shirt, version
@@ -180,11 +181,11 @@ async def test_a_delete_during_the_write_does_not_let_it_create(how: str, monkey
         await admin.create(limits, body)
         deletions = iter([True])
 
-        async def delete_once(obj: Object, old: Object | None) -> None:
-            if old is not None and next(deletions, False):
+        async def delete_once(gate: RequestGate, write: Write) -> None:
+            if write.old is not None and next(deletions, False):
                 assert (await asyncio.create_task(admin.delete(path))).code == 200
 
-        monkeypatch.setattr(update_verb, "validator", lambda *_: delete_once)
+        monkeypatch.setattr(RequestGate, "validate", delete_once)
         body["metadata"] = {"name": "absent", "labels": {"a": "b"}}
         answer = await jane.put(path, body) if how == "put" else await jane.apply(path, body)
         assert answer.code == 403, answer.body

@@ -106,9 +106,8 @@ async def encode(write: Write) -> None:
 
 async def insert(write: Write) -> None:
     """Store the new object. Raises `KeyExists`."""
-    write.created = True
     if write.dry_run:
-        write.result = write.value
+        write.created, write.result = True, write.value
         return
     store = write.store
     try:
@@ -117,7 +116,7 @@ async def insert(write: Write) -> None:
         # The object may be stored, so what it has allocated stays allocated until the next start.
         write.release = None
         raise
-    write.written = write.origin.confirmed = True
+    write.created = write.written = write.origin.confirmed = True
     write.result = splice(write.value, revision)
 
 

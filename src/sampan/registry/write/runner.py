@@ -62,7 +62,7 @@ async def _create(write: Write, plan: Plan, known: int) -> None:
 
 async def _attempt(write: Write, plan: Plan) -> None:
     """Run the steps from "load" (creations: from "name"), then end the allocations."""
-    write.written = False
+    write.begin()
     try:
         if plan.load is not None:
             await _run(write, (plan.load,))

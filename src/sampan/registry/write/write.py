@@ -159,6 +159,11 @@ class Write:
     def __post_init__(self) -> None:
         self.origin = Origin(self.store, self.store.key(self.ctx.namespace, self.name))
 
+    def begin(self) -> None:
+        """Begin an attempt: forget what an earlier one came to."""
+        self.outcome = Outcome.WRITE
+        self.written = self.created = False
+
     @property
     def present(self) -> Object:
         """The stored object, where it exists."""
