@@ -22,8 +22,8 @@ GC_THRESHOLDS: Final = (10_000, 10, 1000)
 
 With 50,000 and 1,000,000 (20 times), one look took up to 840 ms.
 """
-OBJECTS_A_PERIOD: Final = 200_000
-"""Objects of which a look takes about 100 ms. It is repeated once a period for so many, and for n times as many after
+OBJECTS_A_PERIOD: Final = 50_000
+"""Objects of which a look takes about 50 ms. It is repeated once a period for so many, and for n times as many after
 n periods.
 """
 OBJECTS_MAX: Final = 1_000_000

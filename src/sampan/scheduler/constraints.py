@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from sampan.core.label_selectors import NOTHING, Operator, Requirement, Selector, selector_from_label_selector
 from sampan.core.tolerations import Toleration
@@ -91,7 +92,13 @@ class Constraints:
         return bool(self.affinity or self.anti_affinity or self.preferred)
 
 
-@functools.lru_cache(maxsize=2048)
+SPECS_KEPT_MAX: Final = 512
+"""Specs of Pods with their constraints, about 5 kB each. Most specs are unlike all others, as the volume of the token
+has a random name; they are only parsed again while the Pod waits.
+"""
+
+
+@functools.lru_cache(SPECS_KEPT_MAX)
 def constraints_of(spec: bytes) -> Constraints:
     """Parse a Pod's spec. Raises `ValueError` (from msgspec) if it is malformed."""
     return make_constraints(decode_pod_spec(spec))

@@ -106,3 +106,19 @@ def test_the_memory_is_bounded() -> None:
     for number in range(5000):
         correlator.correlate(event(regarding=replace(MAP, name=f"n{number}")), 0)
     assert len(correlator._series) == len(correlator._buckets) == 4096
+
+
+def test_what_decides_nothing_any_more_is_forgotten() -> None:
+    correlator = EventCorrelator()
+    for number in range(100):
+        correlator.correlate(event(regarding=replace(MAP, uid=f"u{number}")), 0)
+    correlator.correlate(event(regarding=replace(MAP, uid="late")), 601)
+    assert len(correlator._similar) == len(correlator._buckets) == 1
+
+
+def test_a_bucket_with_fewer_tokens_than_at_first_is_kept() -> None:
+    correlator = EventCorrelator()
+    for second in range(30):
+        correlator.correlate(event(seconds=second), second)
+    correlator.correlate(event(regarding=replace(MAP, uid="other")), 2000)
+    assert len(correlator._buckets) == 2

@@ -1,13 +1,15 @@
 """`EventCorrelator`: which events are new, which repeat others, and which are too many.
 
-Nothing but decisions; the time is a parameter. Each of the three memories is bounded: the least used goes first. They
-hold digests of events, not the events: 4096 events with all their texts would be tens of megabytes.
+Nothing but decisions; the time is a parameter. Each of the three memories is bounded: the least used goes first. An
+entry that decides nothing any more, as its time is over, goes as well. The memories hold digests of events, not the
+events: 4096 events with all their texts would be tens of megabytes.
 Source: client-go tools/record/events_cache.go (1.36).
 """
 
 import datetime as dt
 import hashlib
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, TypeVar
 
@@ -55,6 +57,9 @@ class _Bucket:
     filled_at: float
     tokens: float = float(_SPAM_BURST)
 
+    def tokens_at(self, now: float) -> float:
+        return min(self.tokens + (now - self.filled_at) * _SPAM_PER_S, _SPAM_BURST)
+
 
 class _Memory(OrderedDict[bytes, V], Generic[V]):
     """The last so many values that were used, by the digests of their keys."""
@@ -70,6 +75,11 @@ class _Memory(OrderedDict[bytes, V], Generic[V]):
         if len(self) > _MEMORY_MAX:
             self.popitem(last=False)
         return value
+
+    def drop_while(self, is_over: Callable[[V], bool]) -> None:
+        """Drop the least used values for as long as their time is over."""
+        while self and is_over(next(iter(self.values()))):
+            self.popitem(last=False)
 
 
 class EventCorrelator:
@@ -110,6 +120,7 @@ class EventCorrelator:
         similar = self._similar.recall(digest)
         if similar is None or now - similar.seen_at > _SIMILAR_INTERVAL_S:
             similar = self._similar.keep(digest, _Similar(now))
+            self._similar.drop_while(lambda each: now - each.seen_at > _SIMILAR_INTERVAL_S)
         similar.seen_at = now
         similar.notes[_digest(event.note)] = None
         if len(similar.notes) < _SIMILAR_MAX:
@@ -119,9 +130,11 @@ class EventCorrelator:
 
     def _is_allowed(self, event: Event, now: float) -> bool:
         key = _digest(event.spam_key())
-        bucket = self._buckets.recall(key) or self._buckets.keep(key, _Bucket(now))
-        bucket.tokens = min(bucket.tokens + (now - bucket.filled_at) * _SPAM_PER_S, _SPAM_BURST)
-        bucket.filled_at = now
+        bucket = self._buckets.recall(key)
+        if bucket is None:
+            self._buckets.drop_while(lambda each: each.tokens_at(now) >= _SPAM_BURST)
+            bucket = self._buckets.keep(key, _Bucket(now))
+        bucket.tokens, bucket.filled_at = bucket.tokens_at(now), now
         if bucket.tokens < 1.0:
             return False
         bucket.tokens -= 1.0
