@@ -20,6 +20,8 @@ from benchmarks.connection import Target
 from benchmarks.loop_fuzz.bodies import format_cases, kind_cases, metadata_cases, patch_cases, pod_cases, read_cases
 from benchmarks.loop_fuzz.cases import JSON, Ask, Case
 from benchmarks.loop_fuzz.custom import crd_cases, many_crd_cases
+from benchmarks.loop_fuzz.floods import FLOODS
+from benchmarks.loop_fuzz.floods import run as run_flood
 from benchmarks.loop_fuzz.probe import Probe, Wait
 from benchmarks.loop_fuzz.report import Outcome, store, text
 from benchmarks.loop_fuzz.shapes import DEPTH_MAX, shape_cases
@@ -110,6 +112,17 @@ def attack(attacker: Attacker, cases: Iterable[Case]) -> list[tuple[str, str, in
     return done
 
 
+def flood(target: Target, only: str) -> list[tuple[str, str, int, float, float]]:
+    """Run the floods whose names contain `only`; gives the same as `attack`."""
+    done = []
+    for name in FLOODS:
+        if only in name:
+            began = time.monotonic()
+            run_flood(name, target)
+            done.append((name, "", 0, began, time.monotonic()))
+    return done
+
+
 def outcomes(done: Sequence[tuple[str, str, int, float, float]], waits: Sequence[Wait]) -> list[Outcome]:
     """What the probe saw during each case."""
     sent = [wait.sent for wait in waits]
@@ -125,7 +138,7 @@ def outcomes(done: Sequence[tuple[str, str, int, float, float]], waits: Sequence
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 1 when a wait was longer than the limits."""
     parser = argparse.ArgumentParser(prog="benchmarks.loop_fuzz", description=__doc__)
-    parser.add_argument("--groups", default=",".join([*GROUPS, "shape"]), help="comma-separated")
+    parser.add_argument("--groups", default=",".join([*GROUPS, "shape", "flood"]), help="comma-separated")
     parser.add_argument("--depth", type=int, default=DEPTH_MAX, help="how deep the shapes of built-in types go")
     parser.add_argument("--stride", type=int, default=1, help="try each n-th shape only")
     parser.add_argument("--only", default="", help="only cases whose name contains this")
@@ -146,6 +159,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 time.sleep(1)
                 quiet = time.monotonic()
                 done = attack(Attacker(server.target), cases)
+                if "flood" in given.groups.split(","):
+                    done += flood(server.target, given.only)
                 time.sleep(0.5)
             found = outcomes(done, probe.waits)
             say(f"server: {server.resident_mb():.0f} MB")

@@ -1,6 +1,7 @@
 """An HTTP/2 client that floods the server is disconnected, and its frames do not keep other clients waiting."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from sampan.server.http2.frame_budget import (
     FrameBudget,
     FrameFlood,
 )
+from sampan.server.http2.frame_turns import FRAMES_PER_TURN
+from sampan.server.http2.frames import Frames
 from sampan.server.http2.header_compression import HUFFMAN_BYTES_MAX, TABLE_BYTES_MAX, BoundedDecoder, BoundedEncoder
 from sampan.server.http2.inbound import FRAMES_PER_SLICE, SETTINGS_PER_FRAME_MAX, Inbound
 from sampan.server.listener import HttpServer
@@ -279,3 +282,39 @@ def test_size_changes_of_the_table_are_announced(sizes: list[int]) -> None:
         assert [tuple(header) for header in decoder.decode(encoder.encode(fields), raw=True)] == [
             (name.encode(), value.encode()) for name, value in fields
         ]
+
+
+async def test_connections_share_the_frames_of_a_turn() -> None:
+    server = HttpServer(Route(), NO_LINGER)
+    handled: list[int] = []
+    turns = 0
+    connections = []
+    for _ in range(40):
+        connection, wire = Http2Connection(server), Wire()
+        connection.connection_made(wire)
+        connections.append(connection)
+        receive = connection.frames.receive
+
+        def counting(receive: Callable[[], object] = receive, frames: Frames = connection.frames) -> object:
+            events = receive()
+            handled.extend([turns] * frames.inbound.frames)
+            return events
+
+        connection.frames.receive = counting  # type: ignore[assignment,method-assign]
+    for connection in connections:
+        connection.data_received(PREFACE + frame(PING, b"12345678") * 200)
+    while any(connection.frames.inbound.more for connection in connections):
+        turns += 1
+        await asyncio.sleep(0)
+    for connection in connections:
+        connection.connection_lost(None)
+    assert len(handled) == 40 * 201  # with the SETTINGS frame
+    assert max(Counter(handled).values()) < FRAMES_PER_TURN + FRAMES_PER_SLICE
+
+
+async def test_one_connection_does_not_wait_for_a_turn() -> None:
+    connection, wire = Http2Connection(HttpServer(Route(), NO_LINGER)), Wire()
+    connection.connection_made(wire)
+    connection.data_received(PREFACE + frame(PING, b"12345678"))
+    assert frame(PING, b"12345678", flags=1) in wire.written
+    connection.connection_lost(None)

@@ -15,6 +15,7 @@ from sampan.server.door import shut, somebody_waits
 from sampan.server.heads import Heads
 from sampan.server.http import Connection
 from sampan.server.http2.connection import Http2Connection
+from sampan.server.http2.frame_turns import FrameTurns
 from sampan.server.owner import Served
 from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
@@ -67,6 +68,7 @@ class HttpServer:
         self.heads = Heads()
         self.targets = TargetCache()
         self.header_names: dict[bytes, str] = {}
+        self.frame_turns = FrameTurns(self.loop)
         self.handshake_errors = 0
         """Connections that came to nothing before anything was asked."""
         self.arriving = 0

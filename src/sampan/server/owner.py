@@ -7,6 +7,7 @@ from typing import Protocol
 
 from sampan.core.errors import StatusError
 from sampan.server.heads import Heads
+from sampan.server.http2.frame_turns import FrameTurns
 from sampan.server.incoming import Incoming
 from sampan.server.request import Handler, Request, Response
 from sampan.server.request_info import Target, TargetCache
@@ -69,6 +70,7 @@ class ConnectionOwner(Protocol):
     heads: Heads
     targets: TargetCache
     header_names: dict[bytes, str]
+    frame_turns: FrameTurns
     leaving: bool
     """Whether clients are to turn elsewhere: each is told with its next answer, where HTTP/1.1 has no other way."""
 

@@ -2,10 +2,10 @@
 
 Concurrency: each request is a `Stream` with its own task; the connection owns and ends them. The server's setting
 limits streams; tasks of streams that were reset during a write are limited to four times as many. Each turn of the
-event loop takes a few frames of a connection (`inbound.py`), and a client that sends too many control frames is
-disconnected (`frame_budget.py`). An unauthenticated client gets one response and a GOAWAY, as HTTP/2 is expensive. At
-shutdown the connection sends GOAWAY, completes its open streams, and closes when the client does or when
-`linger_s` is over.
+event loop takes a few frames of a connection (`inbound.py`) and some hundred of all connections (`frame_turns.py`). A
+client that sends too many control frames is disconnected (`frame_budget.py`). An unauthenticated client gets one
+response and a GOAWAY, as HTTP/2 is expensive. At shutdown the connection sends GOAWAY, completes its open streams, and
+closes when the client does or when `linger_s` is over.
 Source: apiserver pkg/endpoints/filters/authentication.go, golang.org/x/net http2/server.go (1.36).
 """
 
@@ -53,7 +53,7 @@ class Http2Connection(asyncio.Protocol):
         self.writable.set()
         self.active = self.head_began = monotonic()
         self.write_paused_at = 0.0
-        self._next_slice: asyncio.Handle | None = None
+        self._waits_for_turn = False
         self._useful_data_frames = 0
         """DATA frames of the present slice that brought data to an open stream."""
         self._deaf = False
@@ -84,8 +84,6 @@ class Http2Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.ending = True
         self._deaf = True
-        if self._next_slice is not None:
-            self._next_slice.cancel()
         self._farewell.over()
         self.writable.set()
         self._drop_streams()
@@ -104,8 +102,25 @@ class Http2Connection(asyncio.Protocol):
         if self._deaf:
             return
         self.frames.inbound.feed(data)
-        if self._next_slice is None:
+        if self._waits_for_turn:
+            return
+        if self.owner.frame_turns.open:
             self._receive_slice()
+        else:
+            self._wait_for_turn()
+
+    def _wait_for_turn(self) -> None:
+        self._waits_for_turn = True
+        self._transport.pause_reading()
+        self.owner.frame_turns.wait(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._waits_for_turn = False
+        if self._deaf:
+            return
+        self._receive_slice()
+        if not self._waits_for_turn and not self._deaf:
+            self._transport.resume_reading()
 
     def _receive_slice(self) -> None:
         """Handle the next frames. The transport does not read while there are more."""
@@ -117,6 +132,7 @@ class Http2Connection(asyncio.Protocol):
                 if handle is not None:
                     handle(event)
             self.frames.budget.charge(self.frames.inbound.data_frames - self._useful_data_frames)
+            self.owner.frame_turns.spend(self.frames.inbound.frames)
         except FrameFlood:
             self._refuse_flood()
             return
@@ -124,16 +140,8 @@ class Http2Connection(asyncio.Protocol):
             self._close()
             return
         self.frames.flush()
-        if not self._deaf:
-            self._schedule_slice()
-
-    def _schedule_slice(self) -> None:
-        more = self.frames.inbound.more
-        if more and self._next_slice is None:
-            self._transport.pause_reading()
-        elif not more and self._next_slice is not None:
-            self._transport.resume_reading()
-        self._next_slice = self.owner.loop.call_soon(self._receive_slice) if more else None
+        if not self._deaf and self.frames.inbound.more:
+            self._wait_for_turn()
 
     def _refuse_flood(self) -> None:
         """Disconnect the client. It can still read the GOAWAY for `linger_s` seconds."""

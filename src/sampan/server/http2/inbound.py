@@ -25,6 +25,8 @@ class Inbound:
         self._rest = _PREFACE_BYTES
         """Bytes that the present frame (or the connection preface) still needs."""
         self._more = False
+        self.frames = 0
+        """Frames in the last slice."""
         self.data_frames = 0
         """DATA frames in the last slice. They are free if they bring data to an open stream, which h2 finds out."""
 
@@ -55,7 +57,7 @@ class Inbound:
             frames += 1
         taken = bytes(data[:at])
         del data[:at]
-        self._rest = rest
+        self._rest, self.frames = rest, frames
         return taken
 
     def _charge(self, kind: int, length: int) -> None:
