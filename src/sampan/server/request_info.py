@@ -171,9 +171,8 @@ def _origin_form(text: str) -> str:
 
 def _unquote(raw_path: str) -> str:
     """Percent-decode a path. Raises `StatusError` 400 for a broken escape."""
-    for tail in raw_path.split("%")[1:]:
-        if len(tail) < 2 or not all(c in "0123456789abcdefABCDEF" for c in tail[:2]):
-            raise _malformed(raw_path)
+    if _BROKEN_ESCAPE.search(raw_path):
+        raise _malformed(raw_path)
     return unquote(raw_path.encode("latin-1").decode("utf-8", "replace"))
 
 
