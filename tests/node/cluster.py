@@ -1,4 +1,4 @@
-"""A server in this process and one simulated node."""
+"""Server in this process with one simulated node."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -16,13 +16,13 @@ NODE = "node"
 
 @asynccontextmanager
 async def simulated(names: Sequence[str] = (NODE,)) -> AsyncIterator[Working]:
-    """A cluster with these nodes, and nobody who binds Pods to them."""
+    """Run a cluster with these nodes. Nothing binds Pods to them."""
     async with connected() as (client, _), working(client, nodes(names)) as found:
         yield found
 
 
 def nodes(names: Sequence[str] = (NODE,)) -> Any:
-    """What sets nodes up."""
+    """Return a function that sets up nodes."""
 
     def setting_up(context: ControllerContext) -> None:
         set_up(context, SimulatedNodes(names))
@@ -31,7 +31,7 @@ def nodes(names: Sequence[str] = (NODE,)) -> Any:
 
 
 def pod(name: str, *, annotations: dict[str, str] | None = None, **spec: Any) -> Object:
-    """A Pod that is bound to the node; `spec` adds to its spec."""
+    """Return a Pod that is bound to the node; `spec` adds to its spec."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -41,10 +41,10 @@ def pod(name: str, *, annotations: dict[str, str] | None = None, **spec: Any) ->
 
 
 async def create(cluster: Working, *arguments: Any, **fields: Any) -> Object:
-    """Create a Pod, of `pod`'s arguments."""
+    """Create a Pod with the arguments of `pod`."""
     return await cluster.create(PODS, pod(*arguments, **fields))
 
 
 def condition(obj: Object, type: str) -> Object:
-    """The condition of a type; empty when there is none."""
+    """Return the condition of a type; empty if there is none."""
     return next((each for each in obj["status"].get("conditions", ()) if each["type"] == type), {})

@@ -1,4 +1,4 @@
-"""A runtime of containers that run until a test says otherwise, and Pods for it; in virtual time."""
+"""Runtime whose containers run until the test ends them, in virtual time, and Pods for it."""
 
 import asyncio
 import datetime as dt
@@ -20,31 +20,31 @@ EPOCH = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
 class LoopClock:
-    """The loop's time as a clock."""
+    """Clock that shows the loop's time."""
 
     def now(self) -> dt.datetime:
-        """Seconds since the loop began, in 2026."""
+        """Return the start of 2026 plus the loop's time."""
         return EPOCH + dt.timedelta(seconds=asyncio.get_running_loop().time())
 
 
 @dataclass(slots=True)
-class Said:
-    """Events: type, reason, note, container."""
+class RecordedEvents:
+    """Recorded events: type, reason, note, container."""
 
-    said: list[tuple[str, str, str, str]] = field(default_factory=list)
+    recorded: list[tuple[str, str, str, str]] = field(default_factory=list)
 
     def normal(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
-        self.said.append(("Normal", reason, note, container))
+        self.recorded.append(("Normal", reason, note, container))
 
     def warning(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
-        self.said.append(("Warning", reason, note, container))
+        self.recorded.append(("Warning", reason, note, container))
 
     def reasons(self) -> list[str]:
-        return [reason for _, reason, _, _ in self.said]
+        return [reason for _, reason, _, _ in self.recorded]
 
 
 class CommandSession:
-    """A command that ends after a while."""
+    """Command that ends after a while."""
 
     def __init__(self, code: int, after_s: float, output: bytes) -> None:
         self._code, self._after_s, self._output = code, after_s, output
@@ -72,7 +72,7 @@ class CommandSession:
 
 
 class ScriptedRuntime:
-    """Containers end when the test says so, or `stop_after_s` after they are stopped."""
+    """Containers end when the test ends them, or `stop_after_s` after they are stopped."""
 
     def __init__(self, changed: Callable[[str], None] = lambda key: None) -> None:
         self.changed = changed
@@ -80,7 +80,7 @@ class ScriptedRuntime:
         self.configs: dict[str, ContainerConfig] = {}
         self.started: list[str] = []
         self.stops: list[tuple[float, str, float]] = []
-        """Time, container, grace."""
+        """Time, container, grace period."""
         self.stop_after_s: dict[str, float] = {}
         self.commands: list[tuple[float, str]] = []
         self.command: Callable[[str, Sequence[str]], CommandSession] = lambda name, command: CommandSession(0, 0, b"")
@@ -117,7 +117,7 @@ class ScriptedRuntime:
         self.run(pod, container.name, restart_count)
 
     def run(self, pod: Pod, name: str, restart_count: int = 0) -> ContainerRecord:
-        """Have a container run."""
+        """Start a container."""
         records = self.records.setdefault(pod.metadata.uid, {})
         now = LoopClock().now()
         records[name] = ContainerRecord(name, f"scripted://{name}/{restart_count}", "image", restart_count, now)
@@ -133,7 +133,7 @@ class ScriptedRuntime:
             loop.call_later(min(grace_s, self.stop_after_s.get(name, 0.0)), self.end, pod, name, 143)
 
     def end(self, pod: Pod, name: str, code: int) -> None:
-        """Have a container end."""
+        """End a container."""
         records = self.records[pod.metadata.uid]
         if records[name].is_running:
             reason = "Error" if code else "Completed"
@@ -164,7 +164,7 @@ class ScriptedRuntime:
 
 
 def detailed(*containers: dict[str, Any], metadata: dict[str, Any] | None = None, **spec: Any) -> Pod:
-    """A Pod; each container is called `main` unless it says otherwise."""
+    """Return a Pod. Each container is called `main` by default."""
     found = [{"name": "main", "image": "app:1", **each} for each in containers or ({},)]
     pod = {
         "metadata": {"name": "web", "namespace": "default", "uid": "uid-1", **(metadata or {})},
@@ -175,13 +175,13 @@ def detailed(*containers: dict[str, Any], metadata: dict[str, Any] | None = None
 
 
 def place_of(pod: Pod) -> PodPlace:
-    """The Pod on its node."""
+    """Return the Pod on its node."""
     return PodPlace(pod, "192.168.0.1", ("10.0.0.1",), {"cpu": "8", "memory": "1Gi"})
 
 
 @asynccontextmanager
 async def tasks_running() -> AsyncIterator[Tasks]:
-    """The tasks of an agent."""
+    """Run the tasks of an agent."""
     tasks = Tasks()
     running = asyncio.create_task(tasks.run())
     await tasks.running()

@@ -1,4 +1,4 @@
-"""No address that a Pod names is dialled by its node if it is link-local."""
+"""Nodes refuse to connect to link-local addresses that a Pod names."""
 
 import pytest
 
@@ -17,28 +17,28 @@ pytestmark = [
 REFUSED = "address not allowed"
 
 
-async def test_an_http_probe(host: str) -> None:
+async def test_http_probe_of_a_link_local_address_is_refused(host: str) -> None:
     request = http_get_of(HttpGetAction(port=80, host=host), Container("c", "i"), "127.0.0.1")
     outcome = await probe_http(request, 30)
     assert (outcome.result, outcome.output) == ("failure", f'Get "{request.url}": {REFUSED}')
 
 
-async def test_a_hook(host: str) -> None:
+async def test_hook_to_a_link_local_address_is_refused(host: str) -> None:
     request = http_get_of(HttpGetAction(port=80, host=host), Container("c", "i"), "127.0.0.1", "lifecycle")
     with pytest.raises(HttpFailed, match=REFUSED):
         await send(request)
 
 
-async def test_a_tcp_probe(host: str) -> None:
+async def test_tcp_probe_of_a_link_local_address_is_refused(host: str) -> None:
     outcome = await probe_tcp(host, 80, 30)
     assert (outcome.result, outcome.output) == ("failure", REFUSED)
 
 
-async def test_a_grpc_probe(host: str) -> None:
+async def test_grpc_probe_of_a_link_local_address_is_refused(host: str) -> None:
     outcome = await probe_grpc(host, 80, "", 30)
     assert (outcome.result, outcome.output.endswith(REFUSED)) == ("failure", True)
 
 
-async def test_a_forwarded_port(host: str) -> None:
+async def test_forwarded_port_of_a_link_local_address_is_refused(host: str) -> None:
     with pytest.raises(OSError, match=REFUSED):
         await connect([host], 80)

@@ -1,4 +1,4 @@
-"""Which Pods a node takes."""
+"""Admission of Pods by a node."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def raw(requests: dict[str, str] | None = None, ports: list[dict[str, Any]] | No
     return orjson.dumps({"metadata": {}, "spec": {"containers": [container], **spec}})
 
 
-def test_pods_are_taken_while_there_is_room_and_what_ends_makes_room() -> None:
+def test_pods_are_admitted_while_resources_last_and_release_them_at_their_end() -> None:
     node = admission()
     assert node.admit("node", "a", raw({"cpu": "1500m"})) is None
     assert node.admit("node", "a", raw({"cpu": "1500m"})) is None
@@ -33,7 +33,7 @@ def test_pods_are_taken_while_there_is_room_and_what_ends_makes_room() -> None:
     assert node.admit("node", "b", raw({"cpu": "600m"})) is None
 
 
-def test_there_are_only_so_many_pods() -> None:
+def test_number_of_pods_is_limited() -> None:
     node = admission()
     assert [node.admit("node", uid, raw()) for uid in "abc"] == [None] * 3
     text = "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3"
@@ -54,14 +54,14 @@ def test_there_are_only_so_many_pods() -> None:
         ({"ports": [{"hostPort": 80, "protocol": "TCP", "hostIP": "127.0.0.2"}]}, "NodePorts"),
     ],
 )
-def test_what_is_refused(spec: dict[str, Any], reason: str | None) -> None:
+def test_unsuitable_pods_are_refused(spec: dict[str, Any], reason: str | None) -> None:
     node = admission()
     node.count("node", "there", raw(ports=[{"hostPort": 80}]))
     refusal = node.admit("node", "new", raw(**spec))
     assert (refusal.reason if refusal else None) == reason
 
 
-def test_taints_keep_pods_away_that_do_not_tolerate_them() -> None:
+def test_taints_refuse_pods_that_do_not_tolerate_them() -> None:
     node = admission(Taint("down", "", "NoExecute"), Taint("full", "", "NoSchedule"))
     refusal = node.admit("node", "a", raw())
     assert refusal is not None

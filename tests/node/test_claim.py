@@ -1,4 +1,4 @@
-"""A node of processes is run by one agent, whoever else would take its name."""
+"""A node of processes is run by one agent, even if several have its name."""
 
 import asyncio
 import copy
@@ -77,7 +77,7 @@ def now() -> float:
 
 
 @virtual_time
-async def test_a_node_that_nobody_has_is_obtained_at_once() -> None:
+async def test_node_without_owner_is_claimed_at_once() -> None:
     leases = FakeLeases()
     await claim(leases, "a/1").obtain()
     assert (now(), leases.holder()) == (0, "a/1")
@@ -85,7 +85,7 @@ async def test_a_node_that_nobody_has_is_obtained_at_once() -> None:
 
 
 @virtual_time
-async def test_an_agent_that_starts_again_has_its_node_at_once() -> None:
+async def test_restarted_agent_has_its_node_at_once() -> None:
     leases = FakeLeases()
     await claim(leases, "a/1").obtain()
     await claim(leases, "a/1").obtain()
@@ -93,7 +93,7 @@ async def test_an_agent_that_starts_again_has_its_node_at_once() -> None:
 
 
 @virtual_time
-async def test_a_lease_without_a_holder_is_taken_at_once() -> None:
+async def test_lease_without_owner_is_claimed_at_once() -> None:
     leases = FakeLeases()
     await leases.create({"metadata": {"name": "node"}, "spec": {"holderIdentity": "node"}})
     await claim(leases, "a/1").obtain()
@@ -101,7 +101,7 @@ async def test_a_lease_without_a_holder_is_taken_at_once() -> None:
 
 
 @virtual_time
-async def test_a_node_is_taken_over_when_its_lease_has_not_changed_for_as_long_as_it_lasts() -> None:
+async def test_node_is_taken_over_after_its_lease_has_not_changed_for_its_duration() -> None:
     leases = FakeLeases()
     await claim(leases, "a/1").obtain()
     waiting = asyncio.create_task(claim(leases, "b/2").obtain())
@@ -116,7 +116,7 @@ async def test_a_node_is_taken_over_when_its_lease_has_not_changed_for_as_long_a
 
 
 @virtual_time
-async def test_of_two_that_stand_by_one_takes_over() -> None:
+async def test_one_of_two_standby_agents_takes_over() -> None:
     leases = FakeLeases()
     await claim(leases, "a/1").obtain()
     waiting = [asyncio.create_task(claim(leases, name).obtain()) for name in ("b/2", "c/3")]
@@ -126,7 +126,7 @@ async def test_of_two_that_stand_by_one_takes_over() -> None:
 
 
 @virtual_time
-async def test_a_lease_that_is_deleted_is_not_taken_from_who_lives() -> None:
+async def test_deleted_lease_is_not_taken_from_a_live_agent() -> None:
     leases = FakeLeases()
     await claim(leases, "a/1").obtain()
     waiting = asyncio.create_task(claim(leases, "b/2").obtain())
@@ -139,7 +139,7 @@ async def test_a_lease_that_is_deleted_is_not_taken_from_who_lives() -> None:
 
 
 @virtual_time
-async def test_a_server_that_is_away_is_asked_again() -> None:
+async def test_claim_is_retried_while_the_server_is_down() -> None:
     leases = FakeLeases()
     leases.faults = 3
     await claim(leases, "a/1").obtain()
@@ -147,7 +147,7 @@ async def test_a_server_that_is_away_is_asked_again() -> None:
 
 
 @virtual_time
-async def test_of_two_agents_with_one_directory_one_has_the_node_and_the_other_when_it_has_ended(
+async def test_one_of_two_agents_with_one_directory_has_the_node_until_it_ends(
     tmp_path: Path,
 ) -> None:
     leases: Any = FakeLeases()
@@ -164,27 +164,27 @@ async def test_of_two_agents_with_one_directory_one_has_the_node_and_the_other_w
     other.release()
 
 
-def test_who_finds_the_lease_anothers_ends() -> None:
+def test_agent_ends_when_the_lease_names_another_owner() -> None:
     own = claim(FakeLeases(), "b/2")
     own.check({"metadata": {"annotations": {ANNOTATION: "b/2"}}})
     with pytest.raises(NodeTaken, match="taken over by a"):
         own.check({"metadata": {"annotations": {ANNOTATION: "a/1"}}})
 
 
-def test_an_instance_is_known_again_by_its_directory(tmp_path: Path) -> None:
+def test_instance_is_recognized_by_its_directory(tmp_path: Path) -> None:
     assert instance_of(tmp_path / "a") == instance_of(tmp_path / "a")
     assert instance_of(tmp_path / "a") != instance_of(tmp_path / "b")
 
 
 def manager(client: Client, root: Path) -> Manager:
-    """That of a machine which would run the node."""
+    """Return the manager of a machine that wants to run the node."""
     made = Manager(client, ManagerOptions(graceful_shutdown_timeout_s=5.0))
     set_up(ControllerContext(made, SystemClock(), ""), ProcessNode("node", root))
     return made
 
 
 def writer(name: str, directory: Path) -> Object:
-    """A Pod whose container leaves a line each time when it starts."""
+    """Return a Pod whose container writes a line at each start."""
     container = {
         "name": "main",
         "image": "shell",
@@ -211,7 +211,7 @@ async def until(happened: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def until_started(directory: Path, **times: int) -> None:
-    """Wait until these Pods have been started so often."""
+    """Wait until these Pods have started this many times."""
 
     async def happened() -> bool:
         return all(starts(directory, name) >= number for name, number in times.items())
@@ -219,7 +219,7 @@ async def until_started(directory: Path, **times: int) -> None:
     await until(happened)
 
 
-async def test_pods_are_run_once_by_two_agents_of_one_name_and_go_on_with_the_one_that_is_left(
+async def test_pods_run_once_with_two_agents_and_continue_with_the_remaining_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with connected() as (client, _):
@@ -247,7 +247,7 @@ async def holder(client: Client) -> str:
     return str(lease["metadata"]["annotations"][ANNOTATION])
 
 
-async def test_the_lease_of_a_claim_goes_with_its_node(tmp_path: Path) -> None:
+async def test_lease_of_a_claim_is_deleted_with_its_node(tmp_path: Path) -> None:
     async with connected() as (client, _):
         leases = client.resource(LEASES, namespace="kube-node-lease")
         made = manager(client, tmp_path / "one")

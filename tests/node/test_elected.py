@@ -1,4 +1,4 @@
-"""Simulated nodes of several processes are where the leader is."""
+"""Simulated nodes of several processes run on the leader."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ QUIET_S = 0.5
 
 
 def options(identity: str) -> ManagerOptions:
-    """Those of one of several processes."""
+    """Return the nodes of one of several processes."""
     election = LeaderElectionConfig(
         "lock", "kube-system", identity, lease_duration_s=2.0, renew_deadline_s=1.5, retry_period_s=0.2
     )
@@ -26,7 +26,7 @@ def options(identity: str) -> ManagerOptions:
 
 
 def manager(client: Client, identity: str) -> Manager:
-    """That of a process which would simulate the node."""
+    """Return the manager of a process that simulates the node."""
     made = Manager(client, options(identity))
     set_up(ControllerContext(made, SystemClock(), ""), SimulatedNodes([NODE], elected=True))
     return made
@@ -44,7 +44,7 @@ def runs(found: Object) -> bool:
     return bool(found.get("status", {}).get("phase") == "Running")
 
 
-async def test_the_node_is_the_leaders_and_goes_on_with_the_next_one() -> None:
+async def test_node_runs_on_the_leader_and_continues_on_the_next_one() -> None:
     async with connected() as (client, _):
         pods = client.resource(PODS, namespace="default")
         one, other = manager(client, "one"), manager(client, "other")
@@ -69,7 +69,7 @@ async def test_the_node_is_the_leaders_and_goes_on_with_the_next_one() -> None:
         await tasks[1]
 
 
-async def test_who_does_not_lead_neither_registers_the_node_nor_works_for_its_pods() -> None:
+async def test_standby_neither_registers_the_node_nor_runs_its_pods() -> None:
     async with connected() as (client, _):
         leader = Manager(client, options("leader"))
         leading = asyncio.create_task(leader.run())

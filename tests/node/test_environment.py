@@ -1,4 +1,4 @@
-"""What a container finds in its environment."""
+"""Environment variables and the downward API."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.node.scripted import detailed, place_of
 
 
 class FakeReferences:
-    """Two objects; counts how often they are read."""
+    """References with two objects; counts how often they are read."""
 
     def __init__(self) -> None:
         self.reads = 0
@@ -54,7 +54,7 @@ def value_from(**source: Any) -> dict[str, Any]:
         ({"secretKeyRef": {"name": "none", "key": "k", "optional": True}}, None),
     ],
 )
-async def test_values_from_elsewhere(source: dict[str, Any], value: str | None) -> None:
+async def test_values_come_from_their_sources(source: dict[str, Any], value: str | None) -> None:
     assert (await environment(value_from(**source))).get("X") == value
 
 
@@ -68,13 +68,13 @@ async def test_values_from_elsewhere(source: dict[str, Any], value: str | None) 
         ({"envFrom": [{"configMapRef": {"name": "none"}}]}, 'configmap "none" not found'),
     ],
 )
-async def test_what_is_missing_is_said_as_the_kubelet_does(container: dict[str, Any], text: str) -> None:
+async def test_missing_references_have_the_messages_of_the_kubelet(container: dict[str, Any], text: str) -> None:
     with pytest.raises(Missing) as missing:
         await environment(container)
     assert str(missing.value) == text
 
 
-async def test_whole_objects_come_first_then_the_own_variables_then_services() -> None:
+async def test_own_variables_override_whole_objects_and_services() -> None:
     container = {
         "envFrom": [{"prefix": "P_", "configMapRef": {"name": "cfg"}}, {"secretRef": {"name": "no", "optional": True}}],
         "env": [
@@ -105,19 +105,19 @@ async def test_whole_objects_come_first_then_the_own_variables_then_services() -
         ("status.podIPs", "10.0.0.1,fd00::1"),
     ],
 )
-def test_fields(path: str, value: str) -> None:
+def test_fields_have_their_values(path: str, value: str) -> None:
     metadata = {"labels": {"app": "shop"}, "annotations": {"a[b]c": "v"}}
     pod = detailed({}, metadata=metadata, serviceAccountName="robot")
     assert field_value(PodPlace(pod, "192.168.0.1", ("10.0.0.1", "fd00::1")), path) == value
 
 
 @pytest.mark.parametrize("path", ["spec.foo", "metadata.name['x']", "['x']", ""])
-def test_fields_that_cannot_be_had(path: str) -> None:
+def test_unsupported_fields_are_refused(path: str) -> None:
     with pytest.raises(ValueError, match=r"fieldPath"):
         field_value(place_of(detailed({})), path)
 
 
-def test_texts_are_quoted_as_go_does() -> None:
+def test_texts_are_quoted_as_in_go() -> None:
     assert formatted({"b": 'x"\n\\', "a": "ü\x01\u200b"}) == 'a="ü\\x01\\u200b"\nb="x\\"\\n\\\\"'
 
 
@@ -133,7 +133,7 @@ def test_texts_are_quoted_as_go_does() -> None:
     ],
     ids=["rounded up", "thousandths", "zero is one", "memory", "of the node", "nothing"],
 )
-def test_resources_in_units_of_a_divisor(resource: str, divisor: str, value: str) -> None:
+def test_resources_are_divided_by_their_divisor(resource: str, divisor: str, value: str) -> None:
     resources = {"limits": {"cpu": "1500m"}, "requests": {"cpu": "100m", "memory": "64Mi"}}
     place = place_of(detailed({"resources": resources}))
     assert resource_value(place, ResourcePath(resource=resource, divisor=divisor), "main") == value
@@ -144,7 +144,7 @@ def service(namespace: str, name: str, address: str = "10.96.0.9") -> Service:
     return Service(ObjectMeta(name=name, namespace=namespace), ServiceSpec(address, ports))
 
 
-def test_services_are_told_of_by_variables() -> None:
+def test_services_have_variables() -> None:
     found = service_environment([service("shop", "web-app")], "shop", links=True)
     assert found == {
         "WEB_APP_SERVICE_HOST": "10.96.0.9",
@@ -163,13 +163,13 @@ def test_services_are_told_of_by_variables() -> None:
     }
 
 
-def test_without_links_only_the_api_server_is_told_of() -> None:
+def test_only_the_api_server_has_variables_without_links() -> None:
     services = [service("default", "kubernetes"), service("shop", "a"), service("other", "b"), service("shop", "c", "")]
     assert {name.split("_")[0] for name in service_environment(services, "shop", links=False)} == {"KUBERNETES"}
     assert {name.split("_")[0] for name in service_environment(services, "shop", links=True)} == {"KUBERNETES", "A"}
 
 
-def test_the_api_server_may_be_said_to_be_elsewhere() -> None:
+def test_address_of_the_api_server_can_be_replaced() -> None:
     services = [service("default", "kubernetes"), service("shop", "a")]
     found = service_environment(at(services, "https://127.0.0.1:6443"), "shop", links=True)
     assert (found["KUBERNETES_SERVICE_HOST"], found["KUBERNETES_SERVICE_PORT"]) == ("127.0.0.1", "6443")
@@ -188,6 +188,6 @@ def test_the_api_server_may_be_said_to_be_elsewhere() -> None:
     ],
     ids=["name", "hostname", "host network", "both"],
 )
-def test_the_host_name_is_the_pods_or_the_nodes(spec: dict[str, Any], expected: str) -> None:
+def test_host_name_is_that_of_the_pod_or_the_node(spec: dict[str, Any], expected: str) -> None:
     pod = detailed({}, metadata={"name": "web-0"}, **{"nodeName": "node-7", **spec})
     assert host_name(place_of(pod)) == expected

@@ -1,4 +1,4 @@
-"""When nodes say that they are alive, in virtual time."""
+"""Heartbeats of nodes, in virtual time."""
 
 import asyncio
 from typing import Any
@@ -14,7 +14,7 @@ from sampan.testing.virtual_time import virtual_time
 
 
 class FakeResource:
-    """Keeps objects, and notes when they are patched; fails as often as `failures` says."""
+    """Stores objects, and records patches; fails as often as `failures` says."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Object] = {}
@@ -46,7 +46,7 @@ class FakeResource:
 
 
 class FakeClient:
-    """The Nodes and the Leases."""
+    """Stored Nodes and Leases."""
 
     def __init__(self) -> None:
         self.nodes = FakeResource()
@@ -63,7 +63,7 @@ def missing() -> ApiError:
 
 
 async def beating(client: Any, count: int, seconds: float) -> None:
-    """Let some nodes live for a while."""
+    """Run the heartbeats of some nodes for a while."""
     members = [Member(f"n{number}", number, "172.16.0.1") for number in range(count)]
     heartbeats = Heartbeats(client, members, shape=NodeShape(), clock=SystemClock())
     task = asyncio.create_task(heartbeats.run())
@@ -86,14 +86,14 @@ async def test_leases_are_renewed_every_ten_seconds_spread_out() -> None:
 
 
 @virtual_time
-async def test_the_status_is_told_every_five_minutes() -> None:
+async def test_status_is_written_every_five_minutes() -> None:
     client = FakeClient()
     await beating(client, 2, 905)
     assert client.nodes.patched == {name: [300.0, 600.0, 900.0] for name in ("n0", "n1")}
 
 
 @virtual_time
-async def test_a_node_that_cannot_register_tries_again() -> None:
+async def test_registration_is_retried() -> None:
     client = FakeClient()
     client.nodes.failures = 3
     await beating(client, 1, 0)
@@ -102,7 +102,7 @@ async def test_a_node_that_cannot_register_tries_again() -> None:
 
 
 @virtual_time
-async def test_a_lease_that_is_gone_is_made_again_but_not_a_node() -> None:
+async def test_deleted_lease_is_created_again_but_not_a_deleted_node() -> None:
     client = FakeClient()
     task = asyncio.create_task(beating(client, 1, 400))
     await asyncio.sleep(1)

@@ -1,4 +1,4 @@
-"""Images that cannot be had, in virtual time."""
+"""Images that cannot be pulled, in virtual time."""
 
 import asyncio
 
@@ -6,13 +6,13 @@ import pytest
 
 from sampan.node.images import ERROR_SHOWN_S, Images, is_unreachable
 from sampan.testing.virtual_time import virtual_time
-from tests.node.scripted import LoopClock, Said, ScriptedRuntime, detailed
+from tests.node.scripted import LoopClock, RecordedEvents, ScriptedRuntime, detailed
 
 
 @virtual_time
-async def test_an_image_that_cannot_be_had_is_tried_later_each_time() -> None:
-    said, runtime, pod = Said(), ScriptedRuntime(), detailed({})
-    images = Images(said, LoopClock())  # type: ignore[arg-type]  # it says, and that is all
+async def test_failed_pulls_back_off() -> None:
+    events, runtime, pod = RecordedEvents(), ScriptedRuntime(), detailed({})
+    images = Images(events, LoopClock())  # type: ignore[arg-type]  # a fake
     runtime.missing_images = {"app:1": "ErrImagePull"}
     container = pod.spec.containers[0]
     waits = []
@@ -29,37 +29,37 @@ async def test_an_image_that_cannot_be_had_is_tried_later_each_time() -> None:
         waits.append(round(wait_s))
         await asyncio.sleep(wait_s + 0.001)
     assert waits == [10, 20, 40, 80, 160, 300, 300]
-    assert said.reasons()[:5] == ["Pulling", "Failed", "Failed", "BackOff", "Failed"]
+    assert events.reasons()[:5] == ["Pulling", "Failed", "Failed", "BackOff", "Failed"]
     runtime.missing_images = {}
     assert await images.ensure(runtime, pod, container) is None
-    assert said.said[-1][2] == 'Container image "app:1" already present on machine'
+    assert events.recorded[-1][2] == 'Container image "app:1" already present on machine'
 
 
 @virtual_time
-async def test_an_image_that_must_not_be_pulled_is_asked_for_without_waiting() -> None:
-    said, runtime, pod = Said(), ScriptedRuntime(), detailed({"imagePullPolicy": "Never"})
-    images = Images(said, LoopClock())  # type: ignore[arg-type]  # it says, and that is all
+async def test_policy_never_fails_without_a_backoff() -> None:
+    events, runtime, pod = RecordedEvents(), ScriptedRuntime(), detailed({"imagePullPolicy": "Never"})
+    images = Images(events, LoopClock())  # type: ignore[arg-type]  # a fake
     runtime.missing_images = {"app:1": "ErrImagePull"}
     for _ in range(2):
         waiting = await images.ensure(runtime, pod, pod.spec.containers[0])
         assert waiting is not None
         assert waiting.reason == "ErrImageNeverPull"
-    assert said.reasons() == ["ErrImageNeverPull", "Failed"] * 2
+    assert events.reasons() == ["ErrImageNeverPull", "Failed"] * 2
 
 
 @virtual_time
 async def test_simulated_nodes_report_only_images_that_failed() -> None:
-    said, runtime, pod = Said(), ScriptedRuntime(), detailed({"imagePullPolicy": "Always"})
-    images = Images(said, LoopClock(), failures_only=True)  # type: ignore[arg-type]  # it says, and that is all
+    events, runtime, pod = RecordedEvents(), ScriptedRuntime(), detailed({"imagePullPolicy": "Always"})
+    images = Images(events, LoopClock(), failures_only=True)  # type: ignore[arg-type]  # a fake
     container = pod.spec.containers[0]
     assert await images.ensure(runtime, pod, container) is None
-    assert said.said == []
+    assert events.recorded == []
     runtime.missing_images = {"app:1": "ErrImagePull"}
     assert await images.ensure(runtime, pod, container) is not None
     await asyncio.sleep(10.001)
     runtime.missing_images = {}
     assert await images.ensure(runtime, pod, container) is None
-    assert said.reasons() == ["Pulling", "Failed", "Failed", "Pulled"]
+    assert events.reasons() == ["Pulling", "Failed", "Failed", "Pulled"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is decided without a cluster: restarts, addresses, annotations."""
+"""Decisions without a cluster: restarts, addresses, annotations."""
 
 import datetime as dt
 from dataclasses import replace
@@ -17,7 +17,7 @@ NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
 def ended(restart_count: int, *, ran_s: float = 1.0, ago_s: float = 0.0, code: int = 1) -> ContainerRecord:
-    """A run that has ended."""
+    """Return a run that has ended."""
     finished = NOW - dt.timedelta(seconds=ago_s)
     started = finished - dt.timedelta(seconds=ran_s)
     return ContainerRecord("main", "id", "image", restart_count, started, finished_at=finished, exit_code=code)
@@ -38,7 +38,7 @@ def ended(restart_count: int, *, ran_s: float = 1.0, ago_s: float = 0.0, code: i
     ],
     ids=["first", "second", "third", "doubles", "at most", "for ever", "ran long", "killed with its agent", "lost"],
 )
-def test_the_wait_before_a_restart(record: ContainerRecord, wait_s: float) -> None:
+def test_backoff_before_a_restart(record: ContainerRecord, wait_s: float) -> None:
     assert backoff_s(record) == wait_s
 
 
@@ -46,27 +46,27 @@ def test_the_wait_before_a_restart(record: ContainerRecord, wait_s: float) -> No
     ("policy", "code", "starts"),
     [("Always", 0, 1), ("Always", 1, 1), ("OnFailure", 1, 1), ("OnFailure", 0, 0), ("Never", 1, 0)],
 )
-def test_what_runs_again(policy: str, code: int, starts: int) -> None:
+def test_restart_policy_and_rules_decide_what_runs_again(policy: str, code: int, starts: int) -> None:
     pod = Pod(spec=PodSpec(restart_policy=policy, containers=[Container("main")]))
     found = plan(pod, {"main": ended(2, ago_s=20, code=code)}, NOW)
     assert [restart_count for _, restart_count in found.start] == [3] * starts
 
 
-def test_a_wait_that_is_not_over_says_when() -> None:
+def test_pending_backoff_has_a_wake_up_time() -> None:
     pod = Pod(spec=PodSpec(containers=[Container("main")]))
     found = plan(pod, {"main": ended(2, ago_s=5)}, NOW)
     assert (found.start, found.backing_off, found.wake_s) == ([], {"main": 20.0}, 15.0)
 
 
 @pytest.mark.parametrize(("policy", "fails"), [("Never", True), ("Always", False), ("OnFailure", False)])
-def test_an_init_container_that_fails(policy: str, fails: bool) -> None:
+def test_failed_init_container_fails_the_pod_or_is_restarted(policy: str, fails: bool) -> None:
     spec = PodSpec(restart_policy=policy, containers=[Container("web")], init_containers=[Container("main")])
     found = plan(Pod(spec=spec), {"main": ended(0)}, NOW)
     assert (found.init_failed, found.initialized) == (fails, False)
     assert [container.name for container, _ in found.start] == ([] if fails else ["main"])
 
 
-def test_addresses_are_used_again_only_when_all_have_been() -> None:
+def test_addresses_are_reused_only_after_all_others() -> None:
     addresses = PodAddresses("10.0.0.0/29")
     first = addresses.take("a")
     assert addresses.take("a") == first == "10.0.0.2"
@@ -76,9 +76,9 @@ def test_addresses_are_used_again_only_when_all_have_been() -> None:
         addresses.take("g")
 
 
-def test_each_node_has_a_range_of_its_own() -> None:
+def test_nodes_have_different_pod_cidrs() -> None:
     assert [pod_cidr(number) for number in (0, 256, 32767)] == ["10.128.0.0/24", "10.129.0.0/24", "10.255.255.0/24"]
-    with pytest.raises(ValueError, match="has room for 32768"):
+    with pytest.raises(ValueError, match="has only 32768"):
         pod_cidr(32768)
 
 
@@ -95,7 +95,7 @@ def test_each_node_has_a_range_of_its_own() -> None:
     ],
     ids=["nothing", "never", "complete", "fail first", "exit code", "unreadable", "negative"],
 )
-def test_what_annotations_say(annotations: dict[str, str], policy: str, script: Script) -> None:
+def test_annotations_become_a_script(annotations: dict[str, str], policy: str, script: Script) -> None:
     assert script_of(annotations, policy) == script
 
 

@@ -35,7 +35,7 @@ def state(pod: Object, container: int = 0) -> Object:
     return found
 
 
-async def test_a_bound_pod_becomes_running_and_ready() -> None:
+async def test_bound_pod_becomes_running_and_ready() -> None:
     async with simulated() as cluster:
         await create(cluster, "web")
         status = (await cluster.until(PODS, "web", is_ready))["status"]
@@ -48,7 +48,7 @@ async def test_a_bound_pod_becomes_running_and_ready() -> None:
         assert container["containerID"].startswith("simulated://")
 
 
-async def test_the_status_is_written_once() -> None:
+async def test_status_is_written_once() -> None:
     async with simulated() as cluster:
         created = await create(cluster, "web")
         ready = await cluster.until(PODS, "web", is_ready)
@@ -58,7 +58,7 @@ async def test_the_status_is_written_once() -> None:
         assert int(ready["metadata"]["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
 
 
-async def test_pods_of_other_nodes_are_left_alone() -> None:
+async def test_pods_of_other_nodes_are_ignored() -> None:
     async with simulated() as cluster:
         await create(cluster, "elsewhere", nodeName="other")
         await create(cluster, "nowhere", nodeName="")
@@ -68,7 +68,7 @@ async def test_pods_of_other_nodes_are_left_alone() -> None:
             assert (await cluster.get(PODS, name))["status"]["phase"] == "Pending"
 
 
-async def test_a_pod_is_ready_as_late_as_it_says() -> None:
+async def test_pod_becomes_ready_after_its_delay() -> None:
     async with simulated() as cluster:
         await create(cluster, "web", annotations={"sampan.dev/ready-after": "100ms"})
         pod = await cluster.until(PODS, "web", has_phase("Running"))
@@ -89,7 +89,7 @@ async def test_a_pod_is_ready_as_late_as_it_says() -> None:
     ],
     ids=["never", "on failure", "completes", "fails", "exit code", "fails with a code"],
 )
-async def test_a_pod_that_ends(annotations: dict[str, str], policy: str, phase: str, code: int) -> None:
+async def test_pod_ends_as_its_annotations_say(annotations: dict[str, str], policy: str, phase: str, code: int) -> None:
     async with simulated() as cluster:
         await create(cluster, "task", annotations=annotations, restartPolicy=policy)
         pod = await cluster.until(PODS, "task", has_phase(phase))
@@ -99,7 +99,7 @@ async def test_a_pod_that_ends(annotations: dict[str, str], policy: str, phase: 
         assert condition(pod, "Ready")["reason"] == condition(pod, "ContainersReady")["reason"] == reason
 
 
-async def test_what_fails_is_started_again_once_at_once_and_then_later() -> None:
+async def test_failed_container_restarts_at_once_and_then_with_backoff() -> None:
     async with simulated() as cluster:
         await create(cluster, "crashes", annotations={"sampan.dev/fail-after": "0s"})
         pod = await cluster.until(PODS, "crashes", lambda pod: "CrashLoopBackOff" in str(pod["status"]))
@@ -113,7 +113,7 @@ async def test_what_fails_is_started_again_once_at_once_and_then_later() -> None
         }
 
 
-async def test_init_containers_succeed_before_the_others_and_sidecars_stay() -> None:
+async def test_init_containers_succeed_first_and_sidecars_keep_running() -> None:
     init = [{"name": "first", "image": "i"}, {"name": "sidecar", "image": "s", "restartPolicy": "Always"}]
     async with simulated() as cluster:
         await create(cluster, "web", initContainers=init)
@@ -123,7 +123,7 @@ async def test_init_containers_succeed_before_the_others_and_sidecars_stay() -> 
         assert "running" in sidecar["state"]
 
 
-async def test_sidecars_end_when_the_others_have() -> None:
+async def test_sidecars_end_after_the_other_containers() -> None:
     init = [{"name": "sidecar", "image": "s", "restartPolicy": "Always"}]
     async with simulated() as cluster:
         await create(cluster, "task", initContainers=init, restartPolicy="Never")
@@ -131,7 +131,7 @@ async def test_sidecars_end_when_the_others_have() -> None:
         assert "terminated" in pod["status"]["initContainerStatuses"][0]["state"]
 
 
-async def test_a_readiness_gate_is_waited_for() -> None:
+async def test_readiness_gate_delays_ready() -> None:
     async with simulated() as cluster:
         await create(cluster, "web", readinessGates=[{"conditionType": "example.com/up"}])
         pod = await cluster.until(PODS, "web", has_phase("Running"))
@@ -143,7 +143,7 @@ async def test_a_readiness_gate_is_waited_for() -> None:
         assert condition(pod, "example.com/up")["status"] == "True"
 
 
-async def test_a_deleted_pod_goes_with_its_address() -> None:
+async def test_deleted_pod_releases_its_address() -> None:
     async with simulated() as cluster:
         await create(cluster, "web")
         await cluster.until(PODS, "web", is_ready)
@@ -151,7 +151,7 @@ async def test_a_deleted_pod_goes_with_its_address() -> None:
         await cluster.until_gone(PODS, "web")
 
 
-async def test_a_deleted_pod_that_a_finalizer_holds_has_ended() -> None:
+async def test_deleted_pod_with_a_finalizer_has_ended() -> None:
     async with simulated() as cluster:
         made = await create(cluster, "web")
         await cluster.patch(PODS, "web", {"metadata": {"finalizers": ["example.com/hold"]}})
@@ -164,7 +164,7 @@ async def test_a_deleted_pod_that_a_finalizer_holds_has_ended() -> None:
         await cluster.until_gone(PODS, "web")
 
 
-async def test_containers_take_their_time_to_stop_but_not_more_than_they_have() -> None:
+async def test_containers_stop_within_their_grace_period() -> None:
     async with simulated() as cluster:
         await create(cluster, "slow", annotations={"sampan.dev/stop-after": "1h"})
         await cluster.patch(PODS, "slow", {"metadata": {"finalizers": ["example.com/hold"]}})
@@ -176,7 +176,7 @@ async def test_containers_take_their_time_to_stop_but_not_more_than_they_have() 
         await cluster.patch(PODS, "slow", {"metadata": {"finalizers": None}})
 
 
-async def test_a_pod_of_the_same_name_is_another() -> None:
+async def test_new_pod_with_the_same_name_is_another_pod() -> None:
     async with simulated() as cluster:
         before = await create(cluster, "web")
         await cluster.until(PODS, "web", is_ready)
@@ -188,7 +188,7 @@ async def test_a_pod_of_the_same_name_is_another() -> None:
         assert pod["status"]["podIP"] == "10.128.0.3"
 
 
-async def test_runs_go_on_after_a_restart_of_the_agent() -> None:
+async def test_runs_continue_after_a_restart_of_the_agent() -> None:
     async with connected() as (client, _):
         async with working(client, nodes()) as cluster:
             await create(cluster, "web")
@@ -204,7 +204,7 @@ async def test_runs_go_on_after_a_restart_of_the_agent() -> None:
             assert new["status"]["podIP"] != after["status"]["podIP"] == "10.128.0.2"
 
 
-async def test_nodes_register_themselves_and_renew_their_leases() -> None:
+async def test_nodes_register_and_renew_their_leases() -> None:
     async with simulated(("one", "two")) as cluster:
         node = await cluster.until(NODES, "two", lambda node: condition(node, "Ready").get("status") == "True")
         assert node["status"]["capacity"]["pods"] == node["status"]["allocatable"]["pods"] == "110"
@@ -219,7 +219,7 @@ async def test_nodes_register_themselves_and_renew_their_leases() -> None:
         assert lease["metadata"]["ownerReferences"][0]["uid"] == node["metadata"]["uid"]
 
 
-async def test_a_node_that_is_there_already_gets_its_status() -> None:
+async def test_existing_node_gets_its_status() -> None:
     async with connected() as (client, _):
         await client.resource(NODES).create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}})
         async with working(client, nodes()) as cluster:
@@ -227,7 +227,7 @@ async def test_a_node_that_is_there_already_gets_its_status() -> None:
 
 
 def waits(reason: str) -> Any:
-    """Whether the first container waits for this reason."""
+    """Return whether the first container waits for this reason."""
 
     def holds(pod: Object) -> bool:
         statuses = pod["status"].get("containerStatuses") or [{}]
@@ -241,7 +241,7 @@ def waits(reason: str) -> Any:
     [("app:1", {"sampan.dev/image-pull-fails": "always"}), ("registry.invalid/app:1", {})],
     ids=["annotation", "name"],
 )
-async def test_an_image_that_cannot_be_pulled_is_told_as_by_a_kubelet(image: str, annotations: dict[str, str]) -> None:
+async def test_failed_pull_is_reported_as_by_a_kubelet(image: str, annotations: dict[str, str]) -> None:
     async with simulated() as cluster:
         containers = [{"name": "main", "image": image}, {"name": "other", "image": "other:1"}]
         await create(cluster, "web", annotations=annotations, containers=containers)
@@ -262,7 +262,7 @@ async def test_an_image_that_cannot_be_pulled_is_told_as_by_a_kubelet(image: str
 
 
 @virtual_time
-async def test_an_image_can_be_pulled_after_a_while() -> None:
+async def test_image_can_be_pulled_after_a_while() -> None:
     runtime = SimulatedRuntime(PodAddresses("10.0.0.0/24"), LoopClock(), lambda key: None)
     metadata = {
         "name": "web",
@@ -277,7 +277,7 @@ async def test_an_image_can_be_pulled_after_a_while() -> None:
 
 
 @pytest.mark.parametrize("change", [{"example.com/gpu": "4"}, {"example.com/gpu": "2", "vendor.io/nic": "1"}])
-async def test_extended_resources_of_the_capacity_can_be_had_by_pods(change: dict[str, str]) -> None:
+async def test_extended_resources_of_the_capacity_become_allocatable(change: dict[str, str]) -> None:
     def has(amounts: dict[str, str]) -> Any:
         def holds(node: Object) -> bool:
             allocatable = node["status"]["allocatable"]
@@ -294,7 +294,7 @@ async def test_extended_resources_of_the_capacity_can_be_had_by_pods(change: dic
         await cluster.until(NODES, "node", has({}))
 
 
-def test_amounts_that_the_node_itself_measures_are_not_copied() -> None:
+def test_amounts_that_the_node_measures_are_not_copied() -> None:
     raw = (
         b'{"status": {"capacity": {"cpu": "8", "a.kubernetes.io/b": "1"}, "allocatable": {"cpu": "7", "x.io/y": "1"}}}'
     )

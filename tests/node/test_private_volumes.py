@@ -1,4 +1,4 @@
-"""What other users of the machine see of Pods on a node of processes, and what is left of their volumes."""
+"""Isolation of Pods' files from other users of the machine, and clean-up of volumes."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ SECRET_TEXT = "wT7-secret-of-this-test"
 
 
 def may_mount() -> bool:
-    """Whether this process may mount a tmpfs."""
+    """Return whether this process may mount a tmpfs."""
     directory = Path(tempfile.mkdtemp())
     mounts = TmpfsMounts(directory)
     try:
@@ -55,7 +55,7 @@ needs_mounts = pytest.mark.skipif(not may_mount(), reason="mounting a tmpfs need
 
 @pytest.fixture
 def root() -> Iterator[Path]:
-    """A node's directory in a place that every user of the machine can enter."""
+    """Return a node's directory in a place that every user of the machine can enter."""
     directory = Path(tempfile.mkdtemp(prefix="sampan-private-"))
     directory.chmod(0o755)
     yield directory / "node"
@@ -64,18 +64,18 @@ def root() -> Iterator[Path]:
 
 
 def issuing(cluster: Cluster) -> Identity:
-    """The server issues tokens of ServiceAccounts."""
+    """Server that issues tokens of ServiceAccounts."""
     return Identity([], ("api",), TokenIssuer(ISSUER, KEY))
 
 
 def mounts_below(directory: Path) -> list[str]:
-    """The mount points below a directory."""
+    """Return the mount points below a directory."""
     points = [line.split(" ")[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
     return [point for point in points if point.startswith(f"{directory}/")]
 
 
 async def create_with_secrets(cluster: Working, script: str = "exec sleep 100", **spec: Any) -> None:
-    """A Pod with a Secret, a ConfigMap, a token, a part of a Secret, and an emptyDir in memory."""
+    """Return a Pod with a Secret, a ConfigMap, a token, a part of a Secret, and an emptyDir in memory."""
     await cluster.create(SECRETS, {"metadata": {"name": "s"}, "stringData": {"key": SECRET_TEXT}})
     await cluster.create(CONFIG_MAPS, {"metadata": {"name": "c"}, "data": {"key": SECRET_TEXT}})
     await cluster.create(SERVICE_ACCOUNTS, {"metadata": {"name": "builder"}})
@@ -93,7 +93,7 @@ async def create_with_secrets(cluster: Working, script: str = "exec sleep 100", 
 
 
 def seen_by(user: int, directory: Path) -> str:
-    """What a user finds in the files below a directory."""
+    """Return everything that a user can read below a directory."""
     command = ["grep", "-rsh", "", str(directory)]
     return subprocess.run(
         command, user=user, group=user, extra_groups=[], cwd="/", capture_output=True, text=True, check=False
@@ -101,13 +101,13 @@ def seen_by(user: int, directory: Path) -> str:
 
 
 def files_on_disk(directory: Path, text: str) -> str:
-    """The files with a text in them that are on the same file system as the directory."""
+    """Return the files with a text that are on the same file system as the directory."""
     command = ["find", str(directory), "-xdev", "-type", "f", "-exec", "grep", "-l", text, "{}", "+"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def made(volume: Path) -> Path:
-    """A volume with a file."""
+    """Return a volume with a file."""
     volume.mkdir(parents=True)
     (volume / "key").write_text("content")
     return volume
@@ -122,14 +122,14 @@ def mode_of(path: Path) -> int:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait for what no event tells of."""
+    """Poll for a condition without an event."""
     async with asyncio.timeout(30):
         while not holds():  # noqa: ASYNC110 - the kernel has no event for it
             await asyncio.sleep(0.02)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
-async def test_another_user_of_the_machine_reads_nothing_of_a_pod(root: Path) -> None:
+async def test_other_user_of_the_machine_reads_nothing_of_a_pod(root: Path) -> None:
     async with node(root, identity=issuing) as cluster:
         await create_with_secrets(cluster)
         await cluster.until(PODS, "web", is_ready)
@@ -140,7 +140,7 @@ async def test_another_user_of_the_machine_reads_nothing_of_a_pod(root: Path) ->
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
 @pytest.mark.parametrize("security", [{}, {"runAsUser": OTHER_USER, "runAsGroup": OTHER_USER}], ids=["root", "other"])
-async def test_a_pod_does_not_see_the_volumes_of_another(root: Path, security: dict[str, int]) -> None:
+async def test_pod_does_not_see_volumes_of_another_pod(root: Path, security: dict[str, int]) -> None:
     async with node(root, identity=issuing) as cluster:
         await create_with_secrets(cluster)
         await cluster.until(PODS, "web", is_ready)
@@ -157,7 +157,7 @@ async def test_a_pod_does_not_see_the_volumes_of_another(root: Path, security: d
 
 
 @needs_mounts
-async def test_nothing_that_the_agent_writes_reaches_the_disk(root: Path) -> None:
+async def test_files_that_the_agent_writes_stay_off_the_disk(root: Path) -> None:
     async with node(root, identity=issuing) as cluster:
         await create_with_secrets(cluster)
         await cluster.until(PODS, "web", is_ready)
@@ -166,7 +166,7 @@ async def test_nothing_that_the_agent_writes_reaches_the_disk(root: Path) -> Non
 
 
 @needs_mounts
-async def test_an_empty_dir_in_memory_has_its_size(root: Path) -> None:
+async def test_empty_dir_in_memory_has_its_size(root: Path) -> None:
     script = "cd /v/memory; stat -f -c %T . ; head -c 2000000 /dev/zero > big 2>/dev/null; wc -c < big; stat -c %a ."
     async with node(root, identity=issuing) as cluster:
         await create_with_secrets(cluster, f"{{ {script}; }} | xargs > /dev/termination-log", restartPolicy="Never")
@@ -174,7 +174,7 @@ async def test_an_empty_dir_in_memory_has_its_size(root: Path) -> None:
 
 
 @needs_mounts
-async def test_a_deleted_pod_leaves_no_mounts(root: Path) -> None:
+async def test_deleted_pod_leaves_no_mounts(root: Path) -> None:
     async with node(root, identity=issuing) as cluster:
         await create_with_secrets(cluster, terminationGracePeriodSeconds=0)
         await cluster.until(PODS, "web", is_ready)
@@ -184,7 +184,7 @@ async def test_a_deleted_pod_leaves_no_mounts(root: Path) -> None:
 
 
 @needs_mounts
-async def test_an_agent_that_ends_leaves_no_mounts(root: Path) -> None:
+async def test_stopped_agent_leaves_no_mounts(root: Path) -> None:
     async with node(root, identity=issuing) as cluster:
         await create_with_secrets(cluster)
         await cluster.until(PODS, "web", is_ready)
@@ -220,7 +220,7 @@ asyncio.run(main())
 
 
 @needs_mounts
-async def test_an_agent_that_is_killed_leaves_no_mounts(root: Path) -> None:
+async def test_killed_agent_leaves_no_mounts(root: Path) -> None:
     agent = await asyncio.create_subprocess_exec(sys.executable, "-c", _AGENT, str(root), stdout=subprocess.PIPE)
     assert agent.stdout is not None
     assert await agent.stdout.readline() == b"ready\n"
@@ -231,19 +231,19 @@ async def test_an_agent_that_is_killed_leaves_no_mounts(root: Path) -> None:
 
 
 @needs_mounts
-def test_the_next_agent_unmounts_what_a_killed_one_and_its_launcher_have_left(root: Path) -> None:
+def test_next_agent_unmounts_what_a_killed_agent_and_launcher_have_left(root: Path) -> None:
     killed = TmpfsMounts(root)
     killed.source = "sampan-of-another-process"
     assert killed.mount(root / "pods" / "uid" / "volumes")
     after = TmpfsMounts(root)
     after.unmount_all()
-    assert len(mounts_below(root)) == 1  # of another agent, perhaps one that runs
+    assert len(mounts_below(root)) == 1  # belongs to another agent, which may still run
     after.reset()
     assert mounts_below(root) == []
 
 
 @needs_mounts
-def test_what_an_earlier_agent_wrote_to_disk_does_not_stay_below_the_mount(root: Path) -> None:
+def test_files_of_an_earlier_agent_do_not_stay_below_the_mount(root: Path) -> None:
     volume = root / "volume"
     volume.mkdir(parents=True)
     (volume / "key").write_text(SECRET_TEXT)
@@ -253,7 +253,7 @@ def test_what_an_earlier_agent_wrote_to_disk_does_not_stay_below_the_mount(root:
     assert list(volume.iterdir()) == []
 
 
-def test_a_directory_that_has_other_things_in_it_keeps_its_mode(root: Path) -> None:
+def test_directory_with_other_files_keeps_its_mode(root: Path) -> None:
     root.mkdir(mode=0o755)
     (root / "of-somebody-else").touch()
     instance_of(root)
@@ -289,7 +289,7 @@ def token_pod(mode: int | None = None, **security: int) -> dict[str, Any]:
     ],
     ids=["nobody", "mode", "user", "group", "user and group", "container's user", "container's before Pod's"],
 )
-async def test_a_token_has_the_owner_and_mode_that_the_kubelet_gives_it(
+async def test_token_has_the_owner_and_mode_of_the_kubelet(
     root: Path, spec: dict[str, Any], own: dict[str, int], expected: str
 ) -> None:
     async with node(root, identity=issuing) as cluster:
@@ -321,7 +321,7 @@ async def test_containers_with_different_users_read_a_token_by_its_default_mode(
     [({}, ["644 0 0", "400 0 0", "755 0 0"]), ({"fsGroup": 4321}, ["644 0 4321", "440 0 4321", "2755 0 4321"])],
     ids=["plain", "fsGroup"],
 )
-async def test_files_of_a_secret_have_the_kubelets_modes(
+async def test_files_of_a_secret_have_the_modes_of_the_kubelet(
     root: Path, security: dict[str, int], expected: list[str]
 ) -> None:
     source = {"secretName": "s", "items": [{"key": "a", "path": "a"}, {"key": "b", "path": "d/b", "mode": 0o400}]}
@@ -335,7 +335,7 @@ async def test_files_of_a_secret_have_the_kubelets_modes(
 
 
 @needs_mounts
-async def test_a_user_without_namespaces_reaches_the_volumes_of_its_own_pod(root: Path) -> None:
+async def test_user_without_namespaces_reaches_the_volumes_of_its_own_pod(root: Path) -> None:
     async with runtime_node(root, "none") as found:
         await found.runtime.recover([])
         await found.runtime.run_sandbox(pod())
@@ -346,7 +346,7 @@ async def test_a_user_without_namespaces_reaches_the_volumes_of_its_own_pod(root
 
 
 @needs_mounts
-async def test_a_user_reads_a_secret_and_writes_an_empty_dir_by_the_group_of_the_volumes(root: Path) -> None:
+async def test_user_reads_a_secret_and_writes_an_empty_dir_through_fs_group(root: Path) -> None:
     security = {"runAsUser": 1234, "runAsGroup": 1235, "fsGroup": 4321, "supplementalGroups": [77]}
     script = "{ cat /s/a; id -G; touch /e/new && stat -c %g /e/new; } | xargs > /dev/termination-log"
     volumes = [{"name": "s", "secret": {"secretName": "s", "defaultMode": 0o400}}, {"name": "e", "emptyDir": {}}]
@@ -359,7 +359,7 @@ async def test_a_user_reads_a_secret_and_writes_an_empty_dir_by_the_group_of_the
 
 
 @needs_mounts
-async def test_any_user_writes_to_a_claim_whose_directory_is_new(root: Path) -> None:
+async def test_any_user_writes_to_a_claim_with_a_new_directory(root: Path) -> None:
     path = root.parent / "new" / "volume"
     async with node(root, identity=issuing) as cluster:
         claim = await cluster.create(PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": "c"}, "spec": CLAIM})

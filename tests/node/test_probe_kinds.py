@@ -1,4 +1,4 @@
-"""Probes over the network, against servers on this machine."""
+"""Network probes of servers on this machine."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def listening(handle: Handle) -> AsyncIterator[int]:
-    """A server; gives its port. Clients may go when they like."""
+    """Run a server, and return its port. Clients may disconnect at any time."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def guarded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -46,7 +46,7 @@ async def listening(handle: Handle) -> AsyncIterator[int]:
 
 
 def answering(answer: bytes, heard: list[bytes] | None = None) -> Handle:
-    """Answers every request with the same."""
+    """Return a handler that sends the same response to every request."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -78,13 +78,13 @@ async def get(port: int, timeout_s: float = 5.0, **action: Any) -> Any:
     ],
     ids=["200", "204", "until the end", "503", "elsewhere"],
 )
-async def test_answers_of_http(answer: bytes, result: str, output: str) -> None:
+async def test_http_status_decides_the_outcome(answer: bytes, result: str, output: str) -> None:
     async with listening(answering(answer)) as port:
         outcome = await get(port, path="/healthz")
         assert (outcome.result, outcome.output) == (result, output)
 
 
-async def test_requests_say_who_asks_and_what_the_probe_says() -> None:
+async def test_requests_have_the_headers_of_probe_and_kubelet() -> None:
     heard: list[bytes] = []
     async with listening(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", heard)) as port:
         await get(port, path="healthz?a=b", http_headers=[Header("Host", "example.com"), Header("X-A", "1")])
@@ -93,12 +93,12 @@ async def test_requests_say_who_asks_and_what_the_probe_says() -> None:
     assert {"X-A: 1", "User-Agent: kube-probe/1.36", "Accept: */*", "Connection: close"} <= set(lines)
 
 
-async def test_a_body_without_end_is_not_read_to_its_end() -> None:
+async def test_endless_body_is_not_read_to_its_end() -> None:
     async with listening(answering(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * 1_000_000)) as port:
         assert len((await get(port)).output) == 10_240
 
 
-async def test_nobody_listens() -> None:
+async def test_refused_connection_is_a_failure() -> None:
     async with listening(answering(b"")) as port:
         pass
     text = f"dial tcp 127.0.0.1:{port}: connect: connection refused"
@@ -107,7 +107,7 @@ async def test_nobody_listens() -> None:
     assert "failed to connect service" in (await probe_grpc("127.0.0.1", port, "", 1.0)).output
 
 
-async def test_an_answer_that_does_not_come() -> None:
+async def test_missing_response_times_out() -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
@@ -119,7 +119,7 @@ async def test_an_answer_that_does_not_come() -> None:
 
 
 def health(status: int, code: int = 0) -> Handle:
-    """A server of grpc.health.v1."""
+    """Run a server of grpc.health.v1."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
@@ -150,7 +150,7 @@ def health(status: int, code: int = 0) -> Handle:
         (0, 5, "error: health rpc probe failed: rpc error: code = 5 desc = no"),
     ],
 )
-async def test_answers_of_grpc(status: int, code: int, output: str) -> None:
+async def test_grpc_status_decides_the_outcome(status: int, code: int, output: str) -> None:
     async with listening(health(status, code)) as port:
         assert (await probe_grpc("127.0.0.1", port, "shop", 5.0)).output == output
 
@@ -161,6 +161,6 @@ def test_ports_have_numbers_and_names(port: int | str, number: int) -> None:
 
 
 @pytest.mark.parametrize("port", ["none", 0, 65536])
-def test_ports_that_are_none(port: int | str) -> None:
+def test_invalid_ports_are_refused(port: int | str) -> None:
     with pytest.raises(ValueError, match="port"):
         resolve_port(port, Container())

@@ -1,4 +1,4 @@
-"""When containers are looked at, and what follows, in virtual time."""
+"""Schedule and results of probes, in virtual time."""
 
 import asyncio
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sampan.node.probes.prober import Prober
 from sampan.node.tasks import Tasks
 from sampan.testing.virtual_time import virtual_time
-from tests.node.scripted import CommandSession, Said, ScriptedRuntime, detailed, place_of, tasks_running
+from tests.node.scripted import CommandSession, RecordedEvents, ScriptedRuntime, detailed, place_of, tasks_running
 
 
 def probe(word: str, **fields: Any) -> dict[str, Any]:
@@ -14,13 +14,13 @@ def probe(word: str, **fields: Any) -> dict[str, Any]:
 
 
 class Probing:
-    """A Pod with probes, whose container runs. `codes` are the exit codes of the probes' commands."""
+    """Pod with probes, whose container runs. `codes` are the exit codes of the probes' commands."""
 
     def __init__(self, tasks: Tasks, container: dict[str, Any], **codes: int) -> None:
-        self.codes, self.said, self.runtime, self.changes = codes, Said(), ScriptedRuntime(), 0
+        self.codes, self.events, self.runtime, self.changes = codes, RecordedEvents(), ScriptedRuntime(), 0
         self.pod = detailed(container)
         self.runtime.command = lambda name, command: CommandSession(self.codes[command[0]], 0, b"why")
-        self.prober = Prober(tasks, self.said, self.changed)  # type: ignore[arg-type]  # it says, and that is all
+        self.prober = Prober(tasks, self.events, self.changed)  # type: ignore[arg-type]  # a fake
         self.runtime.run(self.pod, "main")
         self.look()
 
@@ -28,10 +28,10 @@ class Probing:
         self.changes += 1
 
     def look(self) -> None:
-        self.prober.look(self.runtime, place_of(self.pod), dict(self.runtime.containers("uid-1")))
+        self.prober.observe(self.runtime, place_of(self.pod), dict(self.runtime.containers("uid-1")))
 
     def state(self) -> tuple[bool, bool]:
-        """Whether it has started, whether it is ready."""
+        """Return whether the container is started, and whether it is ready."""
         record = self.prober.applied("uid-1", dict(self.runtime.containers("uid-1")))["main"]
         return record.started, record.ready
 
@@ -40,13 +40,13 @@ class Probing:
 
 
 @virtual_time
-async def test_a_container_without_probes_is_ready() -> None:
+async def test_container_without_probes_is_ready() -> None:
     async with tasks_running() as tasks:
         assert Probing(tasks, {}).state() == (True, True)
 
 
 @virtual_time
-async def test_readiness_comes_and_goes_by_the_thresholds() -> None:
+async def test_readiness_changes_at_the_thresholds() -> None:
     async with tasks_running() as tasks:
         wanted = probe("ready", initialDelaySeconds=5, successThreshold=2, failureThreshold=2)
         probing = Probing(tasks, {"readinessProbe": wanted}, ready=0)
@@ -60,7 +60,7 @@ async def test_readiness_comes_and_goes_by_the_thresholds() -> None:
         assert probing.state() == (True, True)
         await asyncio.sleep(10)
         assert (probing.state(), probing.changes) == ((True, False), 2)
-        assert ("Warning", "Unhealthy", "Readiness probe failed: why", "main") in probing.said.said
+        assert ("Warning", "Unhealthy", "Readiness probe failed: why", "main") in probing.events.recorded
 
 
 @virtual_time
@@ -81,7 +81,7 @@ async def test_other_probes_wait_for_the_startup_probe() -> None:
 
 
 @virtual_time
-async def test_a_container_that_fails_its_liveness_probe_is_told_once_and_not_looked_at_any_more() -> None:
+async def test_failed_liveness_probe_is_reported_once_and_ends() -> None:
     async with tasks_running() as tasks:
         probing = Probing(tasks, {"livenessProbe": probe("alive", failureThreshold=3)}, alive=1)
         await asyncio.sleep(19)
@@ -97,7 +97,7 @@ async def test_a_container_that_fails_its_liveness_probe_is_told_once_and_not_lo
 
 
 @virtual_time
-async def test_a_startup_probe_that_never_passes_ends_the_container() -> None:
+async def test_failed_startup_probe_ends_the_container() -> None:
     async with tasks_running() as tasks:
         probing = Probing(tasks, {"startupProbe": probe("up", periodSeconds=1, failureThreshold=3)}, up=1)
         await asyncio.sleep(5)
@@ -106,18 +106,18 @@ async def test_a_startup_probe_that_never_passes_ends_the_container() -> None:
 
 
 @virtual_time
-async def test_a_command_that_takes_too_long_has_failed() -> None:
+async def test_slow_command_fails() -> None:
     async with tasks_running() as tasks:
         probing = Probing(tasks, {"livenessProbe": probe("alive", failureThreshold=1, timeoutSeconds=2)}, alive=0)
         probing.runtime.command = lambda name, command: CommandSession(0, 100, b"")
         await asyncio.sleep(3)
         assert probing.prober.failed("uid-1", "main") == "Liveness"
         note = 'Liveness probe failed: command timed out: "alive" timed out after 2s'
-        assert probing.said.said == [("Warning", "Unhealthy", note, "main")]
+        assert probing.events.recorded == [("Warning", "Unhealthy", note, "main")]
 
 
 @virtual_time
-async def test_while_a_pod_ends_only_its_readiness_is_looked_at() -> None:
+async def test_only_readiness_is_probed_during_the_shutdown_of_a_pod() -> None:
     async with tasks_running() as tasks:
         container = {"livenessProbe": probe("alive"), "readinessProbe": probe("ready")}
         probing = Probing(tasks, container, alive=0, ready=0)

@@ -1,4 +1,4 @@
-"""Pods whose containers are processes, on a server in this process."""
+"""Pods whose containers are processes, with a server in this process."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ from tests.server.cluster import MakeIdentity, no_identity
 
 @asynccontextmanager
 async def node(root: Path, *, identity: MakeIdentity = no_identity) -> AsyncIterator[Working]:
-    """A cluster with a node of processes."""
+    """Run a cluster with a node of processes."""
 
     def setting_up(context: ControllerContext) -> None:
         set_up(context, ProcessNode("node", root))
@@ -47,13 +47,13 @@ def is_ready(pod: Object) -> bool:
 
 
 def main(pod: Object) -> Object:
-    """The status of the first container, as it is before anything is told of it."""
+    """Return the status of the first container; a default before the agent has written it."""
     found: Object = pod["status"].get("containerStatuses", [{"restartCount": 0}])[0]
     return found
 
 
 async def message(cluster: Working) -> str:
-    """What the container has left as its last words."""
+    """Return the termination message of the container."""
     pod = await cluster.until(PODS, "web", lambda pod: pod["status"]["phase"] in ("Succeeded", "Failed"))
     return str(main(pod)["state"]["terminated"].get("message", ""))
 
@@ -92,7 +92,7 @@ async def test_environment_and_volumes_reach_the_process(root: Path, tmp_path: P
         assert (tmp_path / "out" / "file").read_text() == 'blue web 3 app="shop"\n'
 
 
-async def test_a_pod_waits_for_what_it_refers_to(root: Path) -> None:
+async def test_pod_waits_for_its_references(root: Path) -> None:
     async with node(root) as cluster:
         key = {"name": "later", "key": "k"}
         env = [{"name": "X", "valueFrom": {"secretKeyRef": key}}]
@@ -109,7 +109,7 @@ async def test_a_pod_waits_for_what_it_refers_to(root: Path) -> None:
         assert event["involvedObject"]["fieldPath"] == "spec.containers{main}"
 
 
-async def test_a_volume_that_cannot_be_had_is_told_and_its_files_follow_the_object(root: Path) -> None:
+async def test_failed_mount_is_reported_and_files_follow_the_object(root: Path) -> None:
     async with node(root) as cluster:
         mounts = [{"name": "cfg", "mountPath": "/sampan-test/cfg"}]
         volumes = [{"name": "cfg", "configMap": {"name": "cfg"}}]
@@ -126,7 +126,7 @@ async def test_a_volume_that_cannot_be_had_is_told_and_its_files_follow_the_obje
         await cluster.until_all(PODS, lambda _: not (root / "pods" / made["metadata"]["uid"]).exists())
 
 
-async def test_init_containers_sidecars_and_hooks_in_their_order(root: Path, tmp_path: Path) -> None:
+async def test_init_containers_sidecars_and_hooks_run_in_order(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "order"
     mounts: Any = {"volumeMounts": [{"name": "out", "mountPath": str(tmp_path)}]}
 
@@ -153,7 +153,7 @@ async def test_init_containers_sidecars_and_hooks_in_their_order(root: Path, tmp
         assert words[4:] == ["pre-stop", "main-ends", "sidecar-ends"]
 
 
-async def test_a_container_that_fails_its_liveness_probe_is_started_again(root: Path) -> None:
+async def test_failed_liveness_probe_restarts_the_container(root: Path) -> None:
     async with node(root) as cluster:
         probe = {"exec": {"command": ["false"]}, "periodSeconds": 1, "failureThreshold": 1}
         await create(cluster, shell("exec sleep 100", livenessProbe=probe), terminationGracePeriodSeconds=1)
@@ -163,7 +163,7 @@ async def test_a_container_that_fails_its_liveness_probe_is_started_again(root: 
         assert event["message"] == "Container main failed liveness probe, will be restarted"
 
 
-async def test_what_crashes_waits_before_it_is_started_again(root: Path) -> None:
+async def test_crashed_container_restarts_with_backoff(root: Path) -> None:
     async with node(root) as cluster:
         await create(cluster, shell("exit 3"))
         pod = await cluster.until(PODS, "web", lambda pod: "CrashLoopBackOff" in str(pod["status"]))
@@ -171,7 +171,7 @@ async def test_what_crashes_waits_before_it_is_started_again(root: Path) -> None
         assert (await cluster.events("BackOff"))[0]["message"].startswith("Back-off restarting failed container main")
 
 
-async def test_a_pod_that_is_active_for_too_long_fails(root: Path) -> None:
+async def test_pod_past_its_deadline_fails(root: Path) -> None:
     async with node(root) as cluster:
         await create(cluster, shell("exec sleep 100"), activeDeadlineSeconds=1, terminationGracePeriodSeconds=1)
         pod = await cluster.until(
@@ -182,7 +182,7 @@ async def test_a_pod_that_is_active_for_too_long_fails(root: Path) -> None:
         assert status["message"] == "Pod was active on the node longer than the specified deadline"
 
 
-async def test_a_pod_for_which_there_is_no_room_is_rejected(root: Path) -> None:
+async def test_pod_without_room_is_rejected(root: Path) -> None:
     async with node(root) as cluster:
         await create(cluster, shell("exec sleep 100", resources={"requests": {"cpu": "10k"}}))
         status = (await cluster.until(PODS, "web", has_phase("Failed")))["status"]
@@ -191,7 +191,7 @@ async def test_a_pod_for_which_there_is_no_room_is_rejected(root: Path) -> None:
         assert "containerStatuses" not in status
 
 
-async def test_a_container_starts_again_when_a_rule_says_so(root: Path) -> None:
+async def test_restart_rule_restarts_a_container(root: Path) -> None:
     async with node(root) as cluster:
         rule = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
         container = shell("exit 42", restartPolicy="Never", restartPolicyRules=[rule])
@@ -199,7 +199,7 @@ async def test_a_container_starts_again_when_a_rule_says_so(root: Path) -> None:
         await cluster.until(PODS, "web", lambda pod: main(pod)["restartCount"] == 1)
 
 
-async def test_last_words_are_told(root: Path) -> None:
+async def test_termination_message_is_reported(root: Path) -> None:
     async with node(root) as cluster:
         container = shell("echo oh no; exit 1", terminationMessagePolicy="FallbackToLogsOnError")
         await create(cluster, container, restartPolicy="Never")

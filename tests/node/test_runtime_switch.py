@@ -1,4 +1,4 @@
-"""A node whose runtime or addresses change between two starts of its agent, and the Pods that it had before."""
+"""Restarts of a node's agent with another runtime or another address, while Pods exist."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ _OTHER = {"simulated": "process", "process": "simulated"}
 
 
 def agent(runtime: str, root: Path, pod_address: str = "127.0.0.1") -> SetUp:
-    """What sets up the node with a runtime."""
+    """Return a function that sets up the node with a runtime."""
 
     def setting_up(context: ControllerContext) -> None:
         nodes: Any = SimulatedNodes((NODE,), serve=NodeAddress("127.0.0.1"))
@@ -38,7 +38,7 @@ async def create(cluster: Working, name: str, **spec: Any) -> Object:
 
 
 def runs_on(runtime: str) -> Any:
-    """Whether the Pod is ready and this runtime runs its container."""
+    """Return whether the Pod is ready and this runtime runs its container."""
 
     def holds(pod: Object) -> bool:
         ready = condition(pod, "Ready").get("status") == "True"
@@ -48,7 +48,7 @@ def runs_on(runtime: str) -> Any:
 
 
 @pytest.mark.parametrize("first", _RUNTIMES)
-async def test_pods_restart_on_the_other_runtime_with_its_addresses(tmp_path: Path, first: str) -> None:
+async def test_pods_restart_on_the_new_runtime_with_its_addresses(tmp_path: Path, first: str) -> None:
     second = _OTHER[first]
     async with connected() as (client, _):
         async with working(client, agent(first, tmp_path / "node")) as cluster:
@@ -66,7 +66,7 @@ async def test_pods_restart_on_the_other_runtime_with_its_addresses(tmp_path: Pa
 
 
 @pytest.mark.parametrize("first", _RUNTIMES)
-async def test_a_pod_of_the_other_runtime_can_be_deleted(tmp_path: Path, first: str) -> None:
+async def test_pod_of_the_old_runtime_can_be_deleted(tmp_path: Path, first: str) -> None:
     async with connected() as (client, _):
         async with working(client, agent(first, tmp_path / "node")) as cluster:
             await create(cluster, "web", terminationGracePeriodSeconds=5)
@@ -77,7 +77,7 @@ async def test_a_pod_of_the_other_runtime_can_be_deleted(tmp_path: Path, first: 
 
 
 @pytest.mark.parametrize("first", _RUNTIMES)
-async def test_a_pod_that_never_restarts_fails_when_its_runtime_is_gone(tmp_path: Path, first: str) -> None:
+async def test_pod_that_never_restarts_fails_on_the_new_runtime(tmp_path: Path, first: str) -> None:
     async with connected() as (client, _):
         annotations = {"sampan.dev/complete-after": "1h"}
         async with working(client, agent(first, tmp_path / "node")) as cluster:
@@ -100,7 +100,7 @@ async def test_a_pod_that_never_restarts_fails_when_its_runtime_is_gone(tmp_path
 
 
 @pytest.mark.parametrize("first", _RUNTIMES)
-async def test_the_node_gets_labels_addresses_and_version_of_its_runtime(tmp_path: Path, first: str) -> None:
+async def test_node_gets_labels_addresses_and_version_of_its_runtime(tmp_path: Path, first: str) -> None:
     second = _OTHER[first]
     async with connected() as (client, _):
         async with working(client, agent(first, tmp_path / "node")) as cluster:
@@ -115,7 +115,7 @@ async def test_the_node_gets_labels_addresses_and_version_of_its_runtime(tmp_pat
     assert node["metadata"]["labels"]["team"] == "blue"
 
 
-async def test_addresses_that_somebody_else_wrote_are_replaced(tmp_path: Path) -> None:
+async def test_addresses_that_another_client_wrote_are_replaced(tmp_path: Path) -> None:
     async with connected() as (client, _):
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
         await client.resource(NODES).create(node)
@@ -128,7 +128,7 @@ async def test_addresses_that_somebody_else_wrote_are_replaced(tmp_path: Path) -
     assert [each["type"] for each in found["status"]["addresses"]] == ["InternalIP", "Hostname"]
 
 
-async def test_a_pod_gets_the_new_address_of_the_machine(tmp_path: Path) -> None:
+async def test_pod_gets_the_new_address_of_the_machine(tmp_path: Path) -> None:
     async with connected() as (client, _):
         async with working(client, agent("process", tmp_path / "node", "192.0.2.1")) as cluster:
             await create(cluster, "web")

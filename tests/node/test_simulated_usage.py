@@ -1,4 +1,4 @@
-"""What simulated containers are said to use."""
+"""Simulated resource usage."""
 
 import logging
 
@@ -18,13 +18,13 @@ from sampan.node.annotations import script_of
     ],
     ids=["both", "cpu", "memory", "less than nothing", "neither"],
 )
-def test_annotations_say_what_containers_use(annotations: dict[str, str], cpu: float, memory: float) -> None:
+def test_usage_follows_the_annotations(annotations: dict[str, str], cpu: float, memory: float) -> None:
     script = script_of(annotations, "Always")
     assert script.cpu_cores == pytest.approx(cpu)
     assert script.memory_bytes == pytest.approx(memory)
 
 
-def test_what_is_no_quantity_is_logged_and_counts_as_not_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_malformed_quantity_is_logged_and_ignored(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert script_of({"sampan.dev/cpu": "much"}, "Always").cpu_cores == 0.0
     assert "sampan.dev/cpu" in caplog.text

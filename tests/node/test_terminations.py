@@ -1,4 +1,4 @@
-"""How containers are ended, in virtual time."""
+"""Shutdown of containers, in virtual time."""
 
 import asyncio
 from typing import Any
@@ -7,18 +7,18 @@ from sampan.node.tasks import Tasks
 from sampan.node.terminations import Terminations
 from sampan.node.views import Pod
 from sampan.testing.virtual_time import virtual_time
-from tests.node.scripted import CommandSession, Said, ScriptedRuntime, detailed, place_of, tasks_running
+from tests.node.scripted import CommandSession, RecordedEvents, ScriptedRuntime, detailed, place_of, tasks_running
 
 HOOK = {"lifecycle": {"preStop": {"exec": {"command": ["bye"]}}}}
 
 
 class Ending:
-    """A Pod whose containers run, and what ends them."""
+    """Pod with running containers, and the shutdowns of them."""
 
     def __init__(self, tasks: Tasks, pod: Pod) -> None:
-        self.pod, self.said, self.runtime = pod, Said(), ScriptedRuntime()
-        self.terminations = Terminations(tasks, self.said)  # type: ignore[arg-type]  # it says, and that is all
-        self.runtime.changed = lambda key: self.terminations.look("uid-1", self.runtime.containers("uid-1"))
+        self.pod, self.events, self.runtime = pod, RecordedEvents(), ScriptedRuntime()
+        self.terminations = Terminations(tasks, self.events)  # type: ignore[arg-type]  # a fake
+        self.runtime.changed = lambda key: self.terminations.observe("uid-1", self.runtime.containers("uid-1"))
         for each in (*pod.spec.init_containers, *pod.spec.containers):
             self.runtime.run(pod, each.name)
 
@@ -28,17 +28,17 @@ class Ending:
 
 
 @virtual_time
-async def test_a_container_is_stopped_with_all_of_its_grace() -> None:
+async def test_container_gets_its_whole_grace_period() -> None:
     async with tasks_running() as tasks:
         ending = Ending(tasks, detailed({}))
         ending.begin(30)
         await asyncio.sleep(1)
         assert ending.runtime.stops == [(0.0, "main", 30.0)]
-        assert ending.said.said == [("Normal", "Killing", "Stopping container main", "main")]
+        assert ending.events.recorded == [("Normal", "Killing", "Stopping container main", "main")]
 
 
 @virtual_time
-async def test_the_pre_stop_hook_runs_first_and_takes_of_the_grace() -> None:
+async def test_pre_stop_hook_runs_first_and_uses_up_grace_period() -> None:
     async with tasks_running() as tasks:
         ending = Ending(tasks, detailed(HOOK))
         ending.runtime.command = lambda name, command: CommandSession(0, 12, b"")
@@ -49,7 +49,7 @@ async def test_the_pre_stop_hook_runs_first_and_takes_of_the_grace() -> None:
 
 
 @virtual_time
-async def test_a_hook_that_takes_too_long_is_given_up_and_two_seconds_are_left() -> None:
+async def test_slow_hook_is_cancelled_and_leaves_two_seconds() -> None:
     async with tasks_running() as tasks:
         ending = Ending(tasks, detailed(HOOK))
         ending.runtime.command = lambda name, command: CommandSession(0, 1000, b"")
@@ -59,18 +59,18 @@ async def test_a_hook_that_takes_too_long_is_given_up_and_two_seconds_are_left()
 
 
 @virtual_time
-async def test_a_hook_that_fails_is_told_and_changes_nothing_else() -> None:
+async def test_failed_hook_is_reported_and_the_container_stops() -> None:
     async with tasks_running() as tasks:
         ending = Ending(tasks, detailed(HOOK))
         ending.runtime.command = lambda name, command: CommandSession(3, 1, b"secret")
         ending.begin(30)
         await asyncio.sleep(60)
-        assert ("Warning", "FailedPreStopHook", "PreStopHook failed", "main") in ending.said.said
+        assert ("Warning", "FailedPreStopHook", "PreStopHook failed", "main") in ending.events.recorded
         assert ending.runtime.stops == [(1.0, "main", 29.0)]
 
 
 @virtual_time
-async def test_sidecars_end_after_the_others_the_last_first() -> None:
+async def test_sidecars_end_last_in_reverse_order() -> None:
     sidecars = [{"name": name, "image": "s", "restartPolicy": "Always"} for name in ("first", "second")]
     async with tasks_running() as tasks:
         ending = Ending(tasks, detailed({}, initContainers=sidecars))
@@ -81,7 +81,7 @@ async def test_sidecars_end_after_the_others_the_last_first() -> None:
 
 
 @virtual_time
-async def test_a_shorter_grace_is_taken_up_and_a_longer_one_is_not() -> None:
+async def test_grace_period_can_only_be_shortened() -> None:
     async with tasks_running() as tasks:
         ending = Ending(tasks, detailed({}))
         ending.runtime.stop_after_s = {"main": 1000}
@@ -92,11 +92,11 @@ async def test_a_shorter_grace_is_taken_up_and_a_longer_one_is_not() -> None:
         ending.begin(5)
         await asyncio.sleep(10)
         assert ending.runtime.stops == [(0.0, "main", 100.0), (20.0, "main", 5.0)]
-        assert ending.said.reasons() == ["Killing"]
+        assert ending.events.reasons() == ["Killing"]
 
 
 @virtual_time
-async def test_a_container_that_ends_by_itself_during_its_hook_is_not_stopped() -> None:
+async def test_container_that_ends_during_its_hook_is_not_stopped() -> None:
     async with tasks_running() as tasks:
         ending = Ending(tasks, detailed(HOOK))
         ending.runtime.command = lambda name, command: CommandSession(0, 20, b"")

@@ -1,4 +1,4 @@
-"""Files of volumes, and what containers see of them."""
+"""Files of volumes, and mounts of containers."""
 
 import os
 import tempfile
@@ -21,7 +21,7 @@ from tests.properties import examples
 
 
 def shown(volume: Path) -> dict[str, bytes]:
-    """The files that a user sees."""
+    """Return the files that a user sees."""
     found = {}
     for top in volume.iterdir():
         if not top.name.startswith(".."):
@@ -37,7 +37,7 @@ _payloads = st.dictionaries(_names, st.builds(File, st.binary(max_size=5), st.sa
 
 @settings(max_examples=examples(30))
 @given(st.lists(_payloads, min_size=1, max_size=4))
-def test_a_volume_has_the_files_that_were_written_last_and_nothing_else(payloads: list[dict[str, File]]) -> None:
+def test_volume_has_exactly_the_files_of_the_last_write(payloads: list[dict[str, File]]) -> None:
     with tempfile.TemporaryDirectory() as directory:
         volume = Path(directory, "volume")
         for payload in payloads:
@@ -47,7 +47,7 @@ def test_a_volume_has_the_files_that_were_written_last_and_nothing_else(payloads
             assert len([each for each in volume.iterdir() if each.name.startswith("..2")]) == 1
 
 
-def test_whoever_has_a_file_open_through_the_link_sees_all_files_change_at_once(tmp_path: Path) -> None:
+def test_reader_through_the_link_sees_all_files_change_at_once(tmp_path: Path) -> None:
     write_files(tmp_path, {"a": File(b"1"), "b": File(b"1", 0o600)})
     assert os.readlink(tmp_path / "a") == "..data/a"
     before = os.readlink(tmp_path / "..data")
@@ -58,13 +58,13 @@ def test_whoever_has_a_file_open_through_the_link_sees_all_files_change_at_once(
 
 
 @pytest.mark.parametrize("path", ["../x", "/x", "a/../../x", "..x", ""])
-def test_files_stay_in_their_volume(tmp_path: Path, path: str) -> None:
+def test_files_cannot_leave_their_volume(tmp_path: Path, path: str) -> None:
     with pytest.raises(ValueError, match="invalid path"):
         write_files(tmp_path / "volume", {path: File(b"")})
     assert not (tmp_path / "x").exists()
 
 
-def test_keys_become_the_files_that_are_named() -> None:
+def test_listed_keys_become_files() -> None:
     source = Projection(items=[KeyToPath("k", "dir/file", 0o400)])
     assert key_files(source, {"k": b"v", "other": b""}, 0o644, "no key") == {"dir/file": File(b"v", 0o400)}
     with pytest.raises(Missing, match="no key: k"):
@@ -91,7 +91,7 @@ def test_fields_of_the_pod_become_files() -> None:
         ("Other", "file", "Other is an invalid volume type"),
     ],
 )
-def test_a_path_of_the_node_that_is_something_else(tmp_path: Path, type: str, name: str, text: str) -> None:
+def test_path_of_the_wrong_type_is_refused(tmp_path: Path, type: str, name: str, text: str) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "directory").mkdir()
     with pytest.raises(ValueError, match=text):
@@ -99,7 +99,7 @@ def test_a_path_of_the_node_that_is_something_else(tmp_path: Path, type: str, na
 
 
 @pytest.mark.parametrize(("type", "is_file"), [("", False), ("DirectoryOrCreate", False), ("FileOrCreate", True)])
-def test_a_path_of_the_node_that_is_made(tmp_path: Path, type: str, is_file: bool) -> None:
+def test_missing_path_is_created(tmp_path: Path, type: str, is_file: bool) -> None:
     prepare_host_path(tmp_path / "new", type)
     assert (tmp_path / "new").is_file() == is_file
     assert (tmp_path / "new").is_dir() != is_file
@@ -112,7 +112,7 @@ def mounted(volume: MountedVolume, copies: Path, env: dict[str, str] | None = No
     return Path(found.host_path)
 
 
-def test_a_part_of_a_volume_is_made_where_it_is_not_there(tmp_path: Path) -> None:
+def test_missing_part_of_a_volume_is_created(tmp_path: Path) -> None:
     volume = MountedVolume(tmp_path / "volume")
     volume.path.mkdir()
     path = mounted(volume, tmp_path / "c", {"POD": "web"}, sub_path_expr="logs/$(POD)")
@@ -131,7 +131,7 @@ def test_a_part_of_a_volume_is_made_where_it_is_not_there(tmp_path: Path) -> Non
         ({"sub_path_expr": "$(NONE)"}, "missing value for NONE"),
     ],
 )
-def test_parts_of_volumes_do_not_lead_out_of_them(tmp_path: Path, mount: dict[str, str], text: str) -> None:
+def test_part_of_a_volume_cannot_lead_out_of_it(tmp_path: Path, mount: dict[str, str], text: str) -> None:
     volume = MountedVolume(tmp_path / "volume")
     volume.path.mkdir()
     (volume.path / "link").symlink_to(tmp_path)
@@ -140,7 +140,7 @@ def test_parts_of_volumes_do_not_lead_out_of_them(tmp_path: Path, mount: dict[st
         mounted(volume, tmp_path / "c", {"UP": "a/../..", "ROOT": "/etc"}, **mount)
 
 
-def test_a_part_of_files_that_are_written_stays_as_it_was(tmp_path: Path) -> None:
+def test_part_of_written_files_does_not_change(tmp_path: Path) -> None:
     volume = MountedVolume(tmp_path / "volume", read_only=True, is_written=True)
     write_files(volume.path, {"a": File(b"1")})
     path = mounted(volume, tmp_path / "c", sub_path="a")

@@ -1,1 +1,1 @@
-"""The node agent: runs the Pods of its node."""
+"""Node agent: runs the Pods that are bound to its nodes."""

@@ -1,4 +1,4 @@
-"""`PodAddresses`: the addresses that a node gives to its Pods, from its own range."""
+"""`PodAddresses`: assigns addresses of a node's pod CIDR to its Pods."""
 
 import asyncio
 import ipaddress
@@ -7,31 +7,31 @@ from typing import Final
 from sampan.operator.request import RetryLater
 
 RANGE: Final = ipaddress.IPv4Network("10.128.0.0/9")
-"""Where the ranges of simulated nodes are, a /24 each: beside the Services' 10.96.0.0/12."""
+"""Range of the pod CIDRs of simulated nodes, a /24 each. It does not overlap the Services' 10.96.0.0/12."""
 
 ASSIGNED_WITHIN_S: Final = 2.0
-"""How long a Pod waits for its node's range before it is tried again later."""
+"""How long a Pod waits for its node's pod CIDR before the agent retries later."""
 
 
 def pod_cidr(number: int) -> str:
-    """The range of the node with this number, from 0. Raises `ValueError` when there are no more."""
+    """Return the pod CIDR of the node with this number, from 0. Raises `ValueError` if the range is exhausted."""
     network = ipaddress.IPv4Network((int(RANGE.network_address) + number * 256, 24))
     if not network.subnet_of(RANGE):
-        raise ValueError(f"there are no addresses for node {number}: {RANGE} has room for {RANGE.num_addresses // 256}")
+        raise ValueError(f"no pod CIDR for node {number}: {RANGE} has only {RANGE.num_addresses // 256}")
     return str(network)
 
 
 class AddressesExhausted(RetryLater):
-    """All addresses of the node are in use, or it has none yet."""
+    """All addresses of the node are in use, or the node has no pod CIDR yet."""
 
 
 class PodAddresses:
-    """Hands out one range, round and round, so that an address is not used again at once."""
+    """Allocator for one pod CIDR. It moves through the CIDR in a circle, so that an address is not reused soon."""
 
     def __init__(self, cidr: str = "") -> None:
-        """Empty: the range is assigned later. Raises `ValueError`."""
+        """`cidr`: empty if it is assigned later. Raises `ValueError`."""
         self.cidr = ""
-        """The range; empty as long as there is none."""
+        """Pod CIDR; empty if the node has none yet."""
         self._assigned = asyncio.Event()
         self._next = 0
         self._by_uid: dict[str, str] = {}
@@ -40,32 +40,32 @@ class PodAddresses:
             self.assign(cidr)
 
     def assign(self, cidr: str) -> None:
-        """The range from now on; who has an address keeps it. Raises `ValueError`."""
+        """Set the pod CIDR. Pods keep the addresses that they have. Raises `ValueError`."""
         network = ipaddress.ip_network(cidr)
         self._first = network.network_address + 2
-        """Behind the network's own address and that of the bridge."""
+        """After the network address and the address of the bridge."""
         self._count = network.num_addresses - 3
         self._next = 0
         self.cidr = cidr
         self._assigned.set()
 
     async def assigned(self) -> None:
-        """Wait until there is a range. Raises `AddressesExhausted` when that takes long."""
+        """Wait for the pod CIDR. Raises `AddressesExhausted` after a few seconds."""
         if self.cidr:
             return
         try:
             async with asyncio.timeout(ASSIGNED_WITHIN_S):
                 await self._assigned.wait()
         except TimeoutError:
-            raise AddressesExhausted("the node has no range of addresses yet") from None
+            raise AddressesExhausted("the node has no pod CIDR yet") from None
 
     def reserve(self, uid: str, address: str) -> None:
-        """A Pod has this address already."""
+        """Mark the address of a Pod as used, because the Pod had it before."""
         self._by_uid[uid] = address
         self._used.add(address)
 
     def take(self, uid: str) -> str:
-        """The address of a Pod, a new one the first time. Raises `AddressesExhausted`."""
+        """Return the address of a Pod, and assign one on the first call. Raises `AddressesExhausted`."""
         known = self._by_uid.get(uid)
         if known is not None:
             return known
@@ -78,7 +78,7 @@ class PodAddresses:
         raise AddressesExhausted(f"all {self._count} addresses of the node are in use")
 
     def give_back(self, uid: str) -> None:
-        """A Pod is gone."""
+        """Release the address of a Pod."""
         address = self._by_uid.pop(uid, None)
         if address is not None:
             self._used.discard(address)

@@ -1,6 +1,7 @@
-"""`NodeAdmission`: whether a Pod that is bound to a node can be there: enough of everything, free ports, right labels.
+"""`NodeAdmission`: checks that a bound Pod fits its node: resources, host ports, labels and taints.
 
-The scheduler sees to all that; here are caught Pods that somebody else has bound, or two schedulers at once.
+The scheduler checks the same before it binds a Pod. This check catches Pods that another client has bound, and two
+schedulers that bind at the same time.
 Source: kubernetes pkg/kubelet/lifecycle/predicate.go, pkg/scheduler/eventhandlers.go `AdmissionCheck` (1.36).
 """
 
@@ -19,7 +20,7 @@ ANY_ADDRESS: Final = "0.0.0.0"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a Pod cannot be, or stay, on its node."""
+    """Reason why a Pod cannot start, or cannot stay, on its node."""
 
     reason: str
     message: str
@@ -27,7 +28,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """What a Node object says of a node."""
+    """Labels and taints of a Node object."""
 
     labels: Mapping[str, str]
     taints: tuple[Taint, ...] = ()
@@ -35,7 +36,7 @@ class NodeFacts:
 
 @dataclass(slots=True)
 class _Taken:
-    """What the Pods of a node have."""
+    """Resources and ports in use on a node."""
 
     capacity: Amounts
     used: Amounts = field(default_factory=dict)
@@ -44,20 +45,20 @@ class _Taken:
 
 
 class NodeAdmission:
-    """Keeps account of what the Pods of some nodes have."""
+    """Accounts for the resources and ports that the Pods of some nodes use."""
 
     def __init__(self, nodes: Mapping[str, NodeHome], facts: Callable[[str], NodeFacts | None]) -> None:
-        """`facts` gives what is known of the Node of a name."""
+        """`facts` returns the labels and taints of a Node by name, or None if it is unknown."""
         self._nodes = nodes
         self._facts = facts
         self._taken: dict[str, _Taken] = {}
 
     def count(self, node: str, uid: str, raw: bytes) -> None:
-        """A Pod that was here before has what it asks for."""
+        """Count a Pod that was admitted before the agent started."""
         self._add(node, uid, demand_of(raw))
 
     def admit(self, node: str, uid: str, raw: bytes) -> Refusal | None:
-        """Count a Pod, if there is room for it; otherwise why there is none. A Pod that is counted stays so."""
+        """Admit and count a Pod, or return the reason for a refusal. A counted Pod stays admitted."""
         taken = self._of(node)
         if uid in taken.pods:
             return None
@@ -72,7 +73,7 @@ class NodeAdmission:
         return refusal
 
     def release(self, node: str, uid: str) -> None:
-        """A Pod has ended, or is gone."""
+        """Release the resources of a Pod that has ended or was deleted."""
         taken = self._taken.get(node)
         found = taken.pods.pop(uid, None) if taken is not None else None
         if taken is None or found is None:
@@ -117,7 +118,7 @@ class NodeAdmission:
 
 
 def _insufficient(taken: _Taken, wanted: Amounts) -> Refusal | None:
-    """Whether something is lacking of what the node says it has."""
+    """Return a refusal if the node has not enough of a resource left."""
     if not taken.capacity:
         return None
     pods = taken.capacity.get("pods")
@@ -126,7 +127,8 @@ def _insufficient(taken: _Taken, wanted: Amounts) -> Refusal | None:
     for resource, value in wanted.items():
         capacity = taken.capacity.get(resource)
         if capacity is None and "/" in resource:
-            continue  # What the node does not know may be the cluster's.
+            # An unknown extended resource may be managed by another component, for example a scheduler extender.
+            continue
         used = taken.used.get(resource, 0)
         if value and value > (capacity or 0) - used:
             return _out_of(resource, value, used, capacity or 0)

@@ -1,20 +1,20 @@
-"""The annotations by which a Pod tells simulated nodes what its containers do.
+"""Annotations of Pods that control simulated containers.
 
 | annotation | value | meaning |
 |---|---|---|
-| `sampan.dev/ready-after` | a duration, `2s` | they become ready so long after their start; else at once |
-| `sampan.dev/complete-after` | a duration | they end so long after it, with exit code 0 or that of `exit-code` |
-| `sampan.dev/fail-after` | a duration | the same with exit code 1; goes before `complete-after` |
-| `sampan.dev/exit-code` | a number, 0–255 | the exit code, also of containers that are stopped |
-| `sampan.dev/stop-after` | a duration | how long they take to end when they are stopped, at most the grace period |
-| `sampan.dev/image-pull-fails` | `always`, or a duration | for so long from its creation no image can be pulled |
-| `sampan.dev/cpu` | a quantity, `250m` | the CPU that each of them uses while it runs |
-| `sampan.dev/memory` | a quantity, `64Mi` | the memory that each of them uses |
+| `sampan.dev/ready-after` | duration, `2s` | time from start to ready; at once by default |
+| `sampan.dev/complete-after` | duration | time from start to end, with exit code 0 or that of `exit-code` |
+| `sampan.dev/fail-after` | duration | the same with exit code 1; overrides `complete-after` |
+| `sampan.dev/exit-code` | number, 0–255 | exit code, also of containers that are stopped |
+| `sampan.dev/stop-after` | duration | time that a container takes to stop, at most the grace period |
+| `sampan.dev/image-pull-fails` | `always`, or a duration | how long after the Pod's creation pulls of images fail |
+| `sampan.dev/cpu` | quantity, `250m` | CPU that each running container uses |
+| `sampan.dev/memory` | quantity, `64Mi` | memory that each running container uses |
 
-Containers of Pods that restart always run for ever, those of others succeed at once, unless they are told otherwise.
-What a Pod's annotations say when it starts holds for as long as it is there.
-Init containers succeed at once; sidecars run until they are stopped.
-Images of a registry whose name begins with `invalid.` or ends with `.invalid` can never be pulled, without annotation.
+By default, containers of Pods with restart policy Always run until they are stopped; those of other Pods succeed at
+once. The annotations are read when the Pod starts. Later changes have no effect. Init containers succeed at once.
+Sidecars run until they are stopped. Without any annotation, pulls fail for images of a registry whose name starts with
+`invalid.` or ends with `.invalid`.
 """
 
 import logging
@@ -41,7 +41,7 @@ _log = logging.getLogger("sampan.node")
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What the containers of a Pod do; times in seconds."""
+    """Behaviour of a Pod's containers. Times are in seconds."""
 
     ready_after_s: float = 0.0
     end_after_s: float | None = None
@@ -49,16 +49,16 @@ class Script:
     exit_code: int = 0
     stop_after_s: float = 0.0
     stopped_exit_code: int = 143
-    """Of a process that ends by SIGTERM, unless the Pod says another."""
+    """Exit code of a container that is stopped; 143 is that of a process that SIGTERM ended."""
     image_fails_s: float = 0.0
-    """So long after the Pod's creation its images cannot be pulled."""
+    """How long after the Pod's creation pulls of its images fail."""
     cpu_cores: float = 0.0
     memory_bytes: float = 0.0
 
 
 def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
-    """The script of a Pod's ordinary containers. What cannot be read is logged and counts as not said."""
-    said = _exit_code(annotations)
+    """Return the script of a Pod's ordinary containers. Malformed annotations are logged and ignored."""
+    exit_code = _exit_code(annotations)
     fail_after_s = _seconds(annotations, FAIL_AFTER)
     end_after_s = fail_after_s if fail_after_s is not None else _seconds(annotations, COMPLETE_AFTER)
     if end_after_s is None and restart_policy != "Always":
@@ -67,9 +67,9 @@ def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
     return Script(
         ready_after_s=_seconds(annotations, READY_AFTER) or 0.0,
         end_after_s=end_after_s,
-        exit_code=default if said is None else said,
+        exit_code=default if exit_code is None else exit_code,
         stop_after_s=_seconds(annotations, STOP_AFTER) or 0.0,
-        stopped_exit_code=143 if said is None else said,
+        stopped_exit_code=143 if exit_code is None else exit_code,
         image_fails_s=_image_fails_s(annotations),
         cpu_cores=_amount(annotations, CPU, -9) or 0.0,
         memory_bytes=_amount(annotations, MEMORY, 0) or 0.0,
@@ -87,19 +87,19 @@ def _seconds(annotations: Mapping[str, str], name: str) -> float | None:
     try:
         return max(0.0, parse_duration(text) / NANOSECONDS_PER_SECOND)
     except ValueError as error:
-        _log.warning("annotation %s: %s", name, error)
+        _log.warning("ignoring annotation %s: %s", name, error)
         return None
 
 
 def _amount(annotations: Mapping[str, str], name: str, scale: int) -> float | None:
-    """The amount; exact to that power of ten."""
+    """Return an amount, exact to this power of ten; None without the annotation, or if it is malformed."""
     text = annotations.get(name)
     if text is None:
         return None
     try:
         return float(max(0, parse_quantity(text).scaled_value(scale))) * 10.0**scale
     except ValueError as error:
-        _log.warning("annotation %s: %s", name, error)
+        _log.warning("ignoring annotation %s: %s", name, error)
         return None
 
 
@@ -110,5 +110,5 @@ def _exit_code(annotations: Mapping[str, str]) -> int | None:
     code = integer_or(text, -1)
     if 0 <= code <= 255:
         return code
-    _log.warning("annotation %s: %r is no number from 0 to 255", EXIT_CODE, text)
+    _log.warning("ignoring annotation %s: %r is not a number from 0 to 255", EXIT_CODE, text)
     return None

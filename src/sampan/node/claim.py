@@ -1,12 +1,12 @@
-"""`NodeClaim`: a node of processes is run by one agent, though several would take its name.
+"""`NodeClaim`: ensures that one agent runs a node, even if several are configured with the node's name.
 
-Who runs it is written on the node's Lease, which that one renews (`heartbeats.py`). holderIdentity is the node's name
-there, as a kubelet has it, so it is an annotation. Whoever finds another agent's name stands by, and takes the node
-over when the Lease has not changed for as long as it lasts; by the own clock, so clocks need not agree.
+The node's Lease names its owner in an annotation, because holderIdentity is the node's name, as the kubelet sets it.
+The owner renews the Lease (`heartbeats.py`). An agent that finds another owner stands by. It takes the node over when
+the Lease has not changed for its duration, measured by its own clock, so clocks need not agree.
 
-Guarantees: an agent that ended, also by kill -9, runs nothing any more, as containers end with their agent. One that
-lives but reaches no API server goes on, as a kubelet does, and learns that the node is another's when it is back.
-Of two agents that keep one directory, and so are one instance, one has the lock of its file.
+Guarantees: containers end with their agent, even if it is killed, so a node that is taken over runs no old containers.
+An agent that cannot reach the API server keeps its containers running, as the kubelet does. When the server is back, it
+finds out whether it has lost the node. Of two agents with the same directory, only one holds the lock of its file.
 Concurrency: no tasks of its own.
 """
 
@@ -26,19 +26,20 @@ ANNOTATION: Final = "sampan.dev/node-instance"
 LEASE_NAMESPACE: Final = "kube-node-lease"
 LEASE_DURATION_S: Final = 40
 LOOK_S: Final = 2.0
-"""How often an agent that stands by looks."""
+"""Period at which a standby agent reads the Lease."""
 
-_SAME: Final = "the same"
+_LOCKED_BY_SAME_INSTANCE: Final = "the same"
 _log = logging.getLogger("sampan.node")
 
 
 class NodeTaken(RuntimeError):
-    """Another agent has taken the node over: this one has to end, and its Pods with it."""
+    """Another agent has taken the node over. This agent must end, with its Pods."""
 
 
 class NodeClaim:
-    """The claim of one agent, `instance`, to the node `name`. `won` is called once the node is its own. `lock_file`: a
-    file that only one agent of the instance may have locked.
+    """Claim of one agent, `instance`, to the node `name`.
+
+    `won` is called once the agent owns the node. `lock_file`: only one agent of the instance may lock it.
     """
 
     def __init__(
@@ -58,18 +59,18 @@ class NodeClaim:
         self._won = won
         self._lock_file = lock_file
         self._locked: BinaryIO | None = None
-        self._seen: Object | None = None
-        """What another agent wrote on the Lease."""
-        self._seen_at = 0.0
-        self._said = ""
+        self._foreign: Object | None = None
+        """Last Lease that another agent wrote."""
+        self._foreign_since = 0.0
+        self._logged = ""
 
     @property
     def annotations(self) -> dict[str, str]:
-        """What is on the Lease of whoever has won."""
+        """Annotations of the owner's Lease."""
         return {ANNOTATION: self._instance}
 
     async def obtain(self) -> None:
-        """Return when the node is this agent's: at once if nobody has it, or it was so before."""
+        """Wait until this agent owns the node. Returns at once if the node has no owner, or was this agent's before."""
         while True:
             if self._lock() and await self._tried():
                 self._won()
@@ -77,13 +78,13 @@ class NodeClaim:
             await asyncio.sleep(LOOK_S)
 
     def release(self) -> None:
-        """Let another agent of the instance have the lock. The Lease stays: nodes are their machine's. Idempotent."""
+        """Release the file lock for another agent of this machine. The Lease stays. Idempotent."""
         if self._locked is not None:
             self._locked.close()
             self._locked = None
 
     def check(self, lease: Object) -> None:
-        """Raises `NodeTaken` when the Lease, as it is now, is another agent's."""
+        """Raise `NodeTaken` if the Lease names another owner."""
         holder = meta(lease).annotations.get(ANNOTATION, self._instance)
         if holder != self._instance:
             raise NodeTaken(
@@ -98,10 +99,10 @@ class NodeClaim:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             file.close()
-            if self._said != _SAME:
-                self._said = _SAME
+            if self._logged != _LOCKED_BY_SAME_INSTANCE:
+                self._logged = _LOCKED_BY_SAME_INSTANCE
                 _log.warning(
-                    "node %s: another agent has the directory %s: stands by", self._name, self._lock_file.parent
+                    "node %s: another agent uses the directory %s; standing by", self._name, self._lock_file.parent
                 )
             return False
         self._locked = file
@@ -113,14 +114,14 @@ class NodeClaim:
         except (Conflict, AlreadyExists):
             return False
         except ClientError as error:
-            _log.warning("node %s: %s", self._name, error)
+            _log.warning("cannot claim node %s, retrying: %s", self._name, error)
             return False
 
     async def _try(self) -> bool:
         try:
             lease = await self._leases.get(self._name)
         except NotFound:
-            if self._seen is not None and not self._is_over():
+            if self._foreign is not None and not self._is_over():
                 return False
             await self._leases.create(self._lease())
             return True
@@ -131,28 +132,31 @@ class NodeClaim:
                 return False
         await self._leases.update(self._taken(lease))
         if holder != self._instance:
-            _log.warning("node %s is taken over from %s, which is gone", self._name, _machine(holder))
+            _log.warning("took over node %s from %s, which did not renew its lease", self._name, _machine(holder))
         return True
 
     def _look_at(self, lease: Object, holder: str) -> None:
         spec = dict(lease.get("spec", {}), holder=holder)
-        if spec != self._seen:
-            self._seen, self._seen_at = spec, asyncio.get_running_loop().time()
-        if holder != self._said:
-            self._said = holder
+        if spec != self._foreign:
+            self._foreign, self._foreign_since = spec, asyncio.get_running_loop().time()
+        if holder != self._logged:
+            self._logged = holder
             _log.warning(
-                "node %s is run by %s: this agent stands by, and takes it over when that one has not told for %d s "
-                "that it lives; a node of another name is had by sampan node --node-name",
+                "node %s is run by %s; standing by until its lease is not renewed for %d s; "
+                "to run another node, set sampan node --node-name",
                 self._name,
                 _machine(holder),
                 LEASE_DURATION_S,
             )
 
     def _is_over(self) -> bool:
-        return asyncio.get_running_loop().time() - self._seen_at >= LEASE_DURATION_S
+        return asyncio.get_running_loop().time() - self._foreign_since >= LEASE_DURATION_S
 
     def _taken(self, lease: Object) -> Object:
-        """The Lease as its new holder writes it, with its resourceVersion: of two one succeeds."""
+        """Return the Lease with this agent as its owner.
+
+        Its resourceVersion makes all but one of several writers fail.
+        """
         metadata = {**lease["metadata"]}
         metadata["annotations"] = {**metadata.get("annotations", {}), **self.annotations}
         return {**lease, "metadata": metadata, "spec": {**lease.get("spec", {}), **self._spec()}}

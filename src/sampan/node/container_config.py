@@ -1,4 +1,4 @@
-"""`config_of`: all that a container is started with, its references resolved.
+"""`ContainerConfigs`: resolves everything in a container's spec that refers to other objects.
 
 Source: kubernetes pkg/kubelet/kuberuntime/kuberuntime_container.go `generateContainerConfig`,
 security_context.go `verifyRunAsNonRoot` (1.36).
@@ -19,7 +19,7 @@ from sampan.node.volumes.mounts import MountedVolume, mounts_of
 
 
 class ContainerConfigs:
-    """Makes the configs of containers, of one Pod at one time."""
+    """Makes the configurations of one Pod's containers, from the volumes and Services at one point in time."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class ContainerConfigs:
         references: References,
         copies: Path,
     ) -> None:
-        """`copies`: the directory for a Pod's own copies of parts of volumes."""
+        """`copies`: directory for the Pod's own copies of files below a `subPath`."""
         self._place = place
         self._volumes = volumes
         self._services = services
@@ -38,7 +38,7 @@ class ContainerConfigs:
         self._copies = copies
 
     async def config_of(self, container: Container) -> ContainerConfig:
-        """The config. Raises `Missing`, `Unreadable`, `MountError`, `ValueError`, `OSError`."""
+        """Return the configuration. Raises `Missing`, `Unreadable`, `MountError`, `ValueError`, `OSError`."""
         place = self._place
         user, group = _user_and_group(place, container)
         env = await environment_of(place, container, self._services, self._references)
@@ -69,14 +69,14 @@ class ContainerConfigs:
 
 
 def _groups(place: PodPlace) -> Sequence[int]:
-    """Return the supplementary groups: the Pod's own, and the one that its volumes belong to."""
+    """Return the supplementary groups of the Pod and of its volumes."""
     context = place.pod.spec.security_context
     volumes = () if context.fs_group is None else (context.fs_group,)
     return (*context.supplemental_groups, *volumes)
 
 
 def _user_and_group(place: PodPlace, container: Container) -> tuple[int | None, int | None]:
-    """As whom it runs: what the container says goes before what the Pod says. Raises `ValueError`."""
+    """Return user and group. The container's settings override the Pod's. Raises `ValueError`."""
     own, pods = container.security_context, place.pod.spec.security_context
     user = own.run_as_user if own.run_as_user is not None else pods.run_as_user
     group = own.run_as_group if own.run_as_group is not None else pods.run_as_group

@@ -1,7 +1,7 @@
-"""`ExtendedResources`: copies extended resources from the capacity of a Node to its allocatable, as the kubelet does.
+"""`ExtendedResources`: copies extended resources from a Node's capacity to its allocatable, as the kubelet does.
 
-Whoever patches `status.capacity` (a device plugin's stand-in, a test) makes the resource available to Pods; taking it
-out of the capacity takes it out of allocatable.
+A client that patches `status.capacity` (a substitute for a device plug-in, or a test) adds a resource for Pods.
+Removing it from the capacity removes it from allocatable.
 Concurrency: a controller of the manager.
 Source: kubernetes pkg/kubelet/nodestatus/setters.go `MachineInfo` (1.36).
 """
@@ -41,7 +41,10 @@ class ExtendedResources:
     def __init__(
         self, context: ControllerContext, nodes: SharedInformer[Any], names: Collection[str], *, elected: bool
     ) -> None:
-        """`nodes`: an informer of Nodes, among which those of these names are. `elected`: only the leader works."""
+        """`nodes`: informer of Nodes; it may have others than those with these names.
+
+        `elected`: only the leader writes.
+        """
         self._names = frozenset(names)
         self._informer = nodes
         self._nodes = context.manager.client.direct.resource(NODES)
@@ -65,7 +68,7 @@ class ExtendedResources:
 
 
 def allocatable_change(raw: bytes) -> Mapping[str, Any]:
-    """Return the amounts to merge into the allocatable of a Node; None takes one out."""
+    """Return the amounts to merge into the allocatable of a Node; None removes a resource."""
     status = _nodes.decode(raw).status
     capacity = {name: value for name, value in status.capacity.items() if is_extended(name)}
     gone = (name for name in status.allocatable if is_extended(name) and name not in capacity)
@@ -74,7 +77,7 @@ def allocatable_change(raw: bytes) -> Mapping[str, Any]:
 
 
 def is_extended(resource: str) -> bool:
-    """Whether a resource is an extended one: it has a domain, and not Kubernetes' own.
+    """Return whether a resource is an extended one: its name has a domain that is not Kubernetes' own.
 
     Source: kubernetes pkg/apis/core/v1/helper/helpers.go `IsExtendedResourceName` (1.36).
     """

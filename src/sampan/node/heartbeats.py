@@ -1,7 +1,7 @@
-"""`Heartbeats`: nodes make themselves known and say that they are alive: their Node objects and Leases.
+"""`Heartbeats`: registers nodes, and renews their Leases and their status.
 
 Concurrency: one task for all nodes. A round of leases takes as long as their period, so that many nodes spread their
-requests over it; at most `_AT_ONCE` requests are under way.
+requests over it. At most `_CONCURRENT_MAX` requests run at the same time.
 Source: kubelet pkg/kubelet/kubelet_node_status.go, component-helpers apimachinery/lease/controller.go (1.36).
 """
 
@@ -21,7 +21,7 @@ from sampan.resource import Object, meta
 
 RENEW_S: Final = 10.0
 STATUS_S: Final = 300.0
-_AT_ONCE: Final = 16
+_CONCURRENT_MAX: Final = 16
 _RETRY_S: Final = 1.0
 
 _log = logging.getLogger("sampan.node")
@@ -29,7 +29,7 @@ _log = logging.getLogger("sampan.node")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A node of this process."""
+    """Node of this process."""
 
     name: str
     number: int
@@ -37,7 +37,7 @@ class Member:
 
 
 class Heartbeats:
-    """Registers nodes, then keeps them alive. Every replica runs it, if its nodes are its own."""
+    """Registers nodes, then keeps them alive. Every replica runs it, unless the nodes belong to the leader."""
 
     needs_leader_election = False
 
@@ -51,8 +51,9 @@ class Heartbeats:
         serving: Callable[[], Awaitable[NodeAddress]] | None = None,
         claim: NodeClaim | None = None,
     ) -> None:
-        """`serving` waits for the server of all the nodes and says where it is; without it nobody serves. `claim`: of
-        the only node, which has to be obtained first; without it nobody else takes the nodes' names.
+        """`serving` waits for the nodes' server and returns its address; None if the nodes have no server.
+
+        `claim`: claim to the only node, which must be obtained first; None if no other agent can have the nodes' names.
         """
         self._nodes = client.resource(NODES)
         self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
@@ -69,11 +70,11 @@ class Heartbeats:
         return "node heartbeats"
 
     async def registered(self) -> None:
-        """Wait until all nodes are known to the API server."""
+        """Wait until all nodes are registered."""
         await self._registered.wait()
 
     async def run(self) -> None:
-        """Register, then renew leases and tell status until cancelled. Raises `NodeTaken`."""
+        """Register the nodes, then renew leases and status until cancelled. Raises `NodeTaken`."""
         if self._serving is not None:
             self._server = await self._serving()
         if self._claim is None:
@@ -89,7 +90,7 @@ class Heartbeats:
         await self._together(self._register)
         await self._together(self._renew)
         self._registered.set()
-        _log.info("nodes are registered", extra={"nodes": len(self._members)})
+        _log.info("registered nodes", extra={"nodes": len(self._members)})
         loop = asyncio.get_running_loop()
         status_at = loop.time() + STATUS_S
         async with asyncio.TaskGroup() as tasks:
@@ -100,15 +101,15 @@ class Heartbeats:
                     await self._together(self._tell_status)
 
     async def _round(self, tasks: asyncio.TaskGroup) -> None:
-        """Renew each lease once, one after the other, in the time of one period."""
+        """Renew each lease once. The renewals are spread over one period."""
         pause_s = RENEW_S / max(1, len(self._members))
         for member in self._members:
             await asyncio.sleep(pause_s)
             tasks.create_task(self._attempt(self._renew, member), name=f"lease of {member.name}")
 
     async def _together(self, act: Callable[[Member], Awaitable[None]]) -> None:
-        """Do something for all nodes, some at a time; each until it succeeds."""
-        slots = asyncio.Semaphore(_AT_ONCE)
+        """Run an action for all nodes, with bounded concurrency, and retry it for each node until it succeeds."""
+        slots = asyncio.Semaphore(_CONCURRENT_MAX)
 
         async def insist(member: Member) -> None:
             async with slots:
@@ -125,12 +126,12 @@ class Heartbeats:
         try:
             await act(member)
         except ClientError as error:
-            _log.warning("node %s: %s", member.name, error)
+            _log.warning("cannot update node %s, retrying: %s", member.name, error)
             return False
         return True
 
     async def _register(self, member: Member) -> None:
-        """Create the Node. One that already exists gets this node's labels and status."""
+        """Create the Node. If it exists, update its labels and status."""
         now = format_time(self._clock.now())
         node = new_node(member.name, member.number, self._shape, where=self._where(member), now=now)
         try:
@@ -152,7 +153,7 @@ class Heartbeats:
             return
 
     async def _tell_status(self, member: Member) -> None:
-        """Say how the node is. One that somebody has deleted stays so until the agent starts anew."""
+        """Write the node's status. A Node that was deleted is not created again until the agent restarts."""
         try:
             node = await self._nodes.get(member.name)
         except NotFound:
@@ -170,7 +171,7 @@ class Heartbeats:
         return self._server or NodeAddress(member.host_ip)
 
     async def _renew(self, member: Member) -> None:
-        """Renew the lease, which is made when it is not there."""
+        """Renew the lease, or create it."""
         renewed = format_micro_time(self._clock.now())
         try:
             lease = await self._leases.patch(member.name, MergePatch({"spec": {"renewTime": renewed}}))
@@ -204,7 +205,7 @@ class Heartbeats:
             return
 
     async def _own_lease(self, member: Member) -> None:
-        """A claim's Lease is older than the Node."""
+        """Write the Node as owner of the Lease, because a claim creates the Lease before the Node."""
         owners = self._owners(member)
         if owners:
             await self._leases.patch(member.name, MergePatch({"metadata": {"ownerReferences": owners}}))

@@ -1,4 +1,4 @@
-"""Hooks: what a container has done after its start and before its end.
+"""Hooks: actions after a container's start and before its end.
 
 Source: kubernetes pkg/kubelet/lifecycle/handlers.go (1.36).
 """
@@ -14,7 +14,7 @@ from sampan.node.sessions import Unsupported
 
 
 class HookFailed(Exception):
-    """A hook has failed. Its text may hold what the command wrote: it is for the log, not for events."""
+    """A hook has failed. The text may contain the command's output, so it belongs in the log and not in events."""
 
 
 async def run_hook(runtime: Runtime, place: PodPlace, container: Container, handler: Handler) -> None:
@@ -28,7 +28,7 @@ async def run_hook(runtime: Runtime, place: PodPlace, container: Container, hand
             if code != 0:
                 raise HookFailed(f"command {handler.exec.command} exited with {code}: {output!r}")
         elif handler.http_get is not None:
-            # Whatever the answer is: that there is one is enough.
+            # Any response is a success, whatever its status code.
             pod_ip = next(iter(place.addresses), place.host_ip)
             await send(http_get_of(handler.http_get, container, pod_ip, "lifecycle"))
         else:

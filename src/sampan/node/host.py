@@ -1,4 +1,4 @@
-"""What this machine has, for nodes that run processes on it.
+"""Capacity of this machine, for nodes that run processes on it.
 
 Source: kubelet pkg/kubelet/nodestatus/setters.go `MachineInfo` (1.36).
 """
@@ -15,7 +15,7 @@ _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def host_shape(runtime: str, runtime_version: str, root: Path) -> NodeShape:
-    """The shape of a node that has all of this machine; `root` is on the disk that its Pods fill."""
+    """Return the shape of a node that offers this machine's resources. `root` is on the disk that its Pods use."""
     memory_kib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1024
     machine = platform.machine()
     disk = next((path for path in (root, *root.absolute().parents) if path.exists()), Path("/"))

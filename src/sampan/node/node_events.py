@@ -1,4 +1,4 @@
-"""`NodeEvents`: what the agent says of Pods and their containers, as events of the kubelet on a node."""
+"""`NodeEvents`: records events about Pods and their containers, with the kubelet as their source."""
 
 from sampan.core.time import Clock
 from sampan.node.views import Pod
@@ -9,7 +9,7 @@ COMPONENT = "kubelet"
 
 
 class NodeEvents:
-    """Records events. The broadcaster is the process's; the node is the Pod's."""
+    """Recorder for all nodes of this process. The Pod's node is the host of an event."""
 
     def __init__(self, broadcaster: EventBroadcaster, clock: Clock) -> None:
         self._broadcaster = broadcaster
@@ -17,11 +17,11 @@ class NodeEvents:
         self._recorders: dict[str, EventRecorder] = {}
 
     def normal(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
-        """Something went as it should, with a container if one is named."""
+        """Record a Normal event about a Pod, or about one of its containers."""
         self._recorder(pod).normal(_reference(pod, container), reason, note)
 
     def warning(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
-        """Something went wrong."""
+        """Record a Warning event."""
         self._recorder(pod).warning(_reference(pod, container), reason, note)
 
     def _recorder(self, pod: Pod) -> EventRecorder:

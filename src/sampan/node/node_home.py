@@ -1,4 +1,4 @@
-"""`NodeHome`: a node, seen by the agent."""
+"""`NodeHome`: a node, as the agent knows it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ from sampan.node.runtime import Runtime
 
 @dataclass(frozen=True, slots=True)
 class NodeHome:
-    """Where a node is, what runs its containers, and what it has for them."""
+    """Address, runtime and resources of a node."""
 
     host_ip: str
     runtime: Runtime
     allocatable: Mapping[str, str] = field(default_factory=dict)
-    """Quantities by resource; empty: Pods are not measured by it."""
+    """Quantities by resource; empty to admit Pods whatever they request."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Those that the node gives itself: what counts until its Node is known."""
+    """Labels that the node registers with. They apply until its Node object is known."""

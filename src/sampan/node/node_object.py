@@ -1,4 +1,4 @@
-"""The Node objects of nodes, as they tell of themselves.
+"""Node objects, as the agent registers them.
 
 Source: kubelet pkg/kubelet/kubelet_node_status.go, pkg/kubelet/nodestatus/setters.go (1.36).
 """
@@ -12,13 +12,13 @@ from sampan.node.addresses import pod_cidr
 from sampan.resource import Object
 
 KUBELET_VERSION: Final = f"v{KUBERNETES_VERSION}"
-"""Which kubelet's ways the agent has: what counts nodes by version must be able to read it."""
+"""Kubelet version whose behaviour the agent follows. Clients that check versions must be able to parse it."""
 _NAMES: Final = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
 
 @dataclass(frozen=True, slots=True)
 class NodeShape:
-    """What a node is and has; what is not said is a simulated node's."""
+    """Description and resources of a node. The defaults are those of a simulated node."""
 
     cpu: str = "8"
     memory: str = "32Gi"
@@ -30,13 +30,13 @@ class NodeShape:
     kernel_version: str = "simulated"
     os_image: str = "Sampan simulated node"
     machine_id: str = ""
-    """Empty: made of the node's name."""
+    """Empty to derive it from the node's name."""
     boot_id: str = ""
     hands_out_addresses: bool = True
-    """Whether its Pods have addresses of its own range."""
+    """Whether the node registers with a pod CIDR."""
 
     def allocatable(self) -> dict[str, str]:
-        """What there is for Pods."""
+        """Return the resources that are available to Pods."""
         return {
             "cpu": self.cpu,
             "ephemeral-storage": self.ephemeral_storage,
@@ -45,7 +45,7 @@ class NodeShape:
         }
 
     def labels(self, name: str) -> dict[str, str]:
-        """What a node of this name says of itself."""
+        """Return the labels that a node with this name registers with."""
         return {
             "beta.kubernetes.io/arch": self.architecture,
             "beta.kubernetes.io/os": "linux",
@@ -58,21 +58,21 @@ class NodeShape:
 
 @dataclass(frozen=True, slots=True)
 class NodeAddress:
-    """Where a node, and the server that tells of its Pods, is to be found."""
+    """Address of a node, and port of its server."""
 
     address: str
     port: int = 0
-    """0: nobody serves."""
+    """0: the node has no server."""
 
 
 def host_ip(number: int) -> str:
-    """The address of the node with this number, from 0."""
+    """Return the address of the simulated node with this number, from 0."""
     number += 1
     return f"172.{16 + (number >> 16) % 16}.{(number >> 8) % 256}.{number % 256}"
 
 
 def new_node(name: str, number: int, shape: NodeShape, *, where: NodeAddress, now: str) -> Object:
-    """A Node as it registers itself."""
+    """Return a Node for its registration."""
     spec: Object = {}
     if shape.hands_out_addresses:
         cidr = pod_cidr(number)
@@ -84,7 +84,7 @@ def new_node(name: str, number: int, shape: NodeShape, *, where: NodeAddress, no
 
 
 def node_status(name: str, where: NodeAddress, shape: NodeShape) -> dict[str, Any]:
-    """What does not change while the node lives."""
+    """Return the part of the status that does not change while the agent runs."""
     amounts = shape.allocatable()
     identity = str(uuid.uuid5(_NAMES, name))
     status: dict[str, Any] = {
@@ -110,8 +110,8 @@ def node_status(name: str, where: NodeAddress, shape: NodeShape) -> dict[str, An
 
 
 def conditions(now: str, before: list[dict[str, Any]] | None = None) -> list[dict[str, Any]]:
-    """The conditions of a node that is well; those that were so keep the time of their last change."""
-    said = {
+    """Return the conditions of a healthy node. Those that do not change keep their transition time."""
+    current = {
         "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
         "DiskPressure": ("False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
         "PIDPressure": ("False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
@@ -129,5 +129,5 @@ def conditions(now: str, before: list[dict[str, Any]] | None = None) -> list[dic
             "reason": reason,
             "message": message,
         }
-        for name, (value, reason, message) in said.items()
+        for name, (value, reason, message) in current.items()
     ]

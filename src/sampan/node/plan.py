@@ -1,4 +1,4 @@
-"""What is to be done with a Pod's containers next, from what has become of them.
+"""`plan`: computes the next steps for a Pod's containers from their records.
 
 Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_manager.go `computePodActions`, kuberuntime_container.go
 `computeInitContainerActions`, pkg/kubelet/kubelet.go (MaxContainerBackOff) (1.36).
@@ -18,65 +18,67 @@ BACKOFF_FIRST_S: Final = 10.0
 BACKOFF_MAX_S: Final = 300.0
 _LOST_REASONS: Final = (LOST_REASON, KILLED_REASON)
 _BACKOFF_RESET_S: Final = 600.0
-"""A container that ran so long before it ended is started again at once."""
+"""A container that ran at least this long is restarted without backoff."""
 
 Records = Mapping[str, ContainerRecord]
 
 
 @dataclass(slots=True)
 class Plan:
-    """What to do now, and what is waited for."""
+    """Next steps for a Pod's containers."""
 
     start: list[tuple[Container, int]] = field(default_factory=list)
-    """Containers, each with the restart count of the run."""
+    """Containers to start, each with the restart count of its run."""
     stop: list[str] = field(default_factory=list)
-    """Sidecars that nobody needs any more."""
+    """Containers to stop: sidecars after the end of all ordinary containers."""
     backing_off: dict[str, float] = field(default_factory=dict)
-    """Containers that wait before they are started again: the whole wait, in seconds."""
+    """Containers in backoff: the whole wait in seconds, by name."""
     wake_s: float | None = None
-    """When the first of these waits is over, in seconds from now."""
+    """Seconds until the first of these waits is over."""
     initialized: bool = False
     """Whether all init containers have succeeded, and all sidecars have started."""
     init_failed: bool = False
-    """An init container has failed for good."""
+    """Whether an init container has failed and will not be restarted."""
 
 
 def plan(pod: Pod, records: Records, now: dt.datetime) -> Plan:
-    """What to do with a Pod that is to run."""
+    """Return the next steps for a Pod that should run."""
     found = Plan()
     over = _mains_are_over(pod, records)
     found.initialized = _init(pod, records, now, found) or over or any(c.name in records for c in pod.spec.containers)
     if found.initialized and not over:
-        # They are run once, whatever becomes of them.
+        # Ephemeral containers run once, whatever their exit code.
         found.start.extend((each, 0) for each in pod.spec.ephemeral_containers if each.name not in records)
     if over or found.init_failed:
         found.start, found.backing_off, found.wake_s = [], {}, None
         found.stop = [name for name, record in records.items() if record.is_running]
     elif found.initialized:
         for container in pod.spec.containers:
-            _look(container, records.get(container.name), pod.spec.restart_policy, now, found)
+            _plan_container(container, records.get(container.name), pod.spec.restart_policy, now, found)
     return found
 
 
 def _init(pod: Pod, records: Records, now: dt.datetime, found: Plan) -> bool:
-    """Start the next init container; whether all are done."""
+    """Plan the next init container. Returns whether all have finished."""
     policy = "Never" if pod.spec.restart_policy == "Never" else "OnFailure"
     for container in pod.spec.init_containers:
         record = records.get(container.name)
         if container.is_sidecar:
-            _look(container, record, "Always", now, found)
+            _plan_container(container, record, "Always", now, found)
             if record is None or not record.started:
                 return False
         elif record is None or record.is_running or record.exit_code != 0:
-            _look(container, record, policy, now, found)
+            _plan_container(container, record, policy, now, found)
             ended = record is not None and not record.is_running
             found.init_failed = ended and record is not None and not runs_again(container, record, policy)
             return False
     return True
 
 
-def _look(container: Container, record: ContainerRecord | None, policy: str, now: dt.datetime, found: Plan) -> None:
-    """Start a container if it has never run, or is to run again by its restart policy."""
+def _plan_container(
+    container: Container, record: ContainerRecord | None, policy: str, now: dt.datetime, found: Plan
+) -> None:
+    """Plan the start of a container that has never run, or that its restart policy starts again."""
     if record is None:
         found.start.append((container, 0))
         return
@@ -92,7 +94,7 @@ def _look(container: Container, record: ContainerRecord | None, policy: str, now
 
 
 def runs_again(container: Container, record: ContainerRecord, policy: str) -> bool:
-    """Whether a container that has ended is to be started again: by its rules, its own policy, or the Pod's."""
+    """Return whether an ended container is restarted: by its rules, by its own policy, or by the Pod's."""
     for rule in container.restart_policy_rules:
         codes = rule.exit_codes
         if codes is not None and (record.exit_code in codes.values) == (codes.operator == "In"):
@@ -102,9 +104,9 @@ def runs_again(container: Container, record: ContainerRecord, policy: str) -> bo
 
 
 def backoff_s(record: ContainerRecord) -> float:
-    """Return how long after its end a container waits: not before its first restart, then 10 s, doubling.
+    """Return how long a container waits after its end: nothing before its first restart, then 10 s, doubling.
 
-    One that ended with its agent has not crashed: it starts at once, as after a restart of the kubelet.
+    A container that ended with its agent has not crashed. It starts at once, as after a restart of the kubelet.
     """
     if record.restart_count == 0 or record.finished_at is None or record.reason in _LOST_REASONS:
         return 0.0
@@ -114,7 +116,7 @@ def backoff_s(record: ContainerRecord) -> float:
 
 
 def _mains_are_over(pod: Pod, records: Records) -> bool:
-    """Whether all ordinary containers have ended and none is to run again."""
+    """Return whether all ordinary containers have ended and none will be restarted."""
     policy = pod.spec.restart_policy
     for container in pod.spec.containers:
         record = records.get(container.name)

@@ -24,7 +24,7 @@ from sampan.loops.views import node_name_of
 from sampan.node.admission import NodeAdmission, Refusal
 from sampan.node.node_home import NodeHome
 from sampan.node.plan import Plan
-from sampan.node.pod_status import Seen, Status, difference, pod_status
+from sampan.node.pod_status import Observation, Status, difference, pod_status
 from sampan.node.pod_worker import PodWorker, pod_addresses
 from sampan.node.runtime import Runtime
 from sampan.node.server.hosted import HostedPod
@@ -144,7 +144,7 @@ class PodAgent:
     async def _run(self, pod: Pod, home: NodeHome, known: _Known) -> Result | None:
         """Sync a Pod that should run, and write its status."""
         synced = await self._worker.sync(pod, home)
-        seen = Seen(
+        observed = Observation(
             synced.records,
             synced.plan,
             home.host_ip,
@@ -153,7 +153,7 @@ class PodAgent:
             waiting=synced.waiting,
             reports_resources=home.runtime.applies_resources,
         )
-        if await self._write(pod, known, pod_status(pod, seen)) in ("Succeeded", "Failed"):
+        if await self._write(pod, known, pod_status(pod, observed)) in ("Succeeded", "Failed"):
             self._release(known)
             await home.runtime.stop_sandbox(known.uid)
         wake_s = synced.wake_s
@@ -224,7 +224,7 @@ class PodAgent:
         """Return the status of a Pod whose containers will not run again."""
         has_addresses = bool(pod.status.get("podIPs"))
         addresses = pod_addresses(pod, home) if has_addresses else await home.runtime.run_sandbox(pod)
-        seen = Seen(
+        observed = Observation(
             home.runtime.containers(pod.metadata.uid),
             Plan(initialized=True),
             home.host_ip,
@@ -234,7 +234,7 @@ class PodAgent:
             phase=phase,
             reports_resources=home.runtime.applies_resources,
         )
-        return pod_status(pod, seen)
+        return pod_status(pod, observed)
 
     async def _delete(self, pod: Pod) -> None:
         """Delete the API object of a Pod whose containers have ended. Finalizers may delay it."""

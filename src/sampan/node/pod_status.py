@@ -1,4 +1,4 @@
-"""The status of a Pod, from what has become of its containers.
+"""Status of a Pod, computed from the records of its containers.
 
 Source: kubelet pkg/kubelet/kubelet_pods.go `getPhase`, `convertToAPIContainerStatuses`,
 pkg/kubelet/status/generate.go (1.36).
@@ -25,20 +25,20 @@ _OWN_CONDITIONS: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Why a container does not run yet."""
+    """Reason why a container does not run yet."""
 
     reason: str
     message: str = ""
 
     def state(self) -> Status:
-        """As a container's status tells it."""
-        said = {"reason": self.reason}
-        return {"waiting": {**said, "message": self.message} if self.message else said}
+        """Return the state for the container's status."""
+        values = {"reason": self.reason}
+        return {"waiting": {**values, "message": self.message} if self.message else values}
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What the agent knows when it writes a status."""
+class Observation:
+    """Everything that a status is computed from."""
 
     records: Records
     plan: Plan
@@ -46,7 +46,7 @@ class Seen:
     addresses: Sequence[str]
     now: dt.datetime
     final: bool = False
-    """The Pod is being deleted and all its containers have ended: they will not run again."""
+    """Whether the Pod is being deleted or has failed, and no container will run again."""
     waiting: Mapping[str, Waiting] = field(default_factory=dict)
     """Containers that cannot be started now, by name."""
     phase: str = ""
@@ -55,31 +55,31 @@ class Seen:
     """Whether the status reports the resources of containers."""
 
 
-def pod_status(pod: Pod, seen: Seen) -> Status:
-    """The fields of the status that the agent answers for."""
-    phase = phase_of(pod, seen)
-    addresses = list(seen.addresses) or [seen.host_ip]
+def pod_status(pod: Pod, observed: Observation) -> Status:
+    """Return the fields of the status that the agent owns."""
+    phase = phase_of(pod, observed)
+    addresses = list(observed.addresses) or [observed.host_ip]
     status: Status = {
         "phase": phase,
         "observedGeneration": pod.metadata.generation or 1,
-        "hostIP": seen.host_ip,
-        "hostIPs": [{"ip": seen.host_ip}],
+        "hostIP": observed.host_ip,
+        "hostIPs": [{"ip": observed.host_ip}],
         "podIP": addresses[0],
         "podIPs": [{"ip": address} for address in addresses],
-        "startTime": pod.status.get("startTime") or format_time(seen.now),
-        "containerStatuses": [_container_status(pod, each, seen, init=False) for each in pod.spec.containers],
+        "startTime": pod.status.get("startTime") or format_time(observed.now),
+        "containerStatuses": [_container_status(pod, each, observed, init=False) for each in pod.spec.containers],
     }
     if pod.spec.init_containers:
         status["initContainerStatuses"] = [
-            _container_status(pod, each, seen, init=True) for each in pod.spec.init_containers
+            _container_status(pod, each, observed, init=True) for each in pod.spec.init_containers
         ]
     if pod.spec.ephemeral_containers:
         status["ephemeralContainerStatuses"] = [
-            _container_status(pod, each, seen, init=False) for each in pod.spec.ephemeral_containers
+            _container_status(pod, each, observed, init=False) for each in pod.spec.ephemeral_containers
         ]
-    if seen.reports_resources:
+    if observed.reports_resources:
         _add_resources(pod, status)
-    status["conditions"] = _conditions(pod, phase, seen)
+    status["conditions"] = _conditions(pod, phase, observed)
     return status
 
 
@@ -95,10 +95,12 @@ def _add_resources(pod: Pod, status: Status) -> None:
 
 
 def difference(pod: Pod, status: Status) -> Status:
-    """Return the fields to change, as a strategic merge patch: conditions merge by type, addresses are replaced."""
+    """Return the fields to change, as a strategic merge patch. Conditions merge by type; addresses are replaced."""
     changed = {name: value for name, value in status.items() if name != "conditions" and pod.status.get(name) != value}
     for name in _ADDRESS_LISTS:
-        # A merge by `ip` would keep the old addresses. The directive is for lists that exist: it would be stored else.
+        # A merge by `ip` would keep the old addresses. The directive is only for a list that exists: otherwise the
+        # server
+        # stores the directive itself.
         if name in changed and pod.status.get(name):
             changed[name] = [REPLACE, *changed[name]]
     before = {condition["type"]: condition for condition in pod.status.get("conditions", ())}
@@ -111,39 +113,39 @@ def difference(pod: Pod, status: Status) -> Status:
 
 
 def _condition_change(old: Status, new: Status) -> Status | None:
-    """The condition to send, if it differs; None in it takes away what is not said any more."""
+    """Return the condition to send if it differs. None removes a field that the new condition does not have."""
     gone = {name: None for name in ("reason", "message") if old.get(name) and name not in new}
     if not gone and all(old.get(name) == value for name, value in new.items()):
         return None
     return {**new, **gone}
 
 
-def phase_of(pod: Pod, seen: Seen) -> str:
-    """The phase."""
-    if seen.phase:
-        return seen.phase
-    if seen.plan.init_failed:
+def phase_of(pod: Pod, observed: Observation) -> str:
+    """Return the phase."""
+    if observed.phase:
+        return observed.phase
+    if observed.plan.init_failed:
         return "Failed"
-    found = [(container, seen.records.get(container.name)) for container in pod.spec.containers]
+    found = [(container, observed.records.get(container.name)) for container in pod.spec.containers]
     ran = [record for _, record in found if record is not None]
-    if seen.final:
+    if observed.final:
         return "Succeeded" if len(ran) == len(found) and all(r.exit_code == 0 for r in ran) else "Failed"
-    if not seen.plan.initialized or len(ran) < len(found):
+    if not observed.plan.initialized or len(ran) < len(found):
         return "Pending"
     policy = pod.spec.restart_policy
     if any(record is not None and (record.is_running or runs_again(each, record, policy)) for each, record in found):
         return "Running"
-    if any(record.is_running for record in seen.records.values()):
-        return "Running"  # Sidecars are still to end.
+    if any(record.is_running for record in observed.records.values()):
+        return "Running"  # The agent stops the sidecars next.
     return "Succeeded" if all(record.exit_code == 0 for record in ran) else "Failed"
 
 
 # ---- containers
 
 
-def _container_status(pod: Pod, container: Container, seen: Seen, *, init: bool) -> Status:
-    record = seen.records.get(container.name)
-    waiting = seen.waiting.get(container.name)
+def _container_status(pod: Pod, container: Container, observed: Observation, *, init: bool) -> Status:
+    record = observed.records.get(container.name)
+    waiting = observed.waiting.get(container.name)
     status: Status = {
         "name": container.name,
         "image": container.image,
@@ -151,7 +153,7 @@ def _container_status(pod: Pod, container: Container, seen: Seen, *, init: bool)
         "ready": False,
         "restartCount": 0,
         "started": False,
-        "state": _never_ran(pod, seen, init=init) if waiting is None else waiting.state(),
+        "state": _never_ran(pod, observed, init=init) if waiting is None else waiting.state(),
         "lastState": {},
     }
     if record is None:
@@ -165,7 +167,7 @@ def _container_status(pod: Pod, container: Container, seen: Seen, *, init: bool)
         restartCount=record.restart_count,
         started=record.started and record.is_running,
     )
-    wait_s = seen.plan.backing_off.get(container.name)
+    wait_s = observed.plan.backing_off.get(container.name)
     if record.is_running:
         status["state"] = {"running": {"startedAt": format_time(record.started_at)}}
     elif waiting is not None:
@@ -173,7 +175,7 @@ def _container_status(pod: Pod, container: Container, seen: Seen, *, init: bool)
         return status
     elif wait_s is not None:
         message = (
-            f"back-off {_spoken(wait_s)} restarting failed container={container.name} "
+            f"back-off {_duration(wait_s)} restarting failed container={container.name} "
             f"pod={pod.metadata.name}_{pod.metadata.namespace}({pod.metadata.uid})"
         )
         status["state"] = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
@@ -186,8 +188,8 @@ def _container_status(pod: Pod, container: Container, seen: Seen, *, init: bool)
     return status
 
 
-def _never_ran(pod: Pod, seen: Seen, *, init: bool) -> Status:
-    waits = init or (pod.spec.init_containers and not seen.plan.initialized)
+def _never_ran(pod: Pod, observed: Observation, *, init: bool) -> Status:
+    waits = init or (pod.spec.init_containers and not observed.plan.initialized)
     return {"waiting": {"reason": "PodInitializing" if waits else "ContainerCreating"}}
 
 
@@ -205,8 +207,8 @@ def _terminated(record: ContainerRecord) -> Status:
     return {"terminated": state}
 
 
-def _spoken(seconds: float) -> str:
-    """As Go writes it: 10s, 1m20s."""
+def _duration(seconds: float) -> str:
+    """Format seconds as Go does: 10s, 1m20s."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
@@ -214,21 +216,21 @@ def _spoken(seconds: float) -> str:
 # ---- conditions
 
 
-def _conditions(pod: Pod, phase: str, seen: Seen) -> list[Status]:
-    """The agent's own conditions; those that have not changed keep their time."""
+def _conditions(pod: Pod, phase: str, observed: Observation) -> list[Status]:
+    """Return the agent's own conditions. Those with an unchanged status keep their transition time."""
     before = {condition["type"]: condition for condition in pod.status.get("conditions", ())}
-    containers_ready = _containers_ready(pod, phase, seen)
-    said = {
+    containers_ready = _containers_ready(pod, phase, observed)
+    values = {
         "PodReadyToStartContainers": ("True" if phase in ("Pending", "Running") else "False", "", ""),
-        "Initialized": _initialized(pod, phase, seen),
+        "Initialized": _initialized(pod, phase, observed),
         "Ready": _ready(pod, before, containers_ready),
         "ContainersReady": containers_ready,
     }
-    now = format_time(seen.now)
+    now = format_time(observed.now)
     conditions = []
     for name in _OWN_CONDITIONS:
         old = before.get(name)
-        value, reason, message = said[name]
+        value, reason, message = values[name]
         condition: Status = {
             "type": name,
             "status": value,
@@ -243,24 +245,24 @@ def _conditions(pod: Pod, phase: str, seen: Seen) -> list[Status]:
     return conditions
 
 
-_Said = tuple[str, str, str]
+_Value = tuple[str, str, str]
 
 
-def _initialized(pod: Pod, phase: str, seen: Seen) -> _Said:
+def _initialized(pod: Pod, phase: str, observed: Observation) -> _Value:
     if phase == "Succeeded":
         return "True", "PodCompleted", ""
-    if seen.plan.initialized or not pod.spec.init_containers:
+    if observed.plan.initialized or not pod.spec.init_containers:
         return "True", "", ""
     incomplete = [
         container.name
         for container in pod.spec.init_containers
-        if (record := seen.records.get(container.name)) is None
+        if (record := observed.records.get(container.name)) is None
         or (not record.started if container.is_sidecar else record.is_running or record.exit_code != 0)
     ]
     return "False", "ContainersNotInitialized", f"containers with incomplete status: [{' '.join(incomplete)}]"
 
 
-def _containers_ready(pod: Pod, phase: str, seen: Seen) -> _Said:
+def _containers_ready(pod: Pod, phase: str, observed: Observation) -> _Value:
     if phase == "Succeeded":
         return "False", "PodCompleted", ""
     if phase == "Failed":
@@ -268,7 +270,7 @@ def _containers_ready(pod: Pod, phase: str, seen: Seen) -> _Said:
     waited_for = [*(each for each in pod.spec.init_containers if each.is_sidecar), *pod.spec.containers]
     unready = []
     for container in waited_for:
-        record = seen.records.get(container.name)
+        record = observed.records.get(container.name)
         if record is None or not record.is_running or not record.ready:
             unready.append(container.name)
     if not unready:
@@ -276,7 +278,7 @@ def _containers_ready(pod: Pod, phase: str, seen: Seen) -> _Said:
     return "False", "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]"
 
 
-def _ready(pod: Pod, before: dict[str, Status], containers_ready: _Said) -> _Said:
+def _ready(pod: Pod, before: dict[str, Status], containers_ready: _Value) -> _Value:
     if containers_ready[0] != "True":
         return containers_ready
     messages = []

@@ -1,6 +1,6 @@
-"""`PostStarts`: the hooks that run right after containers' starts. Until one is over its container has not started.
+"""`PostStarts`: runs postStart hooks. A container counts as started only after its hook.
 
-Concurrency: one task for each hook that runs.
+Concurrency: one task for each running hook.
 Source: kubernetes pkg/kubelet/kuberuntime/kuberuntime_container.go `startContainer` (1.36).
 """
 
@@ -22,23 +22,23 @@ _log = logging.getLogger("sampan.node")
 @dataclass(slots=True)
 class _Hook:
     id: str
-    """Of the run of the container."""
+    """Id of the container's run."""
     task: asyncio.Task[None] | None = None
     failed: bool = False
 
 
 class PostStarts:
-    """The postStart hooks of this process's Pods."""
+    """postStart hooks of this process's Pods."""
 
     def __init__(self, tasks: Tasks, events: NodeEvents, changed: Callable[[str], None]) -> None:
-        """`changed` is called with the key of a Pod when a hook has come to its end."""
+        """`changed` is called with the key of a Pod when one of its hooks has ended."""
         self._tasks = tasks
         self._events = events
         self._changed = changed
         self._hooks: dict[str, dict[str, _Hook]] = {}
 
     def begin(self, runtime: Runtime, place: PodPlace, container: Container, record: ContainerRecord) -> bool:
-        """Run the hook of a container that was just started; whether there is one to be waited for."""
+        """Run the hook of a container that has just started. Returns whether it has one."""
         handler = container.lifecycle.post_start
         if handler is None or not record.is_running:
             return False
@@ -49,7 +49,7 @@ class PostStarts:
         return True
 
     def applied(self, uid: str, records: dict[str, ContainerRecord]) -> dict[str, ContainerRecord]:
-        """The records; of containers whose hook runs, that they have not started."""
+        """Return the records. Containers whose hook still runs are shown as not started."""
         hooks = self._hooks.get(uid)
         if not hooks:
             return records
@@ -65,15 +65,15 @@ class PostStarts:
         return applied
 
     def failed(self, uid: str) -> list[str]:
-        """The containers whose hooks have failed: they must end."""
+        """Return the containers whose hook has failed. They must be stopped."""
         return [name for name, hook in self._hooks.get(uid, {}).items() if hook.failed]
 
     def runs(self, uid: str) -> bool:
-        """Whether a hook runs: no other container of the Pod is started meanwhile."""
+        """Return whether a hook runs. No other container of the Pod starts before it ends."""
         return any(not hook.failed for hook in self._hooks.get(uid, {}).values())
 
     def forget(self, uid: str) -> None:
-        """A Pod is gone."""
+        """Cancel the hooks of a Pod that is gone."""
         for hook in self._hooks.pop(uid, {}).values():
             if hook.task is not None:
                 hook.task.cancel()
@@ -85,7 +85,7 @@ class PostStarts:
         try:
             await run_hook(runtime, place, container, handler)
         except HookFailed as error:
-            _log.warning("the postStart hook of %s/%s failed: %s", pod.key, name, error)
+            _log.warning("postStart hook of %s/%s failed: %s", pod.key, name, error)
             self._events.warning(pod, "FailedPostStartHook", "PostStartHook failed", name)
             hook.failed = True
         else:

@@ -100,8 +100,8 @@ class ProcessSupport:
         """Start probes of new containers; end probes and shutdowns of those that have ended."""
         uid = place.pod.metadata.uid
         records = dict(runtime.containers(uid))
-        self._terminations.look(uid, records)
-        self._prober.look(runtime, place, records)
+        self._terminations.observe(uid, records)
+        self._prober.observe(runtime, place, records)
 
     def applied(self, uid: str, records: Records) -> Records:
         """Return the records with the results of probes and postStart hooks."""
@@ -118,7 +118,7 @@ class ProcessSupport:
     async def stop(self, runtime: Runtime, place: PodPlace, names: Sequence[str], grace_s: float) -> None:
         """Start to stop containers. Does nothing for those that are being stopped, unless they have less time now."""
         uid = place.pod.metadata.uid
-        self._terminations.look(uid, self.applied(uid, runtime.containers(uid)))
+        self._terminations.observe(uid, self.applied(uid, runtime.containers(uid)))
         self._terminations.begin(runtime, place, names, grace_s=grace_s)
 
     def stop_unhealthy(self, runtime: Runtime, place: PodPlace, grace_s: float) -> None:
@@ -147,7 +147,7 @@ class ProcessSupport:
     def pod_ended(self, uid: str) -> None:
         """End all probes and shutdowns of a Pod."""
         self._prober.forget(uid)
-        self._terminations.look(uid, {})
+        self._terminations.observe(uid, {})
 
     def wake_s(self, uid: str) -> float | None:
         """Return in how many seconds a token must be renewed, or a failed mount is tried again."""

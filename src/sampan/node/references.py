@@ -1,6 +1,6 @@
-"""`References`: the ConfigMaps and Secrets that Pods refer to, and the claims of their volumes. One object at a time.
+"""`References`: reads the ConfigMaps, Secrets and claims that Pods refer to.
 
-A node asks for what its own Pods name, never for all there is.
+A node reads single objects that its own Pods name. It never lists them, because the node authorizer does not allow it.
 """
 
 from typing import Any, TypeVar
@@ -15,15 +15,15 @@ T = TypeVar("T")
 
 
 class Missing(Exception):
-    """What a Pod refers to is not there. The text is the kubelet's."""
+    """A referenced object does not exist. The text is the kubelet's."""
 
 
 class Unreadable(Exception):
-    """What a Pod refers to cannot be read now: the server does not answer, or does not allow it."""
+    """A referenced object cannot be read now: the server does not respond, or denies the request."""
 
 
 class ConfigMap(msgspec.Struct, rename="camel"):
-    """A ConfigMap."""
+    """ConfigMap."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     data: dict[str, str] = {}
@@ -31,31 +31,31 @@ class ConfigMap(msgspec.Struct, rename="camel"):
 
     @property
     def files(self) -> dict[str, bytes]:
-        """All it has, by key."""
+        """All values by key."""
         return {name: text.encode() for name, text in self.data.items()} | self.binary_data
 
 
 class Secret(msgspec.Struct, rename="camel"):
-    """A Secret."""
+    """Secret."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     data: dict[str, bytes] = {}
 
     @property
     def files(self) -> dict[str, bytes]:
-        """All it has, by key."""
+        """All values by key."""
         return self.data
 
 
 class ClaimSpec(msgspec.Struct, rename="camel"):
-    """What is wanted of a volume."""
+    """Spec of a claim."""
 
     volume_name: str = ""
     volume_mode: str = "Filesystem"
 
 
 class Claim(msgspec.Struct, rename="camel"):
-    """A PersistentVolumeClaim."""
+    """PersistentVolumeClaim."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: ClaimSpec = msgspec.field(default_factory=ClaimSpec)
@@ -68,7 +68,7 @@ class _Path(msgspec.Struct, gc=False):
 
 
 class PersistentVolumeSpec(msgspec.Struct, rename="camel"):
-    """Where a volume is, of those kinds that a node can have without a driver."""
+    """Source of a volume, for the kinds that need no driver."""
 
     host_path: _Path | None = None
     local: _Path | None = None
@@ -76,7 +76,7 @@ class PersistentVolumeSpec(msgspec.Struct, rename="camel"):
 
 
 class PersistentVolume(msgspec.Struct, rename="camel"):
-    """A PersistentVolume."""
+    """PersistentVolume."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: PersistentVolumeSpec = msgspec.field(default_factory=PersistentVolumeSpec)
@@ -97,25 +97,25 @@ _VOLUME_VIEW = _view(PERSISTENT_VOLUMES, PersistentVolume)
 
 
 class References:
-    """Reads what is referred to. Every method raises `Missing` and `Unreadable`."""
+    """Reads referenced objects. Every method raises `Missing` and `Unreadable`."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
 
     async def config_map(self, namespace: str, name: str) -> ConfigMap:
-        """A ConfigMap."""
+        """Return a ConfigMap."""
         return await self._get(CONFIG_MAP_VIEW, "configmap", namespace, name)
 
     async def secret(self, namespace: str, name: str) -> Secret:
-        """A Secret."""
+        """Return a Secret."""
         return await self._get(SECRET_VIEW, "secret", namespace, name)
 
     async def claim(self, namespace: str, name: str) -> Claim:
-        """A PersistentVolumeClaim."""
+        """Return a PersistentVolumeClaim."""
         return await self._get(_CLAIM_VIEW, "persistentvolumeclaim", namespace, name)
 
     async def persistent_volume(self, name: str) -> PersistentVolume:
-        """A PersistentVolume."""
+        """Return a PersistentVolume."""
         return await self._get(_VOLUME_VIEW, "persistentvolume", "", name)
 
     async def _get(self, view: ObjectType[T], word: str, namespace: str, name: str) -> T:

@@ -1,6 +1,6 @@
-"""What a runtime offers to those who want to look into a running container: `Session`, and what containers are given.
+"""Types that runtimes and the agent exchange: `Session` for exec and attach, and `ContainerConfig` for starts.
 
-A runtime that runs no processes (the simulated one) raises `Unsupported`.
+A runtime without processes (the simulated one) raises `Unsupported`.
 Source: kubelet pkg/kubelet/container/runtime.go, cri-api pkg/apis/runtime/v1 (1.36).
 """
 
@@ -11,62 +11,62 @@ from typing import Protocol
 
 
 class Unsupported(Exception):
-    """The runtime cannot do that. The text is for the client."""
+    """The runtime does not support the operation. The text is for the client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Which streams of a process are wanted."""
+    """Selection of a process's streams."""
 
     stdin: bool = False
     stdout: bool = True
     stderr: bool = True
     tty: bool = False
-    """With a terminal there is no separate stderr."""
+    """Whether the process has a terminal. Then stderr is part of stdout."""
 
 
 class Session(Protocol):
-    """The streams of a process in a container, for one client. Each is used by one task at a time."""
+    """Streams of a process in a container, for one client. Only one task may use each stream at a time."""
 
     async def write_stdin(self, data: bytes) -> None:
-        """Give it input; waits while the process does not read. Nothing happens once it has ended."""
+        """Write to the process's input. Waits while the process does not read. Does nothing once it has ended."""
         ...
 
     async def close_stdin(self) -> None:
-        """The end of the input."""
+        """End the process's input."""
         ...
 
     async def read_stdout(self) -> bytes:
-        """Its next output, at least a byte; nothing at the end."""
+        """Return the next output, at least one byte; nothing at the end."""
         ...
 
     async def read_stderr(self) -> bytes:
-        """The same of its standard error."""
+        """Return the next output on stderr, at least one byte; nothing at the end."""
         ...
 
     def resize(self, columns: int, rows: int) -> None:
-        """The size of the client's terminal. Nothing happens without one."""
+        """Set the size of the client's terminal. Does nothing without a terminal."""
         ...
 
     async def wait(self) -> int:
-        """The exit code; 128 + the signal when a signal ended it."""
+        """Return the exit code; 128 + the signal if a signal ended the process."""
         ...
 
     async def close(self) -> None:
-        """The client has gone: what `exec` has started is ended, what was attached to runs on. May be called twice."""
+        """End the session. A process of `exec` is ended; an attached container keeps running. May be called twice."""
         ...
 
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-"""To a port of a Pod."""
+"""Connection to a port of a Pod."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A directory or file that a container sees at a path."""
+    """Directory or file that is mounted in a container."""
 
     name: str
-    """Of the volume."""
+    """Name of the volume."""
     host_path: str
     container_path: str
     read_only: bool = False
@@ -74,10 +74,10 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class ContainerConfig:
-    """What a container is started with: all references resolved, all `$(NAME)` expanded."""
+    """Configuration of a container: all references are resolved, and all `$(NAME)` are expanded."""
 
     command: Sequence[str] = ()
-    """Empty: the image's entrypoint."""
+    """Empty for the image's entrypoint."""
     args: Sequence[str] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     """In the order of their definition."""
@@ -95,17 +95,17 @@ class ContainerConfig:
     """Supplementary groups."""
     host_name: str = ""
     termination_message_path: str = ""
-    """What the container writes there is the message of its end; empty: nothing is read."""
+    """File whose content becomes the termination message; empty to read no file."""
     termination_message_policy: str = "File"
-    """FallbackToLogsOnError: the end of the log where nothing was written."""
+    """FallbackToLogsOnError: use the end of the log if the file is empty."""
     stop_signal: str = ""
-    """`SIGUSR1`, say; empty: the image's, or SIGTERM."""
+    """For example `SIGUSR1`; empty for the image's, or SIGTERM."""
     read_only_root: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a container has used."""
+    """Resource usage of a container."""
 
     cpu_s: float
     """Seconds of CPU time since its start."""

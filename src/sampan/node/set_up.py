@@ -28,12 +28,12 @@ from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeAddress, NodeShape, host_ip
 from sampan.node.pod_agent import PodAgent
+from sampan.node.pod_cidrs import NodePodCidrs
 from sampan.node.pod_worker import PodWorker
 from sampan.node.process import Images as ProcessImages
 from sampan.node.process import ProcessRuntime
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.process_support import ProcessSupport
-from sampan.node.ranges import NodeRanges
 from sampan.node.references import References
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.server import NodeServer
@@ -110,7 +110,7 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
         runtime = SimulatedRuntime(addresses[member], context.clock, agent.changed)
         labels = nodes.shape.labels(member.name)
         homes[member.name] = NodeHome(member.host_ip, runtime, allocatable, labels)
-    ranges = NodeRanges(context.manager.client.direct, addresses, wait_s=None if has_ranges else nodes.range_wait_s)
+    ranges = NodePodCidrs(context.manager.client.direct, addresses, wait_s=None if has_ranges else nodes.range_wait_s)
     ranges.follow(_nodes_of(context, nodes.names, nodes.shared_informer))
     context.manager.add(ranges, group=group)
     shape = replace(nodes.shape, hands_out_addresses=has_ranges)

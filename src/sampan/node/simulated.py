@@ -1,7 +1,7 @@
-"""`SimulatedRuntime`: containers that are only said to run; what they do, the Pod's annotations say.
+"""`SimulatedRuntime`: containers that only exist as records. Annotations of the Pod control them.
 
-Nothing is kept that could be lost: after a restart the runs go on from what the Pods' status tells of them.
-Concurrency: no task; a container that changes later has a timer of the running loop.
+Nothing is stored: after a restart the runs continue from the Pods' status.
+Concurrency: no tasks. A container that changes later has a timer of the running loop.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ _KILLED: Final = 137
 _INIT: Final = Script(end_after_s=0.0)
 _SIDECAR: Final = Script(stopped_exit_code=0)
 _EPHEMERAL: Final = Script()
-"""Of containers that were added when the Pod was here already."""
+"""Script of containers that were added after the Pod's start."""
 
 
 @dataclass(slots=True)
 class _Sandbox:
-    """A Pod here."""
+    """Pod on this node."""
 
     key: str
     scripts: Mapping[str, Script]
@@ -40,10 +40,10 @@ class _Sandbox:
 
 
 class SimulatedRuntime:
-    """The runtime of one simulated node."""
+    """Runtime of one simulated node."""
 
     def __init__(self, addresses: PodAddresses, clock: Clock, changed: Callable[[str], None]) -> None:
-        """`changed` is called with the key of a Pod of which a container has changed."""
+        """`changed` is called with a Pod's key when one of its containers has changed."""
         self._addresses = addresses
         self._clock = clock
         self._changed = changed
@@ -51,7 +51,7 @@ class SimulatedRuntime:
 
     @property
     def version(self) -> str:
-        """It has none of its own."""
+        """Name and a constant, because the runtime has no version."""
         return f"{NAME}://1.0.0"
 
     @property
@@ -60,12 +60,12 @@ class SimulatedRuntime:
         return False
 
     async def recover(self, pods: Sequence[Pod]) -> None:
-        """Resume the runs that the Pods' status reports; running containers of another runtime count as terminated."""
+        """Resume the runs that the Pods' status reports. Running containers of another runtime count as terminated."""
         now = self._clock.now()
         for pod in pods:
             records = list(status_records(pod))
             address = pod.status.get("podIP")
-            # An address that another runtime reported is not from this node's range.
+            # An address that another runtime reported does not belong to this node's pod CIDR.
             is_own = any(is_of(record, NAME) for record in records)
             if address and is_own and not pod.spec.host_network and not pod.has_ended:
                 self._addresses.reserve(pod.metadata.uid, address)
@@ -77,7 +77,7 @@ class SimulatedRuntime:
                     self._go_on(pod.metadata.uid, sandbox, record)
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
-        """One address; none in the network of the host, whose addresses the agent knows."""
+        """Return one address; none for a Pod with hostNetwork."""
         if pod.spec.host_network:
             self._sandbox(pod)
             return ()
@@ -129,12 +129,12 @@ class SimulatedRuntime:
         self._go_on(uid, sandbox, record)
 
     def containers(self, uid: str) -> Mapping[str, ContainerRecord]:
-        """The containers by name."""
+        """Return the containers by name."""
         sandbox = self._sandboxes.get(uid)
         return {} if sandbox is None else sandbox.records
 
     async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:
-        """They end at once, or as late as the Pod says."""
+        """End containers at once, or after the time in the Pod's annotations."""
         sandbox = self._sandboxes.get(pod.metadata.uid)
         if sandbox is None:
             return
@@ -149,18 +149,18 @@ class SimulatedRuntime:
             self._later(sandbox, name, min(script.stop_after_s, grace_s), code)
 
     async def stop_sandbox(self, uid: str) -> None:
-        """The address is free."""
+        """Release the Pod's address."""
         self._addresses.give_back(uid)
 
     async def remove_sandbox(self, uid: str) -> None:
-        """Forget the Pod."""
+        """Remove a Pod."""
         sandbox = self._sandboxes.pop(uid, None)
         self._addresses.give_back(uid)
         for timer in () if sandbox is None else sandbox.timers.values():
             timer.cancel()
 
     async def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
-        """One line for the start, one for the end. Raises `LookupError`."""
+        """Yield one line for the start and one for the end. Raises `LookupError`."""
         record = self.containers(pod.metadata.uid)[container]
         if options.previous:
             if record.previous is None:
@@ -171,19 +171,19 @@ class SimulatedRuntime:
             yield f"{record.id} ended with exit code {record.exit_code}\n".encode()
 
     async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
-        """There is nothing to run it in."""
+        """Raise `Unsupported`."""
         raise _no_processes()
 
     async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
-        """There is nothing to attach to."""
+        """Raise `Unsupported`."""
         raise _no_processes()
 
     async def port_forward(self, pod: Pod, port: int) -> Connection:
-        """Nobody listens."""
+        """Raise `Unsupported`."""
         raise _no_processes()
 
     async def usage(self, uid: str) -> Mapping[str, Usage]:
-        """What the Pod's annotations say, of the containers that run; nothing is used where they do not."""
+        """Return the usage in the Pod's annotations for each running container."""
         sandbox, now = self._sandboxes.get(uid), self._clock.now()
         if sandbox is None:
             return {}
@@ -205,7 +205,7 @@ class SimulatedRuntime:
         return sandbox
 
     def _go_on(self, uid: str, sandbox: _Sandbox, record: ContainerRecord) -> None:
-        """Set the timer for what a running container does next."""
+        """Set a timer for the next change of a running container."""
         script = sandbox.scripts.get(record.name)
         if script is None or not record.is_running:
             return
@@ -218,7 +218,7 @@ class SimulatedRuntime:
             self._timer(sandbox, record.name, ends_in_s, self._end, sandbox, record.name, script.exit_code)
 
     def _later(self, sandbox: _Sandbox, name: str, delay_s: float, exit_code: int) -> None:
-        """End a container, at once or after a while."""
+        """End a container now or after a delay."""
         if delay_s <= 0:
             self._end(sandbox, name, exit_code)
         else:
@@ -247,7 +247,9 @@ class SimulatedRuntime:
 
 
 def _no_processes() -> Unsupported:
-    return Unsupported("containers of a simulated node are not processes: nothing can be run in them or reached")
+    return Unsupported(
+        "containers of simulated nodes are not processes: exec, attach and port-forward are not supported"
+    )
 
 
 def _ended(record: ContainerRecord, at: dt.datetime, exit_code: int) -> ContainerRecord:

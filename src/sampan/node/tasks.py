@@ -1,7 +1,7 @@
-"""`Tasks`: what the agent does beside its reconciles: probes, hooks, watches of what Pods refer to.
+"""`Tasks`: background tasks of the agent: probes, hooks, watches of referenced objects.
 
-Concurrency: `run` owns all tasks. A task that fails is told in the log and ends alone; each is cancelled by whoever
-holds it, or with the agent. There are as many as Pods ask for: a few for each container at most.
+Concurrency: `run` owns all tasks. A task that fails is logged and does not affect others. The holder may cancel each of
+them; all end with the agent. There are a few for each container at most.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ _log = logging.getLogger("sampan.node")
 
 
 class Tasks:
-    """Runs coroutines. A `Runnable`: a manager runs it; what is begun before waits until it does."""
+    """Runs coroutines. A `Runnable` of the manager."""
 
     needs_leader_election = False
 
@@ -27,7 +27,7 @@ class Tasks:
         return "tasks of the node agent"
 
     async def run(self) -> None:
-        """Until cancelled, and all tasks with it."""
+        """Run until cancelled. Cancellation ends all tasks."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             self._running.set()
@@ -38,14 +38,14 @@ class Tasks:
                 self._running.clear()
 
     async def running(self) -> None:
-        """Wait until tasks can be begun."""
+        """Wait until tasks can be started."""
         await self._running.wait()
 
     def begin(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-        """Begin something. Raises `RuntimeError` while nobody runs the tasks."""
+        """Start a task. Raises `RuntimeError` if `run` does not run."""
         if self._group is None:
             work.close()
-            raise RuntimeError(f"{self} do not run: {name} cannot be begun")
+            raise RuntimeError(f"cannot start {name}: the tasks of the node agent do not run")
         return self._group.create_task(_guarded(work, name), name=name)
 
 

@@ -1,8 +1,8 @@
-"""`Terminations`: how containers are ended: the preStop hook, then whoever must end before, then TERM, then KILL.
+"""`Terminations`: stops containers: preStop hook, then a wait for containers that must end first, then TERM, then KILL.
 
-All of it happens within the grace period.
+All of this happens within the grace period.
 
-Concurrency: one task for each container that is being ended, until the runtime has been told.
+Concurrency: one task for each container that is being stopped, until the runtime was called.
 Source: kubernetes pkg/kubelet/kuberuntime/kuberuntime_container.go `killContainer`,
 kuberuntime_termination_order.go (1.36).
 """
@@ -21,14 +21,14 @@ from sampan.node.runtime import ContainerRecord, Runtime
 from sampan.node.tasks import Tasks
 
 GRACE_S_MIN: Final = 2.0
-"""So long every container has between TERM and KILL."""
+"""Minimum time between TERM and KILL, even if the grace period has ended."""
 
 _log = logging.getLogger("sampan.node")
 
 
 @dataclass(slots=True)
 class _Kill:
-    """A container that is being ended."""
+    """Container that is being stopped."""
 
     id: str
     deadline: float
@@ -38,15 +38,15 @@ class _Kill:
     container: Container
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     before: Sequence["_Kill"] = ()
-    """Those that must have ended before it is stopped."""
+    """Containers that must end before this one is stopped."""
     timeout: asyncio.Timeout | None = None
-    told: bool = False
-    """Whether the runtime has been told to stop it."""
+    stop_sent: bool = False
+    """Whether the runtime was called to stop it."""
     task: asyncio.Task[None] | None = None
 
 
 class Terminations:
-    """The containers of this process's Pods that are being ended."""
+    """Containers of this process's Pods that are being stopped."""
 
     def __init__(self, tasks: Tasks, events: NodeEvents) -> None:
         self._tasks = tasks
@@ -62,9 +62,9 @@ class Terminations:
         grace_s: float,
         message: str = "",
     ) -> None:
-        """End running containers; sidecars after the others, the last first.
+        """Start to stop running containers; sidecars after the others, in reverse order.
 
-        Those that are being ended already have less time if `grace_s` says so, never more.
+        For a container that is being stopped already, `grace_s` can only shorten its time.
         """
         uid = place.pod.metadata.uid
         records = runtime.containers(uid)
@@ -81,33 +81,33 @@ class Terminations:
                 if _is_sidecar(place, name):
                     kill.before = tuple(before)
                 kills[name] = kill
-                said = message or f"Stopping container {name}"
-                self._events.normal(place.pod, "Killing", said, name)
+                note = message or f"Stopping container {name}"
+                self._events.normal(place.pod, "Killing", note, name)
                 kill.task = self._tasks.begin(self._end(kill), f"end of {place.pod.key}/{name}")
             elif deadline < kill.deadline:
                 self._hasten(kill, deadline)
             before.append(kill)
 
-    def look(self, uid: str, records: Mapping[str, ContainerRecord]) -> None:
-        """Note which containers have ended."""
+    def observe(self, uid: str, records: Mapping[str, ContainerRecord]) -> None:
+        """Finish the shutdown of containers that have ended."""
         kills = self._kills.get(uid)
         for name, kill in list(kills.items()) if kills else ():
             record = records.get(name)
             if record is None or record.id != kill.id or not record.is_running:
                 kill.ended.set()
-                if kill.task is not None and not kill.told:
+                if kill.task is not None and not kill.stop_sent:
                     kill.task.cancel()
                 if kills is not None:
                     del kills[name]
 
     def forget(self, uid: str) -> None:
-        """A Pod is gone."""
+        """Cancel the shutdowns of a Pod that is gone."""
         for kill in self._kills.pop(uid, {}).values():
             if kill.task is not None:
                 kill.task.cancel()
 
     async def _end(self, kill: _Kill) -> None:
-        """Wait for what comes before, as long as there is time; then have the runtime stop it."""
+        """Run the hook and wait for containers that must end first, until the deadline. Then stop the container."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout_at(kill.deadline) as kill.timeout:
@@ -117,8 +117,8 @@ class Terminations:
                 for each in kill.before:
                     await each.ended.wait()
         except TimeoutError:
-            pass  # That was the time it had.
-        kill.timeout, kill.told = None, True
+            pass  # The grace period is over.
+        kill.timeout, kill.stop_sent = None, True
         await self._stop(kill)
 
     async def _pre_stop(self, kill: _Kill) -> None:
@@ -127,7 +127,7 @@ class Terminations:
         try:
             await run_hook(kill.runtime, kill.place, kill.container, handler)
         except HookFailed as error:
-            _log.warning("the preStop hook of %s/%s failed: %s", kill.place.pod.key, kill.container.name, error)
+            _log.warning("preStop hook of %s/%s failed: %s", kill.place.pod.key, kill.container.name, error)
             self._events.warning(kill.place.pod, "FailedPreStopHook", "PreStopHook failed", kill.container.name)
 
     async def _stop(self, kill: _Kill) -> None:
@@ -138,7 +138,7 @@ class Terminations:
         kill.deadline = deadline
         if kill.timeout is not None:
             kill.timeout.reschedule(deadline)
-        elif kill.told:
+        elif kill.stop_sent:
             name = f"earlier end of {kill.place.pod.key}/{kill.container.name}"
             kill.task = self._tasks.begin(self._stop(kill), name)
 
@@ -148,6 +148,6 @@ def _is_sidecar(place: PodPlace, name: str) -> bool:
 
 
 def _in_order(place: PodPlace, names: Collection[str]) -> list[str]:
-    """Containers, then init containers from the last to the first."""
+    """Return containers first, then init containers in reverse order."""
     inits = [each.name for each in reversed(place.pod.spec.init_containers) if each.name in names]
     return [*(name for name in names if name not in inits), *inits]

@@ -43,10 +43,10 @@ class TmpfsMounts:
             if not self._permitted:
                 return False
             if self._closed:
-                raise OSError("the node agent is ending")
+                raise OSError("the node agent is shutting down")
             if os.path.ismount(path):
                 return True
-            shutil.rmtree(path, ignore_errors=True)  # What is below the mount would stay on disk.
+            shutil.rmtree(path, ignore_errors=True)  # Files below a mount point would stay on the disk.
             path.mkdir(parents=True, exist_ok=True)
             return self._mount(path, size_bytes)
 

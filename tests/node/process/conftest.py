@@ -1,4 +1,4 @@
-"""One test of containers at a time on a machine: their Pods have the same uids, by which agents find what they left."""
+"""Lock so that only one test process of a machine runs containers: their Pods have the same uids."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _alone() -> Iterator[None]:
-    """Other processes that run these tests wait."""
+    """Wait for other processes that run these tests."""
     with (Path(tempfile.gettempdir()) / f"sampan-tests-containers-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -1,4 +1,4 @@
-"""A process runtime in a directory of its own, and Pods for it."""
+"""Process runtime in a temporary directory, and Pods for it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -20,7 +20,7 @@ MAIN = Container("main", "app:1")
 
 
 class Node:
-    """A runtime that is running, and what it has told."""
+    """Running runtime, with the changes that it has reported."""
 
     def __init__(self, root: Path, isolation: Isolation, images: Mapping[str, str]) -> None:
         self.root = root
@@ -45,27 +45,27 @@ class Node:
         await self.runtime.start_container(pod, MAIN, run, ContainerConfig(command=command, **config))
 
     def record(self, pod: Pod) -> ContainerRecord:
-        """Of the Pod's container."""
+        """Return the record of the Pod's container."""
         return self.runtime.containers(pod.metadata.uid)[MAIN.name]
 
     async def end(self, pod: Pod) -> ContainerRecord:
-        """Its record once it has ended."""
+        """Wait until the container has ended, and return its record."""
         while self.record(pod).is_running:
             self._changed.clear()
             await self._changed.wait()
         return self.record(pod)
 
     async def log(self, pod: Pod, **options: Any) -> bytes:
-        """Its whole log."""
+        """Return the whole log."""
         return b"".join([part async for part in self.runtime.logs(pod, MAIN.name, LogOptions(**options))])
 
     async def run(self, pod: Pod, *command: str, **config: Any) -> tuple[int, bytes]:
-        """Run a command to its end: its exit code and its output."""
+        """Run a command to its end. Returns its exit code and its output."""
         await self.start(pod, *command, **config)
         return (await self.end(pod)).exit_code, await self.log(pod)
 
     async def seen(self, pod: Pod, text: bytes) -> None:
-        """Wait until the container has written something."""
+        """Wait until the container has written a text."""
         log = b""
         async for part in self.runtime.logs(pod, MAIN.name, LogOptions(follow=True)):
             log += part
@@ -78,7 +78,7 @@ class Node:
 async def node(
     root: Path, isolation: Isolation = "none", images: Mapping[str, str] | None = None
 ) -> AsyncIterator[Node]:
-    """A node that runs."""
+    """Run a node."""
     found = Node(root, isolation, images or {})
     task = asyncio.create_task(found.runtime.run())
     try:
@@ -90,7 +90,7 @@ async def node(
 
 
 async def has_namespaces(directory: Path) -> bool:
-    """Whether containers can have namespaces of their own here."""
+    """Return whether containers can have their own namespaces here."""
     launcher = Launcher()
     try:
         return await namespaces_work(launcher, directory)
@@ -99,12 +99,12 @@ async def has_namespaces(directory: Path) -> bool:
 
 
 def pod(name: str = "web") -> Pod:
-    """A Pod with one container."""
+    """Return a Pod with one container."""
     return Pod(ObjectMeta(name=name, namespace="default", uid=f"uid-of-{name}"), PodSpec(containers=[MAIN]))
 
 
 async def output(session: Session) -> tuple[bytes, bytes, int]:
-    """All that a session gives."""
+    """Return the whole output of a session, and its exit code."""
 
     async def all_of(read: Any) -> bytes:
         parts = []
@@ -120,5 +120,5 @@ async def output(session: Session) -> tuple[bytes, bytes, int]:
 
 
 def sh(script: str) -> Sequence[str]:
-    """A shell's command."""
+    """Return a shell command."""
     return ("/bin/sh", "-c", script)

@@ -1,4 +1,4 @@
-"""Containers of the process runtime: what they see and how they end, with and without namespaces."""
+"""Containers of the process runtime, with and without namespaces."""
 
 import asyncio
 import os
@@ -16,14 +16,14 @@ BOTH: list[Isolation] = ["none", "namespaces"]
 
 @pytest.fixture(params=BOTH)
 async def isolation(request: pytest.FixtureRequest, tmp_path: Path) -> Isolation:
-    """Each way to run containers that this machine has."""
+    """Return each kind of isolation that this machine supports."""
     way: Isolation = request.param
     if way == "namespaces" and not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")
     return way
 
 
-async def test_exit_code_and_output_are_told(tmp_path: Path, isolation: Isolation) -> None:
+async def test_exit_code_and_output_are_reported(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         code, log = await found.run(pod(), *sh("echo out; echo err >&2; exit 3"))
         assert (code, sorted(log.split())) == (3, [b"err", b"out"])
@@ -40,7 +40,7 @@ async def test_success_is_completed(tmp_path: Path, isolation: Isolation) -> Non
         )  # fmt: skip
 
 
-async def test_nothing_of_the_agents_environment_is_given_on(tmp_path: Path, isolation: Isolation) -> None:
+async def test_environment_of_the_agent_is_not_inherited(tmp_path: Path, isolation: Isolation) -> None:
     os.environ["OF_THE_AGENT"] = "1"
     try:
         async with node(tmp_path, isolation) as found:
@@ -51,7 +51,7 @@ async def test_nothing_of_the_agents_environment_is_given_on(tmp_path: Path, iso
     assert names - {b"SAMPAN_ROOT", b"SAMPAN_CONTAINER_ID"} == {b"PATH", b"HOME", b"MODE"}
 
 
-async def test_a_program_that_is_not_there_is_a_start_error(tmp_path: Path, isolation: Isolation) -> None:
+async def test_missing_program_is_a_start_error(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), "no-such-program")
         record = found.record(pod())
@@ -59,13 +59,13 @@ async def test_a_program_that_is_not_there_is_a_start_error(tmp_path: Path, isol
         assert 'exec: "no-such-program": executable file not found in $PATH' in record.message
 
 
-async def test_without_command_and_entrypoint_is_a_start_error(tmp_path: Path) -> None:
+async def test_container_without_command_and_entrypoint_is_a_start_error(tmp_path: Path) -> None:
     async with node(tmp_path) as found:
         await found.start(pod())
         assert found.record(pod()).message == "failed to start container: no command specified"
 
 
-async def test_the_same_run_is_started_once(tmp_path: Path, isolation: Isolation) -> None:
+async def test_same_run_starts_once(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         marker = tmp_path / "runs"
         mount = Mount("v", str(tmp_path), "/data")
@@ -83,7 +83,7 @@ async def test_stop_signal_ends_a_program_without_handler_at_once(tmp_path: Path
         assert (await found.end(pod())).exit_code == 143
 
 
-async def test_a_handler_decides_the_exit_code(tmp_path: Path, isolation: Isolation) -> None:
+async def test_signal_handler_determines_the_exit_code(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), *sh("trap 'echo bye; exit 7' USR1; echo up; while :; do sleep 0.01; done"),
                           stop_signal="SIGUSR1")  # fmt: skip
@@ -93,7 +93,7 @@ async def test_a_handler_decides_the_exit_code(tmp_path: Path, isolation: Isolat
         assert await found.log(pod()) == b"up\nbye\n"
 
 
-async def test_who_ignores_the_signal_is_killed_after_the_grace_period(tmp_path: Path, isolation: Isolation) -> None:
+async def test_program_that_ignores_the_signal_is_killed(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), *sh("trap '' TERM; echo up; while :; do sleep 0.02; done"))
         await found.seen(pod(), b"up")
@@ -102,7 +102,7 @@ async def test_who_ignores_the_signal_is_killed_after_the_grace_period(tmp_path:
         assert (await found.end(pod())).exit_code == 137
 
 
-async def test_all_that_a_container_has_started_ends_with_it(tmp_path: Path, isolation: Isolation) -> None:
+async def test_descendants_end_with_the_container(tmp_path: Path, isolation: Isolation) -> None:
     daemons = "for i in 1 2 3 4 5 6 7 8 9 10; do (trap '' TERM HUP; setsid sleep 47.11 &) ; sleep 47.11 & done"
     async with node(tmp_path, isolation) as found:
         code, _ = await found.run(pod(), *sh(f"{daemons}; echo up"))
@@ -110,7 +110,7 @@ async def test_all_that_a_container_has_started_ends_with_it(tmp_path: Path, iso
         await no_more(b"47.11")
 
 
-async def test_what_is_removed_leaves_nothing(tmp_path: Path, isolation: Isolation) -> None:
+async def test_removed_sandbox_leaves_nothing(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.start(
             pod(), *sh("trap '' TERM; setsid sleep 48.22 & touch here; mkdir -p a/b; chmod 0 a; echo up; wait")
@@ -123,19 +123,19 @@ async def test_what_is_removed_leaves_nothing(tmp_path: Path, isolation: Isolati
         await found.runtime.remove_sandbox(pod().metadata.uid)
 
 
-async def test_output_closed_early_and_binary_output_do_no_harm(tmp_path: Path, isolation: Isolation) -> None:
+async def test_early_close_and_binary_output_are_harmless(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         code, log = await found.run(pod(), *sh(r"printf '\000\377\r\n'; exec >&- 2>&-; sleep 0.05; exit 4"))
         assert (code, log) == (4, b"\x00\xff\r\n")
 
 
-async def test_a_line_of_a_megabyte_comes_back_whole(tmp_path: Path) -> None:
+async def test_line_of_a_megabyte_is_logged_whole(tmp_path: Path) -> None:
     async with node(tmp_path) as found:
         code, log = await found.run(pod(), *sh("head -c 1000000 /dev/zero | tr '\\0' x"))
         assert (code, len(log), set(log)) == (0, 1_000_000, {ord("x")})
 
 
-async def test_volumes_are_at_their_paths(tmp_path: Path, isolation: Isolation) -> None:
+async def test_volumes_are_mounted_at_their_paths(tmp_path: Path, isolation: Isolation) -> None:
     volume = tmp_path / "volume"
     volume.mkdir()
     (volume / "key").write_text("value")
@@ -148,7 +148,7 @@ async def test_volumes_are_at_their_paths(tmp_path: Path, isolation: Isolation) 
     assert "sampan-test" not in os.listdir("/etc")
 
 
-async def test_last_words_are_the_message(tmp_path: Path, isolation: Isolation) -> None:
+async def test_termination_message_is_read_from_its_file(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         path = "/dev/termination-log" if isolation == "namespaces" else "dev/termination-log"
         await found.run(pod(), *sh(f"echo out; printf why > {path}; exit 1"),
@@ -156,7 +156,7 @@ async def test_last_words_are_the_message(tmp_path: Path, isolation: Isolation) 
         assert found.record(pod()).message == "why"
 
 
-async def test_without_last_words_the_log_may_be_the_message(tmp_path: Path) -> None:
+async def test_termination_message_falls_back_to_the_log(tmp_path: Path) -> None:
     async with node(tmp_path) as found:
         await found.run(pod(), *sh("echo early; echo late; exit 1"),
                         termination_message_policy="FallbackToLogsOnError")  # fmt: skip
@@ -169,7 +169,7 @@ async def test_memory_is_limited_per_process(tmp_path: Path) -> None:
         assert log == b"65536\n0\n"
 
 
-async def test_a_restart_keeps_the_run_before(tmp_path: Path, isolation: Isolation) -> None:
+async def test_restart_keeps_the_previous_run(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.run(pod(), *sh("echo first; exit 1"))
         await found.run(pod(), *sh("echo second"), run=1)
@@ -186,7 +186,7 @@ async def test_containers_end_with_the_agent(tmp_path: Path, isolation: Isolatio
     await no_more(b"49.33")
 
 
-async def test_usage_is_known_of_what_runs(tmp_path: Path, isolation: Isolation) -> None:
+async def test_usage_of_running_containers_is_known(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), *sh("i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done; echo up; sleep 60"))
         await found.seen(pod(), b"up")
@@ -198,27 +198,27 @@ async def test_usage_is_known_of_what_runs(tmp_path: Path, isolation: Isolation)
         assert await found.runtime.usage(pod().metadata.uid) == {}
 
 
-async def test_without_stdin_the_input_is_empty(tmp_path: Path, isolation: Isolation) -> None:
+async def test_input_is_empty_without_stdin(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         assert (await found.run(pod(), "cat"))[0] == 0
 
 
 def left_in(root: Path) -> list[str]:
-    """The files and mounts below a node's root, and its Pods."""
+    """Return the files and mounts below a node's root, and its Pods."""
     files = [str(path) for path in root.rglob("*") if not path.is_dir()]
     mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(root) in line]
     return [*files, *mounts, *os.listdir(root / "pods")]
 
 
 async def no_more(seconds: bytes) -> None:
-    """Wait until no process `sleep <seconds>` is there: one that was killed may need a moment to go."""
+    """Wait until no process `sleep <seconds>` exists: a killed process may need a moment to end."""
     async with asyncio.timeout(20):  # less than they sleep
         while _sleepers(seconds):  # noqa: ASYNC110 - they tell nobody
             await asyncio.sleep(0.01)
 
 
 def _sleepers(seconds: bytes) -> list[int]:
-    """The processes `sleep <seconds>`."""
+    """Return the processes `sleep <seconds>`."""
     found = []
     for each in processes():
         try:

@@ -1,4 +1,4 @@
-"""What an image's name stands for, and how it is run."""
+"""Names of images, and their configuration."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def stores(tmp_path: Path) -> Path:
         ("machine:1", "host"),
     ],
 )
-def test_names_stand_for_directories_or_the_host(stores: Path, name: str, place: str) -> None:
+def test_image_maps_to_a_directory_or_to_the_host(stores: Path, name: str, place: str) -> None:
     given = {
         "named": str(stores / "given"),
         "registry.example.com:5000/named": str(stores / "given"),
@@ -63,7 +63,7 @@ def test_images_that_are_not_available(name: str, reason: str) -> None:
     assert caught.value.reason == reason
 
 
-def test_a_directory_says_how_it_is_run(tmp_path: Path) -> None:
+def test_configuration_is_read_from_the_directory(tmp_path: Path) -> None:
     config = {"Entrypoint": ["/run"], "cmd": ["a"], "Env": ["A=1", "B=x=y"], "workingDir": "/srv", "User": "7"}
     (tmp_path / "image.json").write_text(json.dumps(config))
     image = Images({"app": str(tmp_path)}).find("app")
@@ -71,13 +71,13 @@ def test_a_directory_says_how_it_is_run(tmp_path: Path) -> None:
     assert (image.working_dir, image.user) == ("/srv", "7")
 
 
-def test_a_configuration_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+def test_malformed_configuration_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "image.json").write_text('{"cmd": "not a list"}')
     with pytest.raises(ImageError, match="cmd must be a list of strings"):
         Images({"app": str(tmp_path)}).find("app")
 
 
-async def test_a_container_of_a_directory_has_its_programs_and_files(tmp_path: Path, isolation: Isolation) -> None:
+async def test_container_has_the_programs_and_files_of_its_image(tmp_path: Path, isolation: Isolation) -> None:
     image = tmp_path / "image"
     for name in ("bin", "usr", "lib", "lib64", "srv"):
         (image / name).mkdir(parents=True)
@@ -95,7 +95,7 @@ async def test_a_container_of_a_directory_has_its_programs_and_files(tmp_path: P
         assert await found.run(pod("c"), *sh("greet x"), mounts=mounts, env={"WHO": "me"}) == (0, b"hello\nme x\n")
 
 
-async def test_writing_into_a_containers_root_changes_no_image(tmp_path: Path) -> None:
+async def test_writes_to_the_root_do_not_change_the_image(tmp_path: Path) -> None:
     (tmp_path / "image" / "srv").mkdir(parents=True)
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")
@@ -125,7 +125,7 @@ async def test_files_at_the_root_of_an_image_can_be_moved_changed_and_removed(tm
     }  # fmt: skip
 
 
-async def test_a_read_only_root_cannot_be_written(tmp_path: Path) -> None:
+async def test_read_only_root_cannot_be_written(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")
     async with node(tmp_path / "node", "namespaces") as found:
@@ -140,5 +140,5 @@ async def test_a_read_only_root_cannot_be_written(tmp_path: Path) -> None:
 
 
 def host_programs() -> list[Mount]:
-    """The machine's own programs, in a container whose image has none."""
+    """Return volumes with the machine's own programs, for an image without any."""
     return [Mount(path, path, path, read_only=True) for path in ("/usr", "/lib", "/lib64") if Path(path).exists()]

@@ -55,7 +55,7 @@ async def output(program: Program) -> bytes:
     return found
 
 
-async def test_a_user_namespace_needs_no_privileges(tmp_path: Path) -> None:
+async def test_user_namespace_needs_no_privileges(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")
     volume = tmp_path / "volume"
@@ -73,10 +73,10 @@ async def test_a_user_namespace_needs_no_privileges(tmp_path: Path) -> None:
     process.kill_group()
     assert await process.wait() == 137
     stdio.close()
-    assert not Path("/of-the-container").exists()  # noqa: ASYNC240 - a look, not a wait
+    assert not Path("/of-the-container").exists()  # noqa: ASYNC240 - checked once, without waiting
 
 
-async def test_a_crowded_directory_can_be_written_though_containers_are_kept_in_it(tmp_path: Path) -> None:
+async def test_crowded_directory_is_writable_even_with_scratch_files_in_it(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")
     crowd = tmp_path / "crowd"
@@ -88,7 +88,7 @@ async def test_a_crowded_directory_can_be_written_though_containers_are_kept_in_
     assert not (crowd / "7" / "new").exists()
 
 
-async def test_a_container_starts_though_things_come_and_go_beside_what_is_kept_of_it(tmp_path: Path) -> None:
+async def test_container_starts_while_files_next_to_its_scratch_files_change(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")
     busy, over = tmp_path / "busy", threading.Event()
@@ -113,7 +113,7 @@ async def test_a_container_starts_though_things_come_and_go_beside_what_is_kept_
         await work
 
 
-async def test_nothing_runs_before_it_is_recorded(tmp_path: Path) -> None:
+async def test_program_runs_only_after_it_is_recorded(tmp_path: Path) -> None:
     marker = tmp_path / "ran"
 
     def refuse(pid: int) -> None:
@@ -128,7 +128,7 @@ async def test_nothing_runs_before_it_is_recorded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("turns", range(1, 12, 2))
-async def test_a_launch_that_is_cancelled_leaves_no_process(turns: int) -> None:
+async def test_cancelled_launch_leaves_no_process(turns: int) -> None:
     pids: list[int] = []
     stdio = open_stdio(Streams())
     task = asyncio.create_task(launch(_SLEEP, stdio, pids.append))
@@ -145,7 +145,7 @@ async def test_a_launch_that_is_cancelled_leaves_no_process(turns: int) -> None:
     stdio.close()
 
 
-async def test_a_launch_that_is_cancelled_before_its_process_is_known_leaves_none(
+async def test_launch_that_is_cancelled_before_its_pid_is_known_leaves_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not await has_namespaces(tmp_path / "trial"):
@@ -176,7 +176,7 @@ def _children() -> set[int]:
     return {each.pid for each in processes() if each.parent == os.getpid()}
 
 
-async def test_a_mount_that_is_not_there_is_said(tmp_path: Path) -> None:
+async def test_missing_mount_source_is_an_error(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")
     view = View("/", str(tmp_path / "run"), [Mount("v", "/no/such/directory", "/volume")])
@@ -186,12 +186,12 @@ async def test_a_mount_that_is_not_there_is_said(tmp_path: Path) -> None:
     stdio.close()
 
 
-async def test_nothing_is_mounted_into_the_machines_own_directories(tmp_path: Path) -> None:
+async def test_machine_directories_refuse_mounts(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")
     view = View("/", str(tmp_path / "run"), [Mount("v", str(tmp_path), "/sys/not-there")])
     stdio = open_stdio(Streams())
-    with pytest.raises(LaunchError, match="nothing can be mounted at /sys/not-there"):
+    with pytest.raises(LaunchError, match="cannot mount anything at /sys/not-there"):
         await launch(Program(["true"], _ENV, view=view), stdio, lambda pid: None)
     stdio.close()
 
@@ -225,7 +225,7 @@ print(asyncio.run(output(nested(Path("{tmp_path}")))).decode(), end="")'
 
 
 def nested(root: Path) -> Program:
-    """A program that looks at what is mounted inside one of its image's directories, and beside."""
+    """Return a program that lists mounts inside and next to a directory of its image."""
     (root / "volume").mkdir()
     (root / "volume" / "own").touch()
     mounts = [Mount(path, path, path) for path in ("/usr", "/lib", "/lib64") if Path(path).exists()]
@@ -237,7 +237,7 @@ def nested(root: Path) -> Program:
     return Program(("/usr/bin/sh", "-c", script), _ENV, view=view)
 
 
-async def test_a_launcher_that_has_died_is_started_again() -> None:
+async def test_dead_launcher_is_started_again() -> None:
     async with launching() as launcher:
         for _ in range(2):
             stdio = open_stdio(Streams())

@@ -1,4 +1,4 @@
-"""Logs on disk: the CRI's format, bounded files, and readers of parts of them."""
+"""Logs on disk: CRI's format, bounded files, and reads of parts."""
 
 import asyncio
 import datetime as dt
@@ -19,7 +19,7 @@ NOW = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
 
 
 class Clock:
-    """Shows what it is set to."""
+    """Clock that shows the time it is set to."""
 
     def __init__(self) -> None:
         self.instant = NOW
@@ -46,7 +46,7 @@ def parts(log: LogFile, **options: Any) -> AsyncIterator[bytes]:
     return read_log(log.path, LogOptions(**options), NOW + dt.timedelta(minutes=1), log)
 
 
-async def test_entries_are_as_the_cri_has_them(log: LogFile) -> None:
+async def test_entries_have_the_format_of_cri(log: LogFile) -> None:
     log.write("stdout", b"one\ntwo")
     log.write("stderr", b"three\n")
     log.close()
@@ -68,7 +68,7 @@ async def test_entries_are_as_the_cri_has_them(log: LogFile) -> None:
     ),
     file_bytes_max=st.sampled_from([1, 100, 1 << 20]),
 )
-async def test_what_is_written_is_read(
+async def test_written_output_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[bytes], file_bytes_max: int
 ) -> None:
     log = LogFile(tmp_path_factory.mktemp("log") / "0.log", Clock(), file_bytes_max=max(file_bytes_max, 1))
@@ -77,7 +77,7 @@ async def test_what_is_written_is_read(
         log.write("stdout", chunk)
     log.close()
     found = await read(log)
-    # What was rotated out is lost: from the beginning, and in whole entries.
+    # Rotated entries are lost: the oldest ones first, and only whole entries.
     assert whole.endswith(found) if len(log_files(log.path)) == FILES_MAX else found == whole
 
 
@@ -88,7 +88,7 @@ async def test_what_is_written_is_read(
     rest=st.sampled_from([b"", b"unfinished"]),
     rotated=st.booleans(),
 )
-async def test_the_tail_is_the_last_lines(
+async def test_tail_is_the_last_lines(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], tail: int, rest: bytes, rotated: bool
 ) -> None:
     log = LogFile(tmp_path_factory.mktemp("log") / "0.log", Clock(), file_bytes_max=(1 << 18) if rotated else 1 << 30)
@@ -101,7 +101,7 @@ async def test_the_tail_is_the_last_lines(
     assert await read(log, tail_lines=tail) == b"".join(wanted[len(wanted) - min(tail, len(wanted)) :])
 
 
-async def test_times_stand_once_before_a_line(log: LogFile) -> None:
+async def test_timestamp_precedes_each_line_once(log: LogFile) -> None:
     log.write("stdout", b"a\n" + b"b" * LINE_BYTES_MAX + b"c\n")
     stamp = b"2026-01-02T03:04:05.000000000Z "
     assert await read(log, timestamps=True) == stamp + b"a\n" + stamp + b"b" * LINE_BYTES_MAX + b"c\n"
@@ -118,7 +118,7 @@ async def test_times_stand_once_before_a_line(log: LogFile) -> None:
         pytest.param({"stream": "Stdout", "tail_lines": 1}, b"new\n", id="its stream"),
     ],
 )
-async def test_part_of_a_log(log: LogFile, clock: Clock, options: dict[str, Any], found: bytes) -> None:
+async def test_options_select_entries(log: LogFile, clock: Clock, options: dict[str, Any], found: bytes) -> None:
     clock.instant = NOW - dt.timedelta(hours=1)
     log.write("stdout", b"old\n")
     clock.instant = NOW
@@ -138,7 +138,7 @@ async def test_files_are_bounded_in_size_and_number(tmp_path: Path, clock: Clock
     assert (await read(log)).splitlines()[-1] == b"line 299"
 
 
-async def test_following_goes_on_over_rotations_until_the_end(tmp_path: Path, clock: Clock) -> None:
+async def test_follow_continues_across_rotations_until_the_end(tmp_path: Path, clock: Clock) -> None:
     log = LogFile(tmp_path / "0.log", clock, file_bytes_max=2000)
     log.write("stdout", b"line 0\n")
     found = b""
@@ -154,7 +154,7 @@ async def test_following_goes_on_over_rotations_until_the_end(tmp_path: Path, cl
     assert found == b"".join(b"line %d\n" % number for number in range(written))
 
 
-async def test_who_waits_for_more_is_told_the_end(log: LogFile) -> None:
+async def test_waiting_reader_notices_the_end(log: LogFile) -> None:
     async def follow() -> bytes:
         return await read(log, follow=True, tail_lines=0)
 
@@ -166,17 +166,17 @@ async def test_who_waits_for_more_is_told_the_end(log: LogFile) -> None:
     assert await task == b"after\n"
 
 
-async def test_a_log_that_cannot_be_written_does_no_harm(log: LogFile, caplog: pytest.LogCaptureFixture) -> None:
+async def test_unwritable_log_does_not_stop_the_container(log: LogFile, caplog: pytest.LogCaptureFixture) -> None:
     log._size_bytes = 1 << 40
     log.path.parent.chmod(0o700)
     log.path.unlink()
     log.write("stdout", b"lost\n")
     log.write("stdout", b"lost\n")
     assert len(caplog.records) == 1
-    assert "output of a container is lost" in caplog.text
+    assert "dropping the container's output" in caplog.text
 
 
-async def test_the_end_of_a_log_for_a_message(log: LogFile) -> None:
+async def test_last_lines_are_returned_for_a_message(log: LogFile) -> None:
     for number in range(100):
         log.write("stdout", b"%d %s\n" % (number, b"x" * 50))
     log.close()

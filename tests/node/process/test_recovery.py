@@ -1,4 +1,4 @@
-"""An agent that is killed, and the one after it: nothing runs twice, nothing is left over."""
+"""Recovery after an agent was killed: nothing runs twice, nothing is left."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from sampan.node.process import Isolation
 from sampan.node.process.proc import kill_family, process_stat
-from sampan.node.process.state import KeptContainer, State
+from sampan.node.process.state import State, StoredContainer
 from tests.node.process.running import Node, node, pod, sh
 from tests.node.process.test_containers import isolation, left_in, no_more
 
@@ -34,7 +34,7 @@ asyncio.run(main())
 
 
 async def killed_agent(root: Path, isolation: Isolation, script: str) -> None:
-    """An agent that is killed while a container runs and another one has ended."""
+    """Run an agent, and kill it while one container runs and another has ended."""
     agent = await asyncio.create_subprocess_exec(
         sys.executable, "-c", _AGENT, str(root), isolation, script, stdout=asyncio.subprocess.PIPE
     )
@@ -44,7 +44,7 @@ async def killed_agent(root: Path, isolation: Isolation, script: str) -> None:
     await agent.wait()
 
 
-async def test_what_a_killed_agent_has_left_is_ended_and_told(tmp_path: Path, isolation: Isolation) -> None:
+async def test_containers_of_a_killed_agent_are_ended_and_reported(tmp_path: Path, isolation: Isolation) -> None:
     await killed_agent(tmp_path, isolation, "setsid sleep 52.66 & (sleep 52.66 &); echo up; sleep 52.66")
     after = Node(tmp_path, isolation, {})
     await after.runtime.recover([pod(), pod("over")])
@@ -56,7 +56,7 @@ async def test_what_a_killed_agent_has_left_is_ended_and_told(tmp_path: Path, is
     assert await after.log(pod(), follow=True) == b"up\n"
 
 
-async def test_a_run_that_was_begun_is_not_begun_again(tmp_path: Path) -> None:
+async def test_interrupted_start_is_not_repeated(tmp_path: Path) -> None:
     await killed_agent(tmp_path, "none", "echo up; sleep 53.77")
     async with node(tmp_path) as after:
         await after.runtime.recover([pod()])
@@ -75,17 +75,17 @@ async def test_pods_that_are_gone_leave_nothing(tmp_path: Path, isolation: Isola
     assert left_in(tmp_path) == []
 
 
-async def test_records_that_cannot_be_read_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_unreadable_records_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with node(tmp_path) as found:
         await found.run(pod(), "true")
     (tmp_path / "pods" / "uid-of-web" / "containers" / "main" / "record.json").write_bytes(b'{"record":')
     after = Node(tmp_path, "none", {})
     await after.runtime.recover([pod()])
     assert after.runtime.containers("uid-of-web") == {}
-    assert "cannot be read" in caplog.text
+    assert "cannot read" in caplog.text
 
 
-async def test_another_process_with_the_same_number_is_not_ended() -> None:
+async def test_other_process_with_the_same_pid_is_not_killed() -> None:
     innocent = await asyncio.create_subprocess_exec("sleep", "60")
     try:
         stat = process_stat(innocent.pid)
@@ -98,13 +98,13 @@ async def test_another_process_with_the_same_number_is_not_ended() -> None:
         await innocent.wait()
 
 
-async def test_a_record_is_on_disk_before_the_program_runs(tmp_path: Path) -> None:
+async def test_record_is_on_disk_before_the_program_runs(tmp_path: Path) -> None:
     record = tmp_path / "pods" / "uid-of-web" / "containers" / "main" / "record.json"
     async with node(tmp_path) as found:
         code, log = await found.run(pod(), *sh(f"cat {record}"))
     assert code == 0
     assert b'"pid":' in log
-    assert next(iter(State(tmp_path).containers("uid-of-web"))) == KeptContainer(found.record(pod()))
+    assert next(iter(State(tmp_path).containers("uid-of-web"))) == StoredContainer(found.record(pod()))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -135,7 +135,7 @@ async def test_random_ends_leave_nothing(tmp_path: Path, isolation: Isolation, s
         await no_more(b"55.99")
 
 
-async def test_a_chatty_container_lets_others_have_their_turn(tmp_path: Path) -> None:
+async def test_container_with_much_output_does_not_block_others(tmp_path: Path) -> None:
     async with node(tmp_path) as found:
         await found.start(pod("chatty"), "yes", "a line of sixty characters, more or less, as they come along")
         for number in range(3):

@@ -1,4 +1,4 @@
-"""Looking into containers: exec, attach, port_forward."""
+"""exec, attach and port_forward of the process runtime."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ INPUT = Streams(stdin=True)
 
 @pytest.fixture
 async def sleeping(tmp_path: Path, isolation: Isolation) -> AsyncIterator[Node]:
-    """A container that does nothing, in its own working directory."""
+    """Run a container that does nothing, in a working directory."""
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), "sleep", "60", env={"MODE": "test"}, working_dir="/tmp", host_name="web-0")
         yield found
@@ -34,7 +34,7 @@ async def test_exec_has_environment_directory_and_exit_code_of_the_container(sle
     assert await output(session) == (b"/tmp\ntest\n", b"no\n", 9)
 
 
-async def test_exec_is_in_the_containers_namespaces(tmp_path: Path) -> None:
+async def test_exec_joins_the_namespaces_of_the_container(tmp_path: Path) -> None:
     async with node(tmp_path, "auto") as found:
         await found.start(pod(), *sh("touch /etc/of-the-container; echo up; exec sleep 60"), host_name="web-0")
         await found.seen(pod(), b"up")
@@ -47,7 +47,7 @@ async def test_exec_is_in_the_containers_namespaces(tmp_path: Path) -> None:
         assert len(re.findall(rb"^\d+$", stdout, re.MULTILINE)) == 3
 
 
-async def test_exec_passes_input_on_to_its_end(sleeping: Node) -> None:
+async def test_exec_passes_input_to_its_end(sleeping: Node) -> None:
     session = await sleeping.runtime.exec(pod(), "main", ["md5sum"], INPUT)
 
     async def give() -> None:
@@ -59,7 +59,7 @@ async def test_exec_passes_input_on_to_its_end(sleeping: Node) -> None:
     assert (stdout, code) == (b"b5cfa9d6c8febd618f91ac2843d50a1c  -\n", 0)
 
 
-async def test_exec_in_a_terminal_has_its_size_and_no_stderr(sleeping: Node) -> None:
+async def test_exec_with_terminal_has_its_size_and_no_stderr(sleeping: Node) -> None:
     session = await sleeping.runtime.exec(pod(), "main", sh("read line; stty size; tty >&2; echo $line"), TERMINAL)
     session.resize(132, 43)
     await session.write_stdin(b"hello\n")
@@ -67,7 +67,7 @@ async def test_exec_in_a_terminal_has_its_size_and_no_stderr(sleeping: Node) -> 
     assert (b"43 132" in stdout, b"/dev/pts/" in stdout, stderr, code) == (True, True, b"", 0)
 
 
-async def test_the_end_of_a_terminals_input_ends_a_shell(sleeping: Node) -> None:
+async def test_end_of_terminal_input_ends_a_shell(sleeping: Node) -> None:
     session = await sleeping.runtime.exec(pod(), "main", ["/bin/sh"], TERMINAL)
     await session.write_stdin(b"exit_code=5; trap 'exit 5' EXIT\n")
     await session.close_stdin()
@@ -85,19 +85,19 @@ async def test_control_c_reaches_the_program_of_a_terminal(sleeping: Node) -> No
     assert (b"caught" in stdout, code) == (True, 6)
 
 
-async def test_exec_of_no_program_says_so(sleeping: Node) -> None:
+async def test_exec_of_a_missing_program_reports_it(sleeping: Node) -> None:
     session = await sleeping.runtime.exec(pod(), "main", ["no-such-program"], Streams())
     assert await output(session) == (b"", b'exec: "no-such-program": executable file not found in $PATH\n', 127)
 
 
-async def test_output_that_nobody_reads_makes_the_process_wait(sleeping: Node) -> None:
+async def test_unread_output_blocks_the_process(sleeping: Node) -> None:
     session = await sleeping.runtime.exec(pod(), "main", ["yes"], Streams())
     assert await session.read_stdout()
     await session.close()
     assert await session.wait() in (128 + 1, 128 + 13)
 
 
-async def test_a_client_that_goes_ends_what_it_has_started(sleeping: Node) -> None:
+async def test_process_ends_when_its_client_disconnects(sleeping: Node) -> None:
     session = await sleeping.runtime.exec(pod(), "main", sh("trap '' HUP; echo up; sleep 51.55; :"), Streams())
     assert await session.read_stdout() == b"up\n"
     await session.close()
@@ -106,7 +106,7 @@ async def test_a_client_that_goes_ends_what_it_has_started(sleeping: Node) -> No
     await no_more(b"51.55")
 
 
-async def test_output_arrives_though_others_keep_the_streams_open(sleeping: Node) -> None:
+async def test_output_arrives_while_other_processes_have_the_streams_open(sleeping: Node) -> None:
     session = await sleeping.runtime.exec(pod(), "main", sh("sleep 60 & echo done"), Streams())
     assert await output(session) == (b"done\n", b"", 0)
 
@@ -120,7 +120,7 @@ async def test_exec_ends_with_the_container(sleeping: Node) -> None:
         await sleeping.runtime.exec(pod(), "main", ["true"], Streams())
 
 
-async def test_exec_while_the_container_ends_does_no_harm(tmp_path: Path, isolation: Isolation) -> None:
+async def test_exec_during_the_end_of_the_container_is_harmless(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), "sleep", "0.05")
         for _ in range(20):
@@ -131,7 +131,7 @@ async def test_exec_while_the_container_ends_does_no_harm(tmp_path: Path, isolat
         await found.end(pod())
 
 
-async def test_attach_shows_what_comes_and_gives_input(tmp_path: Path, isolation: Isolation) -> None:
+async def test_attach_shows_new_output_and_passes_input(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         script = sh("while read line; do echo got $line; echo e$line >&2; done")
         await found.start(pod(), *script, stdin=True, stdin_once=True)
@@ -155,7 +155,7 @@ async def test_attach_to_a_terminal(tmp_path: Path, isolation: Isolation) -> Non
         assert (b"24 80\r\nhello\r\n" in stdout, code) == (True, 0)
 
 
-async def test_who_detaches_leaves_the_container_running(tmp_path: Path) -> None:
+async def test_detached_container_keeps_running(tmp_path: Path) -> None:
     async with node(tmp_path) as found:
         await found.start(pod(), "cat", stdin=True)
         session = await found.runtime.attach(pod(), "main", INPUT)
@@ -164,7 +164,7 @@ async def test_who_detaches_leaves_the_container_running(tmp_path: Path) -> None
         assert found.record(pod()).is_running
 
 
-async def test_a_slow_client_is_told_and_cut_off() -> None:
+async def test_slow_client_gets_a_notice_and_is_detached() -> None:
     slow = Output()
     slow.put(bytes(BUFFER_BYTES_MAX))
     slow.put(b"too much")
@@ -175,7 +175,7 @@ async def test_a_slow_client_is_told_and_cut_off() -> None:
     assert await slow.read() == b""
 
 
-async def test_ports_of_the_machine_are_the_pods(tmp_path: Path) -> None:
+async def test_ports_of_the_machine_belong_to_the_pod(tmp_path: Path) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readline())
         writer.close()
@@ -191,7 +191,7 @@ async def test_ports_of_the_machine_are_the_pods(tmp_path: Path) -> None:
         await writer.wait_closed()
 
 
-async def test_a_port_where_nobody_listens_is_an_error_with_a_reason(tmp_path: Path) -> None:
+async def test_refused_port_is_an_error_with_a_reason(tmp_path: Path) -> None:
     async with node(tmp_path) as found:
         await found.runtime.run_sandbox(pod())
         message = "failed to connect to port 1 at 127.0.0.1: connection refused"
@@ -201,7 +201,7 @@ async def test_a_port_where_nobody_listens_is_an_error_with_a_reason(tmp_path: P
             await found.runtime.port_forward(pod("other"), 1)
 
 
-async def test_descriptors_are_given_back(tmp_path: Path, isolation: Isolation) -> None:
+async def test_descriptors_are_released(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.run(pod("warm-up"), "true")
         before = len(os.listdir("/proc/self/fd"))
@@ -216,7 +216,7 @@ async def test_descriptors_are_given_back(tmp_path: Path, isolation: Isolation) 
         assert len(os.listdir("/proc/self/fd")) == before
 
 
-async def test_an_unknown_container_is_a_lookup_error(tmp_path: Path) -> None:
+async def test_unknown_container_is_a_lookup_error(tmp_path: Path) -> None:
     async with node(tmp_path) as found:
         await found.runtime.run_sandbox(pod())
         with pytest.raises(LookupError, match='container "main" not found in pod "web"'):
@@ -224,7 +224,7 @@ async def test_an_unknown_container_is_a_lookup_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("stdin_once", "tty"), [(False, False), (False, True), (True, True)])
-async def test_the_end_of_the_clients_input_detaches_it_from_a_container_that_reads_on(
+async def test_end_of_client_input_detaches_from_a_container_that_reads_on(
     tmp_path: Path, isolation: Isolation, stdin_once: bool, tty: bool
 ) -> None:
     async with node(tmp_path, isolation) as found:

@@ -1,4 +1,4 @@
-"""A runtime whose containers are wherever the tests are: real processes, pipes and ports of this machine."""
+"""Runtime of processes, pipes and ports of the test's machine."""
 
 import asyncio
 import datetime as dt
@@ -20,7 +20,7 @@ POD = Pod(
 
 
 class ProcessSession:
-    """A process of this machine."""
+    """Process of this machine."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
@@ -61,14 +61,14 @@ class ProcessSession:
     async def close(self) -> None:
         if self.process.stdin is not None and self.process.stdin.transport.get_write_buffer_size():
             self.process.stdin.transport.abort()
-        # This kills it, and closes its pipes: what has not been read would keep them open.
+        # This kills the process and closes its pipes; unread output would keep them open.
         self.process._transport.close()  # type: ignore[attr-defined]  # there is no public way
         await self.process.wait()
         self.closed.set()
 
 
 class FakeRuntime:
-    """Its only container that runs is `main`."""
+    """Runtime with one running container, `main`."""
 
     version = "fake://1"
     applies_resources = False
@@ -146,5 +146,5 @@ class FakeRuntime:
 
 
 def hosted(runtime: FakeRuntime) -> list[HostedPod]:
-    """The one Pod."""
+    """Return the only Pod."""
     return [HostedPod(POD, runtime, b'{"metadata":{"name":"web"}}')]

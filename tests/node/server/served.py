@@ -1,4 +1,4 @@
-"""A node's server with a runtime of the tests, and its clients."""
+"""Node server with a fake runtime, and its clients."""
 
 import asyncio
 import datetime as dt
@@ -27,17 +27,17 @@ _DAY = dt.timedelta(days=1)
 
 @cache
 def authority() -> KeyPair:
-    """Of client certificates."""
+    """Authority for client certificates."""
     return make_authority("tests", dt.datetime.now(dt.UTC), _DAY)
 
 
 def client_files(groups: Sequence[str] = ("system:masters",)) -> KeyPair:
-    """A client's certificate."""
+    """Return a client's certificate."""
     return make_client_certificate(authority(), "tests", groups, dt.datetime.now(dt.UTC), _DAY)
 
 
 def client_tls(groups: Sequence[str] | None = ("system:masters",)) -> ssl.SSLContext:
-    """A client's end of TLS, which trusts everybody; None: it shows no certificate."""
+    """Return a TLS context that accepts every server. None: without a client certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -49,7 +49,7 @@ def client_tls(groups: Sequence[str] | None = ("system:masters",)) -> ssl.SSLCon
 
 @dataclass(slots=True)
 class Node:
-    """A server, and how to reach it."""
+    """Server and its address."""
 
     server: NodeServer
     runtime: FakeRuntime
@@ -58,7 +58,7 @@ class Node:
     async def open(
         self, request: bytes, tls: ssl.SSLContext | None = None
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection on which something has been sent."""
+        """Open a connection and send data."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port, ssl=tls or self.tls)
         writer.write(request)
         return reader, writer
@@ -66,7 +66,7 @@ class Node:
     async def get(
         self, target: str, *, method: str = "GET", tls: ssl.SSLContext | None = None, headers: str = ""
     ) -> tuple[int, bytes]:
-        """Code and body of an answer."""
+        """Return code and body of a response."""
         head = f"{method} {target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n"
         reader, writer = await self.open(head.encode(), tls)
         try:
@@ -78,7 +78,7 @@ class Node:
         return code, _unchunked(body) if b"transfer-encoding: chunked" in top else body
 
     def websocket(self, target: str, *protocols: str, **options: Any) -> "websockets.connect":
-        """A WebSocket of somebody else's library."""
+        """Open a WebSocket with the `websockets` library."""
         url = f"wss://127.0.0.1:{self.server.port}{target}"
         wanted: Any = list(protocols) or None
         return websockets.connect(
@@ -97,7 +97,7 @@ def _unchunked(body: bytes) -> bytes:
 
 @asynccontextmanager
 async def node(*, client: Client | None = None, log_directory: Path | None = None) -> AsyncIterator[Node]:
-    """A server that is ready."""
+    """Run a server until it is ready."""
     runtime = FakeRuntime()
 
     def find(namespace: str, name: str) -> tuple[Pod, Runtime] | None:
@@ -122,7 +122,7 @@ async def node(*, client: Client | None = None, log_directory: Path | None = Non
 
 
 async def received(websocket: ClientConnection) -> dict[int, bytes]:
-    """All that comes until the end, by channel."""
+    """Return all data until the end, by channel."""
     found: dict[int, bytes] = {}
     async for message in websocket:
         assert isinstance(message, bytes)

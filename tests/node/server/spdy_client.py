@@ -1,4 +1,4 @@
-"""The client's end of SPDY, for tests."""
+"""SPDY client for tests."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ class TcpWire:
 
 
 class SpdyClient:
-    """Begins streams, and gathers what comes on each."""
+    """Opens streams, and collects the data of each."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
@@ -100,7 +100,7 @@ class SpdyClient:
 
 @asynccontextmanager
 async def spdy(served: Node, target: str, *protocols: str) -> AsyncIterator[SpdyClient]:
-    """A connection that has been upgraded."""
+    """Return an upgraded connection."""
     lines = "".join(f"X-Stream-Protocol-Version: {protocol}\r\n" for protocol in protocols)
     upgrade = "Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n"
     reader, writer = await served.open(f"POST {target} HTTP/1.1\r\nHost: x\r\n{upgrade}{lines}\r\n".encode())
@@ -114,7 +114,7 @@ async def spdy(served: Node, target: str, *protocols: str) -> AsyncIterator[Spdy
 
 @asynccontextmanager
 async def running(client: SpdyClient) -> AsyncIterator[SpdyClient]:
-    """A client that takes in what comes."""
+    """Run a client that reads continuously."""
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(client.run())
         yield client

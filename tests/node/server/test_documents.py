@@ -1,4 +1,4 @@
-"""What a node's server tells of its Pods and of itself."""
+"""JSON and text documents of a node's server."""
 
 import json
 
@@ -17,7 +17,7 @@ scrape_error 0
 """
 
 
-async def test_all_pods_are_listed_whole() -> None:
+async def test_pods_are_listed_with_all_fields() -> None:
     async with node() as served:
         code, body = await served.get("/pods")
         assert code == 200
@@ -25,7 +25,7 @@ async def test_all_pods_are_listed_whole() -> None:
         assert json.loads(body) == expected
 
 
-async def test_running_pods_are_listed_with_what_runs() -> None:
+async def test_running_pods_are_listed_with_their_containers() -> None:
     async with node() as served:
         _, body = await served.get("/runningpods/")
         (item,) = json.loads(body)["items"]
@@ -33,7 +33,7 @@ async def test_running_pods_are_listed_with_what_runs() -> None:
         assert item["spec"] == {"containers": [{"name": "main", "image": "host", "resources": {}}]}
 
 
-async def test_resources_are_told_for_containers_pods_and_the_node() -> None:
+async def test_resource_metrics_cover_containers_pods_and_the_node() -> None:
     async with node() as served:
         _, body = await served.get("/metrics/resource")
         lines = [line for line in body.decode().splitlines() if not line.startswith("#")]
@@ -46,7 +46,7 @@ async def test_resources_are_told_for_containers_pods_and_the_node() -> None:
         assert untimed == RESOURCES.splitlines()
 
 
-async def test_the_summary_tells_the_same() -> None:
+async def test_summary_has_the_same_values() -> None:
     async with node() as served:
         _, body = await served.get("/stats/summary")
         found = json.loads(body)
@@ -72,12 +72,12 @@ async def test_the_summary_tells_the_same() -> None:
     ],
     ids=["healthz", "ping", "no check", "configz", "metrics", "nothing", "short"],
 )
-async def test_other_paths_are_answered(target: str, code: int, text: bytes) -> None:
+async def test_other_paths_have_responses(target: str, code: int, text: bytes) -> None:
     async with node() as served:
         found, body = await served.get(target)
         assert (found, text in body) == (code, True)
 
 
-async def test_documents_are_only_read() -> None:
+async def test_documents_are_read_only() -> None:
     async with node() as served:
         assert (await served.get("/pods", method="POST"))[0] == 405

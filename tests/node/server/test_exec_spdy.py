@@ -15,7 +15,7 @@ async def streams(client: SpdyClient, *kinds: str) -> dict[str, int]:
     return {kind: await client.begin(streamType=kind) for kind in kinds}
 
 
-async def test_output_comes_on_its_streams_and_then_the_status() -> None:
+async def test_output_arrives_on_its_streams_before_the_status() -> None:
     async with node() as served, spdy(served, shell("echo out; echo err >%262; exit 3"), V4, "v3.x", V1) as client:
         ids = await streams(client, "error", "stdout", "stderr")
         await client.until_over(*ids.values())
@@ -36,7 +36,7 @@ async def test_input_ends_with_its_stream() -> None:
         assert json.loads(client.received[ids["error"]]) == SUCCESS
 
 
-async def test_old_protocols_tell_failures_as_text() -> None:
+async def test_old_protocols_send_failures_as_text() -> None:
     async with node() as served, spdy(served, shell("exit 3"), V1) as client:
         ids = await streams(client, "error", "stdout", "stderr")
         await client.until_over(ids["error"])
@@ -55,7 +55,7 @@ async def test_terminals_are_resized() -> None:
         await client.until_over(ids["error"])
 
 
-async def test_streams_that_were_not_asked_for_are_reset() -> None:
+async def test_streams_that_were_not_selected_are_reset() -> None:
     async with node() as served, spdy(served, shell("true"), V4) as client:
         stream_id = await client.begin(streamType="stdin")
         await client.until_frame(RstStream(stream_id, 5))
@@ -67,7 +67,7 @@ async def test_pings_are_answered() -> None:
         await client.until_frame(Ping(1))
 
 
-async def test_a_client_that_goes_ends_the_session() -> None:
+async def test_session_ends_when_the_client_disconnects() -> None:
     async with node() as served, spdy(served, shell("exec sleep 1000"), V4) as client:
         await streams(client, "error", "stdout", "stderr")
         session = await served.runtime.sessions.get()
@@ -75,7 +75,7 @@ async def test_a_client_that_goes_ends_the_session() -> None:
         await session.closed.wait()
 
 
-async def test_input_that_nobody_reads_stops_the_client() -> None:
+async def test_unread_input_stops_the_client() -> None:
     async with node() as served, spdy(served, shell("exec sleep 1000", "&input=1"), V4) as client:
         ids = await streams(client, "error", "stdin", "stdout", "stderr")
         written = 0
@@ -96,7 +96,7 @@ async def test_input_that_nobody_reads_stops_the_client() -> None:
         (await served.runtime.sessions.get()).process.kill()
 
 
-async def test_a_handshake_without_protocol_is_refused() -> None:
+async def test_handshake_without_protocol_is_refused() -> None:
     upgrade = "Upgrade: SPDY/3.1\r\nConnection: Upgrade\r\n"
     async with node() as served:
         code, body = await served.get(shell("true"), method="POST", headers=upgrade)

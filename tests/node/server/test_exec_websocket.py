@@ -1,4 +1,4 @@
-"""exec and attach over WebSockets, as clients of other people speak them."""
+"""exec and attach over WebSockets, with the protocols of other clients."""
 
 import asyncio
 import base64
@@ -18,7 +18,7 @@ def shell(script: str, more: str = "") -> str:
 
 
 @pytest.mark.parametrize("protocol", ["v5.channel.k8s.io", "v4.channel.k8s.io"])
-async def test_output_comes_on_its_channels_and_then_the_status(protocol: str) -> None:
+async def test_output_arrives_on_its_channels_before_the_status(protocol: str) -> None:
     async with node() as served, served.websocket(shell("echo out; echo err >%262; exit 3"), protocol) as websocket:
         found = await received(websocket)
         assert (found[1], found[2]) == (b"out\n", b"err\n")
@@ -29,19 +29,19 @@ async def test_output_comes_on_its_channels_and_then_the_status(protocol: str) -
         assert websocket.close_code == 1000
 
 
-async def test_success_is_told_too() -> None:
+async def test_success_is_sent_too() -> None:
     async with node() as served, served.websocket(shell("true"), "v4.channel.k8s.io") as websocket:
         assert json.loads((await received(websocket))[3]) == SUCCESS
 
 
-async def test_a_command_may_be_as_long_as_the_api_server_takes_it() -> None:
+async def test_command_may_be_as_long_as_the_api_server_accepts() -> None:
     words = "".join(f"&command={'x' * 99_999}" for _ in range(9))
     async with node() as served, served.websocket(f"{EXEC}&command=echo{words}", "v5.channel.k8s.io") as websocket:
         assert len((await received(websocket))[1]) == 900_000
 
 
 @pytest.mark.parametrize("protocol", ["v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io", ""])
-async def test_old_protocols_tell_failures_as_text(protocol: str) -> None:
+async def test_old_protocols_send_failures_as_text(protocol: str) -> None:
     protocols = [protocol] if protocol else []
     async with node() as served:
         async with served.websocket(shell("exit 3"), *protocols) as websocket:
@@ -50,12 +50,12 @@ async def test_old_protocols_tell_failures_as_text(protocol: str) -> None:
             assert 3 not in await received(websocket)
 
 
-async def test_the_first_message_is_empty() -> None:
+async def test_first_message_is_empty() -> None:
     async with node() as served, served.websocket(shell("echo out"), "v4.channel.k8s.io") as websocket:
         assert await websocket.recv() == b"\x01"
 
 
-async def test_base64_goes_both_ways() -> None:
+async def test_base64_works_in_both_directions() -> None:
     async with node() as served:
         target = "/exec/default/web/main?output=1&input=1&command=head&command=-c3"
         async with served.websocket(target, "v4.base64.channel.k8s.io") as websocket:
@@ -67,7 +67,7 @@ async def test_base64_goes_both_ways() -> None:
         assert json.loads(by_channel[-1][1]) == SUCCESS
 
 
-async def test_in_v5_a_client_ends_its_input() -> None:
+async def test_client_ends_its_input_in_v5() -> None:
     target = shell("cat; echo end", "&input=1")
     async with node() as served, served.websocket(target, "v5.channel.k8s.io") as websocket:
         await websocket.send(b"\x00input\n")
@@ -75,7 +75,7 @@ async def test_in_v5_a_client_ends_its_input() -> None:
         assert (await received(websocket))[1] == b"input\nend\n"
 
 
-async def test_large_input_comes_back_whole() -> None:
+async def test_large_input_is_echoed_whole() -> None:
     sent = bytes(range(256)) * 20_000
     async with node() as served:
         target = "/exec/default/web/main?output=1&input=1&command=cat"
@@ -103,7 +103,7 @@ async def test_terminals_are_resized_and_have_no_stderr() -> None:
         assert not served.runtime.asked[0][1].stderr
 
 
-async def test_a_client_that_goes_ends_the_session() -> None:
+async def test_session_ends_when_the_client_disconnects() -> None:
     async with node() as served:
         websocket = await served.websocket(shell("exec sleep 1000"), "v5.channel.k8s.io")
         session = await served.runtime.sessions.get()
@@ -111,7 +111,7 @@ async def test_a_client_that_goes_ends_the_session() -> None:
         await session.closed.wait()
 
 
-async def test_a_client_that_does_not_read_stops_the_process() -> None:
+async def test_client_that_does_not_read_stops_the_process() -> None:
     async with node() as served:
         websocket = await served.websocket(shell("exec yes"), "v5.channel.k8s.io", max_queue=1)
         session = await served.runtime.sessions.get()
@@ -124,7 +124,7 @@ async def test_a_client_that_does_not_read_stops_the_process() -> None:
         await session.closed.wait()
 
 
-async def test_what_the_process_left_behind_arrives_before_its_status() -> None:
+async def test_remaining_output_arrives_before_the_status() -> None:
     async with node() as served:
         async with served.websocket(shell("head -c 3000000 /dev/zero"), "v5.channel.k8s.io") as websocket:
             session = await served.runtime.sessions.get()
@@ -134,7 +134,7 @@ async def test_what_the_process_left_behind_arrives_before_its_status() -> None:
         assert json.loads(found[3]) == SUCCESS
 
 
-async def test_a_process_may_outlive_its_output() -> None:
+async def test_process_may_outlive_its_output() -> None:
     async with node() as served:
         async with served.websocket(
             shell("exec >%26- 2>%26-; read x; exit 4", "&input=1"), "v5.channel.k8s.io"
@@ -144,7 +144,7 @@ async def test_a_process_may_outlive_its_output() -> None:
         assert status["details"]["causes"][0]["message"] == "4"
 
 
-async def test_a_client_that_still_sends_gets_the_status() -> None:
+async def test_client_that_still_sends_gets_the_status() -> None:
     async with node() as served:
         async with served.websocket(shell("head -c1", "&input=1"), "v5.channel.k8s.io") as websocket:
 
@@ -161,7 +161,7 @@ async def test_a_client_that_still_sends_gets_the_status() -> None:
         assert json.loads(found[3]) == SUCCESS
 
 
-async def test_attach_tells_no_exit_code() -> None:
+async def test_attach_sends_no_exit_code() -> None:
     async with node() as served:
         target = "/attach/default/web/main?output=1&input=1"
         async with served.websocket(target, "v5.channel.k8s.io") as websocket:
@@ -172,7 +172,7 @@ async def test_attach_tells_no_exit_code() -> None:
         assert json.loads(found[3]) == SUCCESS
 
 
-async def test_what_a_runtime_cannot_is_told_as_a_status() -> None:
+async def test_unsupported_operation_is_sent_as_a_status() -> None:
     async with node() as served:
         served.runtime.unsupported = True
         async with served.websocket(shell("true"), "v5.channel.k8s.io") as websocket:
@@ -194,7 +194,7 @@ async def test_what_a_runtime_cannot_is_told_as_a_status() -> None:
     ],
     ids=["streams", "command", "pod", "container", "uid", "path"],
 )
-async def test_what_cannot_be_served_is_refused_before_the_upgrade(target: str, code: int, text: bytes) -> None:
+async def test_invalid_requests_are_refused_before_the_upgrade(target: str, code: int, text: bytes) -> None:
     async with node() as served:
         assert await served.get(target) == (code, text)
 

@@ -13,12 +13,12 @@ from tests.node.server.served import node
 LOGS = "/containerLogs/default/web/main"
 
 
-async def test_a_log_is_sent_whole() -> None:
+async def test_log_is_sent_whole() -> None:
     async with node() as served:
         assert await served.get(LOGS) == (200, b"one\ntwo\n")
 
 
-async def test_a_followed_log_comes_as_it_grows_and_ends_with_its_client() -> None:
+async def test_followed_log_arrives_as_it_grows_and_ends_with_its_client() -> None:
     async with node() as served:
         go_on = asyncio.Event()
         served.runtime.log = [b"one\n", go_on, b"two\n", asyncio.Event()]
@@ -30,7 +30,7 @@ async def test_a_followed_log_comes_as_it_grows_and_ends_with_its_client() -> No
         await served.runtime.log_closed.wait()
 
 
-async def test_the_head_of_a_silent_log_does_not_wait() -> None:
+async def test_head_of_a_silent_log_is_sent_at_once() -> None:
     async with node() as served:
         served.runtime.log = [asyncio.Event()]
         reader, writer = await served.open(f"GET {LOGS}?follow=true HTTP/1.1\r\nhost: x\r\n\r\n".encode())
@@ -54,7 +54,7 @@ async def test_the_head_of_a_silent_log_does_not_wait() -> None:
     ],
     ids=["pod", "container", "previous", "waiting", "undecodable", "invalid"],
 )
-async def test_a_log_that_is_not_there_is_told_why(target: str, code: int, text: bytes) -> None:
+async def test_missing_log_is_refused_with_its_reason(target: str, code: int, text: bytes) -> None:
     async with node() as served:
         assert await served.get(target) == (code, text)
 
@@ -63,7 +63,7 @@ def query(**values: str) -> dict[str, list[str]]:
     return {name: [value] for name, value in values.items()}
 
 
-def test_all_options_are_understood() -> None:
+def test_all_options_are_parsed() -> None:
     found = log_options(
         query(follow="", previous="1", timestamps="true", limitBytes="9", sinceTime="2026-01-02T03:04:05Z", tail="5")
     )
@@ -71,12 +71,12 @@ def test_all_options_are_understood() -> None:
     assert found == LogOptions(True, True, True, 5, 9, None, since)
 
 
-def test_the_word_all_is_an_old_way_to_want_no_bound() -> None:
+def test_tail_lines_all_means_no_limit() -> None:
     assert log_options(query(tail="all", follow="false", sinceSeconds="7")) == LogOptions(since_seconds=7)
 
 
 @pytest.mark.parametrize("name", ["tailLines", "limitBytes", "sinceSeconds", "sinceTime"])
-def test_values_of_another_type_cannot_be_decoded(name: str) -> None:
+def test_values_of_the_wrong_type_are_refused(name: str) -> None:
     for text in ("x", "1" * 5000):
         with pytest.raises(UndecodableQuery):
             log_options(query(**{name: text}))
@@ -93,12 +93,12 @@ def test_values_of_another_type_cannot_be_decoded(name: str) -> None:
     ],
     ids=["limit", "seconds", "both", "stream", "tail of a stream"],
 )
-def test_values_that_cannot_be_meant_are_invalid(values: dict[str, str]) -> None:
+def test_values_out_of_range_are_invalid(values: dict[str, str]) -> None:
     with pytest.raises(InvalidQuery):
         log_options(query(**values))
 
 
-async def test_files_of_the_node_are_shown_only_where_it_is_told_so(tmp_path: Path) -> None:
+async def test_files_of_the_node_are_served_only_with_a_log_directory(tmp_path: Path) -> None:
     async with node() as served:
         assert await served.get("/logs/") == (403, b"logs endpoint is disabled.\n")
     (tmp_path / "pods").mkdir()
@@ -109,7 +109,7 @@ async def test_files_of_the_node_are_shown_only_where_it_is_told_so(tmp_path: Pa
         assert (code, b'<a href="pods/">pods/</a>' in body) == (200, True)
 
 
-async def test_files_elsewhere_are_not_found(tmp_path: Path) -> None:
+async def test_files_outside_of_the_directory_are_not_found(tmp_path: Path) -> None:
     (tmp_path / "inside").mkdir()
     (tmp_path / "secret").write_text("x")
     (tmp_path / "inside" / "link").symlink_to(tmp_path / "secret")

@@ -1,4 +1,4 @@
-"""Connections to ports of a Pod, in all protocols."""
+"""Port forwarding, in all protocols."""
 
 import asyncio
 from collections import deque
@@ -28,7 +28,7 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 @asynccontextmanager
 async def port(served: Node, number: int, talk: Talk = echo) -> AsyncIterator[None]:
-    """Something that listens at a port of the Pod."""
+    """Listen at a port of the Pod."""
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -45,7 +45,7 @@ async def port(served: Node, number: int, talk: Talk = echo) -> AsyncIterator[No
 
 
 class MessageWire:
-    """SPDY within a WebSocket, whose sub-protocol has a name that other libraries do not take."""
+    """SPDY in a WebSocket, with a sub-protocol name that other libraries refuse."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -89,14 +89,14 @@ Way = Callable[[Node], AbstractAsyncContextManager[SpdyClient]]
 
 
 async def connect(client: SpdyClient, number: int, request_id: str = "0") -> tuple[int, int]:
-    """The streams of data and errors, begun as kubectl does."""
+    """Open the data and error streams as kubectl does."""
     error = await client.begin(streamType="error", port=str(number), requestID=request_id)
     await client.write(error, b"", fin=True)
     return await client.begin(streamType="data", port=str(number), requestID=request_id), error
 
 
 @WAYS
-async def test_bytes_go_both_ways_and_ends_are_passed_on(way: Way) -> None:
+async def test_data_and_ends_are_passed_on_in_both_directions(way: Way) -> None:
     sent = bytes(range(256)) * 5_000
     async with node() as served, port(served, 80), way(served) as client:
         data, error = await connect(client, 80)
@@ -107,7 +107,7 @@ async def test_bytes_go_both_ways_and_ends_are_passed_on(way: Way) -> None:
 
 
 @WAYS
-async def test_a_port_that_refuses_is_told_and_the_others_live_on(way: Way) -> None:
+async def test_refused_port_is_reported_and_other_connections_continue(way: Way) -> None:
     async with node() as served, port(served, 80), way(served) as client:
         living, _ = await connect(client, 80, "0")
         data, error = await connect(client, 81, "1")
@@ -117,7 +117,7 @@ async def test_a_port_that_refuses_is_told_and_the_others_live_on(way: Way) -> N
         await client.until_received(living, b"hello")
 
 
-async def test_a_pod_that_ends_first_ends_the_streams() -> None:
+async def test_streams_end_with_the_connection_of_the_pod() -> None:
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"bye")
 
@@ -129,7 +129,7 @@ async def test_a_pod_that_ends_first_ends_the_streams() -> None:
         assert client.received[data] == b"bye"
 
 
-async def test_a_client_that_goes_ends_its_connections() -> None:
+async def test_connections_end_when_the_client_disconnects() -> None:
     ended = asyncio.Event()
 
     async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -147,7 +147,7 @@ async def test_a_client_that_goes_ends_its_connections() -> None:
         await ended.wait()
 
 
-async def test_a_connection_that_is_reset_while_its_pod_does_not_read_ends() -> None:
+async def test_reset_connection_ends_while_its_pod_does_not_read() -> None:
     ended = asyncio.Event()
 
     async def deaf(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -176,13 +176,13 @@ async def test_a_connection_that_is_reset_while_its_pod_does_not_read_ends() -> 
     [{"streamType": "data"}, {"streamType": "data", "port": "0"}, {"streamType": "x", "port": "80"}, {"port": "80"}],
     ids=["no port", "port 0", "other type", "no type"],
 )
-async def test_streams_without_a_meaning_are_reset(headers: dict[str, str]) -> None:
+async def test_streams_without_a_type_are_reset(headers: dict[str, str]) -> None:
     async with node() as served, plain(served) as client:
         stream_id = await client.begin(**headers)
         await client.until_frame(RstStream(stream_id, 5))
 
 
-async def test_old_clients_give_no_request_id() -> None:
+async def test_old_clients_send_no_request_id() -> None:
     async with node() as served, port(served, 80), plain(served) as client:
         error = await client.begin(streamType="error", port="80")
         data = await client.begin(streamType="data", port="80")
@@ -191,7 +191,7 @@ async def test_old_clients_give_no_request_id() -> None:
         assert client.received[data] == b"helloend"
 
 
-async def test_channels_of_old_websockets_begin_with_their_port() -> None:
+async def test_channels_of_old_websockets_start_with_their_port() -> None:
     target = f"{TARGET}?port=80,81"
     async with node() as served, port(served, 80), served.websocket(target, "v4.channel.k8s.io") as websocket:
         firsts = [await websocket.recv() for _ in range(4)]
@@ -212,7 +212,7 @@ async def test_channels_of_old_websockets_begin_with_their_port() -> None:
     ],
     ids=["none", "empty", "word", "zero", "endless"],
 )
-async def test_ports_of_old_websockets_are_checked(query: str, text: bytes) -> None:
+async def test_ports_of_old_websockets_are_validated(query: str, text: bytes) -> None:
     upgrade = "upgrade: websocket\r\nconnection: upgrade\r\n"
     async with node() as served:
         assert await served.get(TARGET + query, headers=upgrade) == (400, text)

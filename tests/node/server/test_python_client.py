@@ -1,4 +1,4 @@
-"""The streams of the official Python client, pointed straight at a node."""
+"""Streams of the official Python client, connected directly to a node."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ from tests.node.server.test_port_forward import port
 
 @pytest.fixture
 def configuration(tmp_path: Path) -> Any:
-    """Credentials of a client that may everything."""
+    """Credentials of a client with all permissions."""
     shown = client_files()
     file = tmp_path / "client.pem"
     file.write_bytes(shown.certificate_pem() + shown.key_pem())
@@ -30,7 +30,7 @@ def url(served: Node, path: str) -> str:
     return f"https://127.0.0.1:{served.server.port}{path}"
 
 
-async def test_a_command_is_run_with_its_output_and_exit_code(configuration: Any) -> None:
+async def test_command_runs_with_its_output_and_exit_code(configuration: Any) -> None:
     def talk(target: str) -> tuple[str, str, str, int]:
         websocket = ws_client.WSClient(configuration, target, {}, capture_all=True)
         websocket.write_stdin("hello\n")
@@ -48,7 +48,7 @@ async def test_a_command_is_run_with_its_output_and_exit_code(configuration: Any
         assert await asyncio.to_thread(talk, target) == expected
 
 
-async def test_a_port_is_forwarded(configuration: Any) -> None:
+async def test_port_is_forwarded(configuration: Any) -> None:
     def talk(target: str) -> bytes:
         forward = ws_client.portforward_call(
             configuration, "GET", target, query_params=[("ports", "80"), ("port", "80")], headers={}

@@ -1,4 +1,4 @@
-"""Frames of SPDY: what is encoded is decoded, however the network cuts it."""
+"""SPDY frames: encoded frames are decoded again, however the network splits them."""
 
 import struct
 import zlib
@@ -41,7 +41,7 @@ FRAMES: st.SearchStrategy[Frame] = st.one_of(
 
 
 def joined(frames: list[Frame]) -> list[Frame]:
-    """With the parts of a frame of data put together: `None` of it ends before the next one."""
+    """Join the parts of each data frame. A part with `fin` ends its stream."""
     found: list[Frame] = []
     for frame in frames:
         last = found[-1] if found else None
@@ -53,7 +53,7 @@ def joined(frames: list[Frame]) -> list[Frame]:
 
 
 @given(st.lists(FRAMES, min_size=1, max_size=6), st.data())
-def test_frames_come_back_however_they_are_cut(sent: list[Frame], data: st.DataObject) -> None:
+def test_frames_survive_any_split(sent: list[Frame], data: st.DataObject) -> None:
     encoder, decoder = FrameEncoder(), FrameDecoder()
     stream = b"".join(encoder.encode(frame) for frame in sent)
     cuts = sorted(data.draw(st.sets(st.integers(0, len(stream)), max_size=10)))
@@ -64,24 +64,24 @@ def test_frames_come_back_however_they_are_cut(sent: list[Frame], data: st.DataO
 
 
 @given(st.binary(max_size=200))
-def test_garbage_is_refused_or_waited_for(data: bytes) -> None:
+def test_garbage_is_refused_or_incomplete(data: bytes) -> None:
     try:
         FrameDecoder().feed(data)
     except SpdyError:
         pass
 
 
-def test_the_dictionary_is_the_one_of_the_protocol() -> None:
+def test_dictionary_is_that_of_the_protocol() -> None:
     assert (len(DICTIONARY), zlib.adler32(DICTIONARY)) == (1423, 0xE3C6A7C2)
 
 
-def test_the_bytes_of_a_frame_are_those_of_the_protocol() -> None:
+def test_bytes_of_a_frame_are_those_of_the_protocol() -> None:
     assert FrameEncoder().encode(Ping(5)) == b"\x80\x03\x00\x06\x00\x00\x00\x04\x00\x00\x00\x05"
     assert FrameEncoder().encode(Data(3, b"ab", True)) == b"\x00\x00\x00\x03\x01\x00\x00\x02ab"
     assert FrameEncoder().encode(GoAway(7)) == b"\x80\x03\x00\x07" + struct.pack(">III", 8, 7, 0)
 
 
-def test_frames_of_unknown_kinds_are_passed_over() -> None:
+def test_unknown_frames_are_ignored() -> None:
     unknown = b"\x80\x03\x00\x63\x00\x00\x00\x01x"
     assert FrameDecoder().feed(unknown + FrameEncoder().encode(Ping(1))) == [Ping(1)]
 
@@ -110,6 +110,6 @@ def packed(plain: bytes) -> bytes:
     ],
     ids=["version", "short", "long", "no zlib", "bomb", "upper case", "cut header", "settings", "no stream"],
 )
-def test_what_breaks_the_rules_is_refused(data: bytes) -> None:
+def test_protocol_violations_are_refused(data: bytes) -> None:
     with pytest.raises(SpdyError):
         FrameDecoder().feed(data)

@@ -1,4 +1,4 @@
-"""Who may ask a node."""
+"""Authentication and authorization of a node's clients."""
 
 import datetime as dt
 import json
@@ -11,14 +11,14 @@ from sampan.client.transport import Headers, HttpRequest, HttpResponse
 from sampan.core.certificates import make_authority, make_client_certificate
 from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.node.server.trust import Attributes, attributes_of
-from sampan.node.server.trust.kept import Kept
+from sampan.node.server.trust.review_cache import ReviewCache
 from tests.node.server.served import client_tls, node
 
 NOBODY = client_tls(None)
 
 
 class FakeApi:
-    """An API server that knows one token and allows some subresources."""
+    """API server that knows one token and allows some subresources."""
 
     def __init__(self, *allowed: str) -> None:
         self.allowed = allowed
@@ -41,7 +41,7 @@ class FakeApi:
 
 
 class Answered:
-    """An answer that is all there."""
+    """Transport response with its whole body."""
 
     def __init__(self, status: int, body: object) -> None:
         self.status = status
@@ -57,20 +57,20 @@ class Answered:
     async def aclose(self) -> None: ...
 
 
-async def test_without_credentials_nobody_is_let_in() -> None:
+async def test_request_without_credentials_is_refused() -> None:
     async with node() as served:
         assert await served.get("/healthz", tls=NOBODY) == (401, b"Unauthorized")
         assert await served.get("/healthz", tls=NOBODY, headers="authorization: Bearer x\r\n") == (401, b"Unauthorized")
 
 
-async def test_masters_need_no_leave() -> None:
+async def test_masters_need_no_review() -> None:
     api = FakeApi()
     async with node(client=Client(api)) as served:
         assert await served.get("/healthz") == (200, b"ok")
         assert api.asked == []
 
 
-async def test_others_with_a_certificate_need_leave() -> None:
+async def test_other_certificates_need_a_review() -> None:
     api = FakeApi()
     refused = b"Forbidden (user=tests, verb=get, resource=nodes, subresource(s)=[pods proxy])\n"
     async with node(client=Client(api)) as served:
@@ -89,7 +89,7 @@ async def test_certificates_of_other_authorities_are_refused() -> None:
             await served.get("/healthz", tls=context)
 
 
-async def test_a_token_is_reviewed_once_and_its_user_asked_about_once() -> None:
+async def test_token_and_permission_are_reviewed_once() -> None:
     api = FakeApi("metrics")
     bearer = "authorization: Bearer good\r\n"
     async with node(client=Client(api)) as served:
@@ -117,12 +117,12 @@ async def test_one_of_several_subresources_is_enough() -> None:
         assert (await served.get("/pods", tls=client_tls(("dev",))))[0] == 200
 
 
-async def test_a_bad_token_is_refused() -> None:
+async def test_bad_token_is_refused() -> None:
     async with node(client=Client(FakeApi("metrics"))) as served:
         assert (await served.get("/metrics", tls=NOBODY, headers="authorization: Bearer bad\r\n"))[0] == 401
 
 
-async def test_an_api_server_that_cannot_say_is_no_leave() -> None:
+async def test_unreachable_api_server_allows_nothing() -> None:
     api = FakeApi("metrics")
     api.down = True
     async with node(client=Client(api)) as served:
@@ -147,7 +147,7 @@ async def test_an_api_server_that_cannot_say_is_no_leave() -> None:
         ("PUT", "/", Attributes("update", ("proxy",))),
     ],
 )
-def test_what_a_request_means(method: str, path: str, expected: Attributes) -> None:
+def test_attributes_of_a_request(method: str, path: str, expected: Attributes) -> None:
     assert attributes_of(method, path) == expected
 
 
@@ -159,9 +159,9 @@ class FakeClock:
         return self.time
 
 
-def test_answers_are_kept_for_a_while_and_no_more_than_so_many() -> None:
+def test_review_cache_drops_expired_and_oldest_responses() -> None:
     clock = FakeClock()
-    kept: Kept[int] = Kept(clock, 2)
+    kept: ReviewCache[int] = ReviewCache(clock, 2)
     kept.put("a", 1, 10.0)
     kept.put("b", 2, 20.0)
     clock.time += dt.timedelta(seconds=10)

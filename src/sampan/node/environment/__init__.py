@@ -1,1 +1,1 @@
-"""What a container finds in its environment."""
+"""Environment variables of containers, and the downward API."""

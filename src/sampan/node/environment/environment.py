@@ -1,4 +1,4 @@
-"""`environment_of`: the variables of a container.
+"""`environment_of`: computes the environment variables of a container.
 
 Source: pkg/kubelet/kubelet_pods.go `makeEnvironmentVariables` (1.36).
 """
@@ -14,7 +14,7 @@ from sampan.node.references import Missing, References
 async def environment_of(
     place: PodPlace, container: Container, services: Mapping[str, str], references: References
 ) -> dict[str, str]:
-    """The variables by name, in the order of their definition: those of whole objects, the container's, the Services'.
+    """Return the variables by name. A later source overrides an earlier one: Services, `envFrom`, `env`.
 
     Raises `Missing`, `Unreadable`, and `ValueError`.
     """
@@ -45,7 +45,7 @@ def host_name(place: PodPlace) -> str:
 
 
 class _Reading:
-    """Reads each object once."""
+    """Reads each ConfigMap and Secret once for a container."""
 
     def __init__(self, place: PodPlace, container: Container, references: References) -> None:
         self._place = place
@@ -55,7 +55,7 @@ class _Reading:
         self._secrets: dict[str, Mapping[str, str]] = {}
 
     async def all_of(self, source: EnvFrom) -> dict[str, str]:
-        """All variables of an object; none of one that is optional and not there."""
+        """Return all keys of an object as variables; none if it is optional and does not exist."""
         ref = source.config_map_ref or source.secret_ref
         if ref is None:
             return {}
@@ -71,7 +71,7 @@ class _Reading:
         return {source.prefix + name: value for name, value in found.items()}
 
     async def value(self, source: EnvVarSource) -> str | None:
-        """The value from a source; None when it is optional and not there."""
+        """Return the value from a source; None if it is optional and does not exist."""
         if source.field_ref is not None:
             return field_value(self._place, source.field_ref.field_path)
         if source.resource_field_ref is not None:
@@ -104,6 +104,6 @@ class _Reading:
     async def _secret(self, name: str) -> Mapping[str, str]:
         if name not in self._secrets:
             found = await self._references.secret(self._place.pod.metadata.namespace, name)
-            # The environment of a process is bytes; what is no UTF-8 survives as surrogates.
+            # An environment has bytes. Those that are not UTF-8 survive as surrogates.
             self._secrets[name] = {key: value.decode(errors="surrogateescape") for key, value in found.data.items()}
         return self._secrets[name]

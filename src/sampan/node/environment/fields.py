@@ -28,18 +28,18 @@ _LIMITED: Final = ("cpu", "memory", "ephemeral-storage")
 
 @dataclass(frozen=True, slots=True)
 class PodPlace:
-    """A Pod, and what only its node knows of it."""
+    """A Pod together with what only its node knows about it."""
 
     pod: Pod
     host_ip: str
     addresses: Sequence[str] = ()
-    """Empty until it has a sandbox; for a Pod in the host's network the host's."""
+    """Addresses of the Pod; those of the node for a Pod with hostNetwork. Empty until it has a sandbox."""
     allocatable: Mapping[str, str] = field(default_factory=dict)
-    """Of the node: the limit of a container that says none."""
+    """Allocatable resources of the node: the limits of a container that sets none."""
 
 
 def field_value(place: PodPlace, path: str) -> str:
-    """The text of a field. Raises `ValueError` for one that cannot be had."""
+    """Return the value of a field as text. Raises `ValueError` for an unsupported path."""
     pod = place.pod
     match path:
         case "metadata.name":
@@ -79,12 +79,12 @@ def _subscript(pod: Pod, path: str) -> str:
 
 
 def formatted(texts: Mapping[str, str]) -> str:
-    """Labels or annotations, a line each: `name="value"`, sorted."""
+    """Return labels or annotations as sorted lines `name="value"`."""
     return "\n".join(f"{name}={_quoted(text)}" for name, text in sorted(texts.items()))
 
 
 def _quoted(text: str) -> str:
-    """As Go quotes a text."""
+    """Quote a text as Go's `%q` does."""
     return '"' + "".join(_ESCAPES.get(each) or _shown(each) for each in text) + '"'
 
 
@@ -98,9 +98,9 @@ def _shown(character: str) -> str:
 
 
 def resource_value(place: PodPlace, wanted: ResourcePath, container: str) -> str:
-    """A request or limit of a container (of `container`, unless another one is named), in units of the divisor.
+    """Return a request or limit in units of the divisor, rounded up. `container` applies if the path names none.
 
-    Rounded up. Raises `ValueError`.
+    Raises `ValueError`.
     """
     kind, _, resource = wanted.resource.partition(".")
     if kind not in ("limits", "requests") or not (resource in _LIMITED or resource.startswith("hugepages-")):
@@ -110,8 +110,8 @@ def resource_value(place: PodPlace, wanted: ResourcePath, container: str) -> str
         details = place.pod.spec.container(name)
     except KeyError:
         raise ValueError(f"container {name} not found") from None
-    said = (details.resources.limits if kind == "limits" else details.resources.requests).get(resource)
-    amount = parse(str(said)) if said is not None else Quantity(0)
+    quantity = (details.resources.limits if kind == "limits" else details.resources.requests).get(resource)
+    amount = parse(str(quantity)) if quantity is not None else Quantity(0)
     if not amount and kind == "limits" and resource in _LIMITED:
         amount = parse(place.allocatable.get(resource, "0"))
     divisor = parse(str(wanted.divisor or "1"))

@@ -1,4 +1,4 @@
-"""Variables that tell of Services: `NAME_SERVICE_HOST`, `NAME_SERVICE_PORT` and those that Docker's links had.
+"""Service variables: `NAME_SERVICE_HOST`, `NAME_SERVICE_PORT`, and those of Docker links.
 
 Source: pkg/kubelet/envvars/envvars.go, pkg/kubelet/kubelet_pods.go `getServiceEnvVarMap` (1.36).
 """
@@ -16,7 +16,7 @@ _API_SERVER: Final = ("default", "kubernetes")
 
 
 class ServicePort(msgspec.Struct, rename="camel", gc=False):
-    """A port of a Service."""
+    """Port of a Service."""
 
     name: str = ""
     protocol: str = "TCP"
@@ -24,14 +24,14 @@ class ServicePort(msgspec.Struct, rename="camel", gc=False):
 
 
 class ServiceSpec(msgspec.Struct, rename="camel", gc=False):
-    """Where a Service is."""
+    """Addresses and ports of a Service."""
 
     cluster_ip: str = msgspec.field(name="clusterIP", default="")
     ports: list[ServicePort] = []
 
 
 class Service(msgspec.Struct, gc=False):
-    """A Service."""
+    """Service."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: ServiceSpec = msgspec.field(default_factory=ServiceSpec)
@@ -45,8 +45,9 @@ SERVICE_VIEW: ObjectType[Service] = ObjectType(SERVICES, msgspec.json.Decoder(Se
 
 
 def at(services: Iterable[Service], url: str) -> list[Service]:
-    """The services, with the API server where `url` says: for processes on the network of the machine, which the
-    Services' addresses do not reach. Unchanged without a URL.
+    """Return the Services with the address of the API server replaced by that of `url`; unchanged without a URL.
+
+    Processes on the machine's network cannot reach the Services' addresses.
     """
     where = urlsplit(url)
     if not where.hostname:
@@ -60,7 +61,7 @@ def at(services: Iterable[Service], url: str) -> list[Service]:
 
 
 def service_environment(services: Iterable[Service], namespace: str, *, links: bool) -> dict[str, str]:
-    """The variables for a Pod of a namespace: `kubernetes` always, the namespace's own with `links`."""
+    """Return the variables for Pods of a namespace: of `kubernetes`, and with `links` of the namespace's Services."""
     chosen: dict[str, Service] = {}
     for service in sorted(services, key=lambda each: (each.metadata.namespace, each.metadata.name)):
         name = service.metadata.name

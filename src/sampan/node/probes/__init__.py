@@ -1,1 +1,1 @@
-"""Probes: how the agent finds out how containers are."""
+"""Probes: periodic checks of containers."""

@@ -1,4 +1,4 @@
-"""`check`: one look at a container, of the kind that its probe says.
+"""`check`: checks a container once, with the action of its probe.
 
 Source: kubernetes pkg/kubelet/prober/prober.go (1.36).
 """
@@ -19,7 +19,7 @@ from sampan.node.sessions import Unsupported
 
 
 async def check(runtime: Runtime, place: PodPlace, container: Container, probe: Probe) -> Outcome:
-    """What a probe finds. Raises `ProbeError`."""
+    """Return the outcome of a probe. Raises `ProbeError`."""
     timeout_s = float(probe.timeout_seconds or 1)
     pod_ip = next(iter(place.addresses), place.host_ip)
     try:
@@ -40,7 +40,7 @@ async def check(runtime: Runtime, place: PodPlace, container: Container, probe: 
 async def _exec(
     runtime: Runtime, place: PodPlace, container: Container, command: list[str], timeout_s: float
 ) -> Outcome:
-    # Only what is written in the spec is expanded: a probe does not read ConfigMaps each time.
+    # Only variables with a literal value are expanded, so that a probe does not read ConfigMaps each time.
     value_of = from_mappings({each.name: each.value for each in container.env})
     expanded = [expand(word, value_of) for word in command]
     try:

@@ -1,4 +1,4 @@
-"""A call of `grpc.health.v1.Health/Check`: one request of HTTP/2, without TLS.
+"""Client for `grpc.health.v1.Health/Check`: one HTTP/2 request, without TLS.
 
 Source: kubernetes pkg/probe/grpc/grpc.go (1.36); grpc doc/PROTOCOL-HTTP2.md, health/v1/health.proto.
 """
@@ -25,7 +25,7 @@ _BODY_BYTES_MAX: Final = 4096
 
 
 class _CallFailed(Exception):
-    """There was no answer that could be read."""
+    """There was no response, or it could not be decoded."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class _Reply:
 
 
 async def probe_grpc(host: str, port: int, service: str, timeout_s: float) -> Outcome:
-    """Ask how a service is ("" for the whole server)."""
+    """Return the health status of a service ("" for the whole server)."""
     address = join_host_port(host, port)
     shown = f"{timeout_s:g}s"
     connected = False
@@ -67,8 +67,8 @@ def _judged(reply: _Reply) -> Outcome:
         text = "error: this server does not implement the grpc health protocol (grpc.health.v1.Health)"
         return Outcome("failure", f"{text}: {message}")
     if code not in ("", "0") or reply.headers.get(":status") != "200":
-        said = f"rpc error: code = {code or reply.headers.get(':status')} desc = {message}"
-        return Outcome("failure", f"error: health rpc probe failed: {said}")
+        text = f"rpc error: code = {code or reply.headers.get(':status')} desc = {message}"
+        return Outcome("failure", f"error: health rpc probe failed: {text}")
     status = _status(bytes(reply.body))
     if status != _SERVING:
         return Outcome("failure", f'service unhealthy (responded with "{_STATUSES.get(status, str(status))}")')
@@ -76,13 +76,13 @@ def _judged(reply: _Reply) -> Outcome:
 
 
 def _status(body: bytes) -> int:
-    """The field `status` (number 1, a small integer) of the answer; a message without it says 0."""
+    """Decode the field `status` (number 1, an enum) of the response. A message without it means 0."""
     message = body[5:]
     return message[1] if len(message) >= 2 and message[0] == 0x08 else 0
 
 
 def _request(service: str) -> bytes:
-    """The message in its frame: the field `service`, number 1."""
+    """Encode the request in its frame: the field `service`, number 1."""
     name = service.encode()
     length = bytes([len(name)]) if len(name) < 0x80 else bytes([len(name) & 0x7F | 0x80, len(name) >> 7])
     message = b"\x0a" + length + name if name else b""

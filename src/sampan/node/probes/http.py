@@ -1,4 +1,4 @@
-"""HTTP requests to containers: for probes, and for hooks.
+"""HTTP requests to containers, for probes and hooks.
 
 Source: kubernetes pkg/probe/http/{http,request}.go (1.36).
 """
@@ -24,12 +24,12 @@ _HEAD_BYTES_MAX: Final = 65_536
 
 
 class HttpFailed(Exception):
-    """No answer: the text is as Go's client has it."""
+    """There was no response. The text is that of Go's HTTP client."""
 
 
 @dataclass(slots=True)
 class Answered:
-    """An answer; the body as far as it is kept."""
+    """Response of a container. The body is cut to the size that is kept."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
@@ -38,32 +38,32 @@ class Answered:
     complete: bool = False
 
     def on_headers_complete(self) -> None:
-        """For the parser."""
+        """Callback of the parser."""
         self.head_complete = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """For the parser."""
+        """Callback of the parser."""
         self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_body(self, body: bytes) -> None:
-        """For the parser."""
+        """Callback of the parser."""
         self.body += body[: BODY_BYTES_MAX - len(self.body)]
 
     def on_message_complete(self) -> None:
-        """For the parser."""
+        """Callback of the parser."""
         self.complete = True
 
 
 @dataclass(frozen=True, slots=True)
 class HttpGet:
-    """A request, ready to be sent."""
+    """Request that is ready to be sent."""
 
     url: str
     headers: tuple[tuple[str, str], ...]
 
 
 def http_get_of(action: HttpGetAction, container: Container, pod_ip: str, purpose: str = "probe") -> HttpGet:
-    """The request that a probe or hook means. Raises `ValueError` for a port that is none."""
+    """Return the request of a probe or hook. Raises `ValueError` for an unknown port."""
     port = resolve_port(action.port, container)
     path = quote(action.path, safe="/?#%&=+,;:@!$'()*~[]-._")
     if not path.startswith("/"):
@@ -79,7 +79,10 @@ def http_get_of(action: HttpGetAction, container: Container, pod_ip: str, purpos
 
 
 async def probe_http(request: HttpGet, timeout_s: float) -> Outcome:
-    """Ask, and judge the answer by its status: 2xx is well, so is 3xx that leads elsewhere (with a warning)."""
+    """Send a request, and judge the response by its status.
+
+    2xx and 3xx succeed; a redirect to another host is a warning.
+    """
     try:
         async with asyncio.timeout(timeout_s):
             answer = await send(request)
@@ -97,7 +100,7 @@ async def probe_http(request: HttpGet, timeout_s: float) -> Outcome:
 
 
 async def send(request: HttpGet) -> Answered:
-    """The answer, after redirects on the same host. Raises `HttpFailed`."""
+    """Return the response after redirects on the same host. Raises `HttpFailed`."""
     host = urlsplit(request.url).hostname
     for _ in range(_REDIRECTS_MAX):
         answer = await _exchange(request)
@@ -139,7 +142,7 @@ async def _answer(reader: asyncio.StreamReader) -> Answered:
         data = await reader.read(16_384)
         if not data:
             if answer.head_complete:
-                break  # The end of the connection is the end of the body.
+                break  # Without a length, the end of the connection ends the body.
             raise EOFError("EOF")
         parser.feed_data(data)
         total += len(data)

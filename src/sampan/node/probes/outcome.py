@@ -1,4 +1,4 @@
-"""`Outcome`: what came of looking at a container once. Source: kubernetes pkg/probe/probe.go (1.36)."""
+"""`Outcome`: result of one check of a container. Source: kubernetes pkg/probe/probe.go (1.36)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,16 +8,16 @@ Result = Literal["success", "warning", "failure"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result, and a text for people."""
+    """Result, and output for events."""
 
     result: Result
     output: str = ""
 
     @property
     def is_success(self) -> bool:
-        """Whether the container is as it should be."""
+        """Whether the check succeeded, perhaps with a warning."""
         return self.result != "failure"
 
 
 class ProbeError(Exception):
-    """The probe could not be made: that says nothing of the container."""
+    """The check could not be made. It says nothing about the container."""

@@ -1,10 +1,10 @@
-"""Ports by their numbers or names. Source: kubernetes pkg/probe/util.go `ResolveContainerPort` (1.36)."""
+"""Ports by number or name. Source: kubernetes pkg/probe/util.go `ResolveContainerPort` (1.36)."""
 
 from sampan.node.container_view import Container
 
 
 def resolve_port(port: int | str, container: Container) -> int:
-    """The number of a port. Raises `ValueError`."""
+    """Return the number of a port. Raises `ValueError`."""
     if isinstance(port, str):
         named = next((each.container_port for each in container.ports if each.name == port), None)
         if named is None and not port.isdecimal():
@@ -16,5 +16,5 @@ def resolve_port(port: int | str, container: Container) -> int:
 
 
 def join_host_port(host: str, port: int) -> str:
-    """`host:port`; an IPv6 address in brackets."""
+    """Return `host:port`, with brackets around an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,5 +1,4 @@
-"""`Prober`: looks at running containers as their probes say, and knows which have started, which are ready, and which
-must be started anew.
+"""`Prober`: runs the probes of running containers, and tracks which are started, ready, or must be restarted.
 
 Concurrency: one task for each probe of a running container, from its start until it ends.
 Source: kubernetes pkg/kubelet/prober/{prober_manager,worker,prober}.go (1.36).
@@ -24,21 +23,21 @@ _TRIES = 3
 
 @dataclass(slots=True)
 class ProbeResults:
-    """What is known of one run of a container."""
+    """Results of the probes of one run of a container."""
 
     id: str
     started: bool
-    """Its startup probe has passed, or it has none."""
+    """Whether the startup probe has succeeded, or there is none."""
     ready: bool
-    """Its readiness probe passes, or it has none."""
+    """Whether the readiness probe succeeds, or there is none."""
     failed: Kind | None = None
-    """The probe for which the container must end."""
+    """Probe that has failed and for which the container must be stopped."""
     tasks: dict[Kind, asyncio.Task[None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Probed:
-    """One run of a container, and all that is needed to look at it."""
+    """One run of a container, with everything that its probes need."""
 
     runtime: Runtime
     place: PodPlace
@@ -48,17 +47,17 @@ class _Probed:
 
 
 class Prober:
-    """The probes of all Pods of this process."""
+    """Probes of all Pods of this process."""
 
     def __init__(self, tasks: Tasks, events: NodeEvents, changed: Callable[[str], None]) -> None:
-        """`changed` is called with the key of a Pod of which a container is found to be otherwise."""
+        """`changed` is called with a Pod's key when the result of a probe changes."""
         self._tasks = tasks
         self._events = events
         self._changed = changed
         self._results: dict[str, dict[str, ProbeResults]] = {}
 
-    def look(self, runtime: Runtime, place: PodPlace, records: dict[str, ContainerRecord]) -> None:
-        """Begin to look at containers that have come to run, and stop it for those that have ended."""
+    def observe(self, runtime: Runtime, place: PodPlace, records: dict[str, ContainerRecord]) -> None:
+        """Start the probes of containers that have started, and end those of containers that have ended."""
         uid = place.pod.metadata.uid
         for container in (*place.pod.spec.init_containers, *place.pod.spec.containers):
             if not (container.startup_probe or container.readiness_probe or container.liveness_probe):
@@ -78,7 +77,7 @@ class Prober:
                 self._begin(_Probed(runtime, place, container, record, results))
 
     def applied(self, uid: str, records: dict[str, ContainerRecord]) -> dict[str, ContainerRecord]:
-        """The records, with what the probes have found."""
+        """Return the records with the results of the probes."""
         known = self._results.get(uid)
         if not known:
             return records
@@ -91,12 +90,12 @@ class Prober:
         return applied
 
     def failed(self, uid: str, container: str) -> Kind | None:
-        """The probe for which a container must end."""
+        """Return the probe for which a container must be stopped, if there is one."""
         results = self._results.get(uid, {}).get(container)
         return None if results is None else results.failed
 
     def pod_ends(self, uid: str) -> None:
-        """A Pod is being ended: only whether it is ready is still looked at."""
+        """End startup and liveness probes of a Pod that is being stopped. Readiness probes continue."""
         for results in self._results.get(uid, {}).values():
             results.failed = None
             for kind in ("Startup", "Liveness"):
@@ -105,7 +104,7 @@ class Prober:
                     task.cancel()
 
     def forget(self, uid: str) -> None:
-        """A Pod is gone, or has ended."""
+        """End all probes of a Pod."""
         for results in self._results.pop(uid, {}).values():
             _cancel(results)
 
@@ -126,14 +125,14 @@ class Prober:
         probed.results.tasks[kind] = self._tasks.begin(self._probe(probed, kind, probe), name)
 
     async def _probe(self, probed: _Probed, kind: Kind, probe: Probe) -> None:
-        """Look again and again, until that decides something for good."""
+        """Check the container periodically, until a result is final."""
         loop = asyncio.get_running_loop()
         await asyncio.sleep(probe.initial_delay_seconds)
         last: bool | None = None
         run = 0
         while True:
             began = loop.time()
-            outcome = await self._look(probed, kind, probe)
+            outcome = await self._check(probed, kind, probe)
             if outcome is not None:
                 run = run + 1 if outcome.is_success == last else 1
                 last = outcome.is_success
@@ -142,8 +141,8 @@ class Prober:
                     return
             await asyncio.sleep(max(0.0, began + (probe.period_seconds or 10) - loop.time()))
 
-    async def _look(self, probed: _Probed, kind: Kind, probe: Probe) -> Outcome | None:
-        """Look once; None when that could not be done."""
+    async def _check(self, probed: _Probed, kind: Kind, probe: Probe) -> Outcome | None:
+        """Check once. Returns None if the check could not be made."""
         pod, container = probed.place.pod, probed.container
         fault: ProbeError | None = None
         for _ in range(_TRIES):
@@ -162,7 +161,7 @@ class Prober:
         return None
 
     def _decided(self, probed: _Probed, kind: Kind, success: bool) -> bool:
-        """Note what a probe has found often enough; whether it need not look any more."""
+        """Apply a result that has reached its threshold. Returns whether the probe can end."""
         results, key = probed.results, probed.place.pod.key
         if kind == "Readiness":
             if results.ready != success:

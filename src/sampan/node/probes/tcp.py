@@ -1,4 +1,4 @@
-"""Whether a port takes connections. Source: kubernetes pkg/probe/tcp/tcp.go (1.36)."""
+"""TCP probe: checks that a port accepts connections. Source: kubernetes pkg/probe/tcp/tcp.go (1.36)."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from sampan.node.probes.ports import join_host_port
 
 
 async def probe_tcp(host: str, port: int, timeout_s: float) -> Outcome:
-    """Connect, and that is all."""
+    """Connect and close."""
     address = join_host_port(host, port)
     try:
         async with asyncio.timeout(timeout_s):

@@ -1,4 +1,4 @@
-"""A runtime whose containers are processes of this machine."""
+"""Runtime whose containers are processes of this machine."""
 
 from sampan.node.process.images import Image, Images
 from sampan.node.process.isolation import Isolation

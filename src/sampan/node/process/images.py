@@ -1,10 +1,10 @@
-"""`Images`: what an image's name stands for: a directory, or the host itself.
+"""`Images`: maps the name of an image to a directory, or to the host's file system.
 
-The first that fits: a name that was given (with its tag or digest, then without), `<image_dir>/<repository>/<tag>`,
-`<image_dir>/<repository>`; then the default. The repository is as the Pod has it; no registry is added to it, and the
-tag is `latest` where there is none.
-A directory's `image.json` says how it is run, as an OCI image's configuration does: entrypoint, cmd, env, workingDir,
-user, stopSignal; keys in any case, env as an object or as a list of `NAME=value`.
+The first match counts: a configured name (with its tag or digest, then without), `<image_dir>/<repository>/<tag>`,
+`<image_dir>/<repository>`, and last the default. The repository is used as the Pod spells it, without a default
+registry. The default tag is `latest`.
+A directory's `image.json` has the fields of an OCI image configuration: entrypoint, cmd, env, workingDir, user,
+stopSignal. Keys may have any case; env is an object or a list of `NAME=value`.
 Source: image-spec config.md (1.1); kubelet pkg/kubelet/images/image_manager.go (1.36) for reasons and messages.
 """
 
@@ -28,7 +28,7 @@ _is_name = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What a container is made of."""
+    """Root file system and defaults of a container."""
 
     name: str
     directory: str = "/"
@@ -37,22 +37,22 @@ class Image:
     env: Mapping[str, str] = field(default_factory=dict)
     working_dir: str = ""
     user: str = ""
-    """`name`, `uid`, each with `:group` or without; empty: the agent's."""
+    """`name` or `uid`, each optionally with `:group`; empty for the agent's user."""
     stop_signal: str = ""
 
     @property
     def is_host(self) -> bool:
-        """Whether it is the machine's own file system."""
+        """Whether the image is the machine's own file system."""
         return self.directory == "/"
 
     @property
     def id(self) -> str:
-        """As a container's status tells it."""
+        """Id for the container's status."""
         return HOST if self.is_host else self.directory
 
 
 class Images:
-    """The images of a node."""
+    """Images of a node."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Images:
         directory: Path | None = None,
         default: Literal["host", "refuse"] = "host",
     ) -> None:
-        """`names`: image to directory, or to `host`. `default`: what becomes of the others."""
+        """`names`: image to directory, or to `host`. `default`: what to do with other images."""
         self._names = dict(names)
         self._directory = directory
         self._default = default
@@ -77,7 +77,7 @@ class Images:
             return Image(name)
         if place:
             return _read(name, place)
-        raise ImageError("ErrImagePull", f'no directory of this node stands for the image "{name}"')
+        raise ImageError("ErrImagePull", f'image "{name}" not found: no directory is configured for it')
 
     def _place(self, name: str, repository: str, tag: str) -> str:
         for known in (name, name.partition("@")[0], f"{repository}:{tag}", repository):
@@ -93,7 +93,7 @@ class Images:
 def _read(name: str, place: str) -> Image:
     directory = os.path.realpath(place)
     if not os.path.isdir(directory):
-        raise ImageError("ErrImagePull", f'the image "{name}" stands for {place}, which is not a directory')
+        raise ImageError("ErrImagePull", f'cannot use image "{name}": {place} is not a directory')
     path = Path(directory, _CONFIG)
     try:
         config = {key.lower(): value for key, value in json.loads(path.read_bytes()).items()} if path.exists() else {}
@@ -108,7 +108,7 @@ def _read(name: str, place: str) -> Image:
             stop_signal=str(config.get("stopsignal") or ""),
         )
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise ImageError("ErrImagePull", f'{path} of the image "{name}" cannot be read: {error}') from error
+        raise ImageError("ErrImagePull", f'cannot read {path} of image "{name}": {error}') from error
 
 
 def _strings(config: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`instance_of`: who a node of processes is, over all its starts: this machine, and the directory that it keeps."""
+"""`instance_of`: identifies an agent across restarts, by its machine and its directory."""
 
 import os
 import socket
@@ -12,9 +12,9 @@ _OWN: Final = {INSTANCE_FILE, "pods", "logs", "trial"}
 
 
 def make_private(root: Path) -> None:
-    """Make the directory of an agent, which no other user may enter. Raises `OSError`.
+    """Create the directory of an agent, closed to other users. Raises `OSError`.
 
-    One that exists gets the mode only if nothing else is in it: it may be a directory that others use too.
+    An existing directory gets the mode only if it has nothing but the agent's files, because others may use it too.
     """
     if not root.is_dir():
         root.mkdir(mode=0o750, parents=True, exist_ok=True)
@@ -23,13 +23,13 @@ def make_private(root: Path) -> None:
 
 
 def instance_of(root: Path) -> str:
-    """The machine's name and what is in a file of the directory, which is made if need be. Raises `OSError`."""
+    """Return the host name and the id in the directory's file, which is created if necessary. Raises `OSError`."""
     path = root / INSTANCE_FILE
     make_private(root)
     if not path.exists():
         draft = root / f".{INSTANCE_FILE}.{os.getpid()}"
         draft.write_text(uuid.uuid4().hex)
-        with suppress(FileExistsError):  # of two that start at once, the first one's counts
+        with suppress(FileExistsError):  # Of two agents that start at the same time, the first one's id counts.
             path.hardlink_to(draft)
         draft.unlink()
     return f"{socket.gethostname()}/{path.read_text().strip()}"

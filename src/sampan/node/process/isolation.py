@@ -1,4 +1,4 @@
-"""Whether containers can have namespaces of their own on this machine."""
+"""Detection of whether containers can have their own namespaces on this machine."""
 
 import logging
 import os
@@ -11,14 +11,14 @@ from sampan.node.process.stdio import open_stdio
 from sampan.node.sessions import Streams
 
 Isolation = Literal["auto", "namespaces", "none"]
-"""`auto`: namespaces where they work."""
+"""`auto`: use namespaces if they work."""
 
 _TRIAL: Final = ("/bin/sh", "-c", ":")
 _log = logging.getLogger("sampan.node")
 
 
 async def namespaces_work(launcher: Launcher, directory: Path) -> bool:
-    """Try it with a program that does nothing; `directory` is used for it and deleted."""
+    """Try to run a program that does nothing in namespaces. `directory` is used for it, and deleted."""
     inner_ids = None if os.geteuid() == 0 else (os.getuid(), os.getgid())
     program = Program(_TRIAL, {}, view=View("/", str(directory)), inner_ids=inner_ids)
     stdio = open_stdio(Streams(stdout=False, stderr=False))
@@ -27,7 +27,7 @@ async def namespaces_work(launcher: Launcher, directory: Path) -> bool:
         process = await launcher.launch(program, stdio, lambda pid: None)
         return await process.wait() == 0
     except (LaunchError, OSError) as error:
-        _log.info("containers have no namespaces of their own here: %s", error)
+        _log.info("cannot create namespaces, running containers without them: %s", error)
         return False
     finally:
         stdio.close()

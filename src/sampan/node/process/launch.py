@@ -1,9 +1,9 @@
-"""`Launcher`: has programs run by way of launcher.py; the agent's half of its protocol, which is told there.
+"""`Launcher`: starts programs through `launcher.py`, which documents the protocol between the two.
 
-Guarantees: the program does not run before `recorded` has returned, and not at all when this process dies before.
+Guarantees: the program does not run before `recorded` has returned, and never if this process dies before that.
 A launch that fails or is cancelled leaves no process.
-Concurrency: must be called in the thread of the loop that runs as long as containers are to run: when that thread
-ends, the kernel ends them.
+Concurrency: call it in the thread of the loop that runs as long as the containers: when that thread ends, the kernel
+kills them.
 """
 
 import asyncio
@@ -34,50 +34,50 @@ class LaunchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a container in namespaces sees the machine."""
+    """File system of a container in namespaces."""
 
     image: str
-    """Its root directory: what is written there goes to `scratch`."""
+    """Root directory. Writes to it go to `scratch`."""
     scratch: str
     mounts: Sequence[Mount] = ()
     host_name: str = ""
     read_only_root: bool = False
     hidden: str = ""
-    """A directory of the machine that the container sees empty: the agent's own."""
+    """Directory of the machine that is empty for the container: the agent's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run. The descriptors of its streams come with `Stdio`."""
+    """Program to run. `Stdio` has the descriptors of its streams."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
     cwd: str = ""
     ids: tuple[int, int] | None = None
-    """User and group to become; None: those of the agent."""
+    """User and group of the program; None for those of the agent."""
     groups: Sequence[int] = ()
-    """Supplementary groups, which root alone can give."""
+    """Supplementary groups, which only root can set."""
     limits: Sequence[tuple[int, int, int]] = ()
-    """Of setrlimit: kind, soft, hard."""
+    """Arguments of setrlimit: kind, soft, hard."""
     tty: bool = False
     view: View | None = None
-    """None: it sees the machine as the agent does."""
+    """None: the program sees the machine's file system."""
     inner_ids: tuple[int, int] | None = None
-    """As whom an agent without privileges sees itself in a user namespace; None: there is no such namespace."""
+    """User and group in a user namespace, for an agent without privileges; None for no such namespace."""
     join: int = 0
-    """The process whose namespaces to run in, with `inner_ids` as it was started."""
+    """Process whose namespaces to join, with the `inner_ids` that it was started with."""
 
 
 class Launcher:
-    """The process that starts programs; it is started with the first, and again if it has died."""
+    """Process that starts programs. It is started with the first program, and again if it has died."""
 
     def __init__(self, mounts: str = "") -> None:
-        """`mounts`: source name of the tmpfs mounts to unmount when this process ends, also if it is killed."""
+        """`mounts`: source name of the tmpfs mounts to unmount when this process ends, even if it is killed."""
         self._mounts = mounts
         self._control: socket.socket | None = None
 
     async def launch(self, program: Program, stdio: Stdio, recorded: Callable[[int], None]) -> Process:
-        """Run it. `recorded` is told the process id before anything of the program runs. Raises `LaunchError`."""
+        """Start a program. `recorded` is called with its process id before the program runs. Raises `LaunchError`."""
         ours, theirs = socket.socketpair()
         with ours:
             ours.setblocking(False)
@@ -89,12 +89,12 @@ class Launcher:
                 async with asyncio.timeout(_TIMEOUT_S):
                     return await launching.run(program, recorded)
             except TimeoutError:
-                raise LaunchError(f"the program had not started after {_TIMEOUT_S:.0f} s") from None
+                raise LaunchError(f"the program did not start within {_TIMEOUT_S:.0f} s") from None
             finally:
                 await launching.finish()
 
     def close(self) -> None:
-        """No more programs are to be started; those that run are not touched."""
+        """Refuse to start more programs. Running programs are not affected."""
         if self._control is not None:
             self._control.close()
             self._control = None
@@ -128,7 +128,7 @@ def _start(mounts: str) -> socket.socket:
         ours.close()
         raise LaunchError(f"cannot start a process: {error}") from error
     Process(launcher.pid)
-    launcher.returncode = 0  # It is waited for there: subprocess is to forget it.
+    launcher.returncode = 0  # launcher.py's process is reaped elsewhere; a return code makes subprocess forget it.
     return ours
 
 
@@ -140,14 +140,14 @@ class _Launch:
         self._starter: Process | None = None
         self._process: Process | None = None
         self._runs = False
-        self._said = b""
+        self._received = b""
 
     async def run(self, program: Program, recorded: Callable[[int], None]) -> Process:
         loop = asyncio.get_running_loop()
         spec = marshal.dumps(_spec(program))
-        with suppress(ConnectionError):  # It has said why before it went.
+        with suppress(ConnectionError):  # The launcher has sent the error before it closed the channel.
             await loop.sock_sendall(self._channel, len(spec).to_bytes(8, "big") + spec)
-        while self._process is None or b"R\n" not in self._said:
+        while self._process is None or b"R\n" not in self._received:
             await self._hear()
         recorded(self._process.pid)
         try:
@@ -162,31 +162,31 @@ class _Launch:
 
     async def _hear(self) -> None:
         more = await self._read()
-        for line in self._said.split(b"\n"):
+        for line in self._received.split(b"\n"):
             if line.startswith(b"E"):
                 raise LaunchError(line[1:].decode())
         if not more:
             raise LaunchError("the launcher ended before the program ran")
 
     async def _read(self) -> bool:
-        """Take in what is said next; False at the end."""
+        """Read the next message. Returns False at the end."""
         data = await asyncio.get_running_loop().sock_recv(self._channel, 1 << 16)
-        self._said += data
-        said = self._said
-        # Both are children of this process that nobody else waits for: their numbers are theirs until they are reaped.
-        if self._starter is None and (pid := _pid_in(said, b"S")):
+        self._received += data
+        received = self._received
+        # Both are unreaped children of this process, so the kernel cannot have reused their numbers.
+        if self._starter is None and (pid := _pid_in(received, b"S")):
             self._starter = Process(pid)
-        if self._process is None and self._starter is not None and (pid := _pid_in(said, b"P")):
+        if self._process is None and self._starter is not None and (pid := _pid_in(received, b"P")):
             self._process = self._starter if pid == self._starter.pid else Process(pid)
         return bool(data)
 
     async def finish(self) -> None:
-        """Nothing is left but a program that runs."""
+        """Release everything except a program that runs."""
         with suppress(OSError):
             if not self._runs:
-                self._channel.shutdown(socket.SHUT_WR)  # Whoever still waits for a word goes.
+                self._channel.shutdown(socket.SHUT_WR)  # A launcher that still waits for a command ends now.
             while self._process is None and await self._read():
-                pass  # It comes at once: who is not known can be neither ended nor reaped.
+                pass  # The pid arrives at once. Without it, the process could neither be killed nor reaped.
         for process in (self._process, self._starter):
             if process is None or (self._runs and process is self._process):
                 continue
@@ -195,8 +195,8 @@ class _Launch:
             await process.wait()
 
 
-def _pid_in(said: bytes, kind: bytes) -> int:
-    return next((int(line[1:]) for line in said.split(b"\n")[:-1] if line.startswith(kind)), 0)
+def _pid_in(received: bytes, kind: bytes) -> int:
+    return next((int(line[1:]) for line in received.split(b"\n")[:-1] if line.startswith(kind)), 0)
 
 
 def _spec(program: Program) -> dict[str, Any]:

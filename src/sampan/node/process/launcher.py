@@ -1,15 +1,17 @@
-"""What runs between the agent and its containers' programs: a process that makes processes that become programs.
+"""Helper process between the agent and its containers' programs. It forks processes that become the programs.
 
-A file to be run with `python -I -S`, not imported: it takes what it needs from the standard library's smallest parts.
-It is started once, and makes a process for each message on its socket, which brings four descriptors: a channel to the
-agent, and the program's standard streams. That process says `S<pid>` on the channel, reads what to run (marshalled),
-makes the container's view of the machine, says `P<pid>` and `R`, waits for `G`, and becomes the program. If the agent
-dies before it says `G`, nothing is run. What goes wrong it says as `E<text>`; that the program runs is told by the
-channel's end.
+Run this file with `python -I -S`; do not import it. It imports only small modules, so that it starts fast.
+The agent starts it once. For each message on its socket, which carries four descriptors (a channel to the agent, and
+the program's standard streams), it forks a process:
 
-All processes are children of the agent (CLONE_PARENT), with namespaces too, where the program is the first of a process
-namespace; nothing of this file stays in them. The kernel kills a program when the agent's thread that started this file
-ends.
+1. The process sends `S<pid>` on the channel and reads the marshalled spec.
+2. It sets up the container's view of the machine, and sends `P<pid>` and `R`.
+3. It waits for `G` and executes the program. If the agent dies before it sends `G`, nothing is executed.
+
+An error is sent as `E<text>`. The end of the channel means that the program runs.
+
+All processes are children of the agent (CLONE_PARENT). In a process namespace the program is the first process; nothing
+of this file stays in it. The kernel kills a program when the agent's thread that started this file ends.
 Source: clone(2), pivot_root(2), mount_namespaces(7), user_namespaces(7); opencontainers runtime-spec config-linux.md.
 """
 
@@ -28,10 +30,10 @@ _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 _MNT_DETACH, _TIOCSCTTY, _PR_SET_PDEATHSIG, _SIG_SETMASK = 2, 0x540E, 1, 2
 _SIGKILL, _SIGCHLD, _SIGNALS = 9, 17, 64
-_SYSCALLS = {"x86_64": (56, 155), "aarch64": (220, 41)}  # the numbers of clone and pivot_root
+_SYSCALLS = {"x86_64": (56, 155), "aarch64": (220, 41)}  # Numbers of the system calls clone and pivot_root.
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
 _OLD = "/.host"
-_ATTEMPTS_MAX = 10  # at an entry of a directory that may have vanished and come back
+_ATTEMPTS_MAX = 10  # Attempts for a directory entry that vanishes and comes back.
 _MEMORY, _ENTRIES_MAX = ".scratch", 256
 _FICLONE, _COPIED_BYTES_MAX = 0x40049409, 64 << 20
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
@@ -39,7 +41,7 @@ _OWN = ("proc", "sys", "dev")
 
 
 class _Spec:
-    """What the agent wants; `_spec` in launch.py says what each is."""
+    """What to start. `_spec` in launch.py documents the fields."""
 
     argv: list[str]
     env: dict[str, str]
@@ -61,7 +63,7 @@ class _Spec:
 
 
 class _Failure(Exception):
-    """The text is for the container's status."""
+    """A launch has failed. The text is for the container's status."""
 
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -80,7 +82,7 @@ def _mount(source: str, target: str, kind: str = "", flags: int = 0, options: st
 
 
 def _enter(spec: _Spec) -> bool:
-    """Be in the namespaces; whether a new process is needed for it."""
+    """Enter the namespaces. Returns whether a new process is needed for them."""
     if spec.join:
         pidfd = os.pidfd_open(spec.join)
         _call("setns", _libc.setns, pidfd, spec.join_flags)
@@ -100,13 +102,13 @@ def _enter(spec: _Spec) -> bool:
 
 
 def _sibling() -> int:
-    """As fork, but the new process is another child of the agent, in the process namespace that was chosen."""
+    """Fork like fork(2), but as another child of the agent, in the selected process namespace."""
     number = _SYSCALLS[os.uname().machine][0]
     return _call("clone", _libc.syscall, number, _CLONE_PARENT | _SIGCHLD, 0, 0, 0, 0)
 
 
 def _make_root(spec: _Spec) -> None:
-    """Have a root directory in which writing changes nothing of the machine, and go there."""
+    """Set up a root directory in which writes do not change the machine, and change to it."""
     _mount("", "/", flags=_MS_REC | _MS_PRIVATE)
     root = os.path.join(spec.scratch, "root")
     os.makedirs(root, exist_ok=True)
@@ -132,16 +134,16 @@ def _make_root(spec: _Spec) -> None:
 
 
 class _Layers:
-    """The image's directories with a writable one over each.
+    """Mount the image's directories, each with a writable overlay.
 
-    An overlay shows no file systems mounted inside, and cannot keep what is written inside what it lies over: such a
-    directory is made new, and its entries are taken over one by one, if they are few: files are copied, up to
-    64 MiB for a container. What cannot have an overlay or a copy is shown as it is, and cannot be written.
+    An overlay hides file systems that are mounted inside its lower directory, and cannot have its upper directory
+    inside it. Such a directory is created empty, and its entries are added one by one if they are few. Files are
+    copied, up to 64 MiB for a container. An entry that can be neither overlaid nor copied is mounted read-only.
     """
 
     def __init__(self, spec: _Spec, root: str) -> None:
         self._spec = spec
-        self._root = root  # where nothing is mounted yet
+        self._root = root  # Nothing is mounted here yet.
         with open("/proc/self/mountinfo") as mounts:
             points = [line.split(" ")[4] for line in mounts]
         self._mount_points = [each for each in points if not spec.hidden or not _is_in(each, [spec.hidden])]
@@ -150,7 +152,7 @@ class _Layers:
         self.shared = ["/proc", "/sys"]
 
     def take_over(self, entry: "os.DirEntry[str]", path: str) -> None:
-        """Have an entry of the image in the new root, at a path relative to it, unless it vanishes meanwhile."""
+        """Add an entry of the image to the new root, at a relative path, unless it vanishes meanwhile."""
         target = os.path.join(self._root, path)
         for left in reversed(range(_ATTEMPTS_MAX)):
             try:
@@ -194,7 +196,7 @@ class _Layers:
         self.shared.append(f"/{path}")
 
     def _overlay(self, entry: "os.DirEntry[str]", path: str) -> bool:
-        """Lay a writable directory over one of the image: on disk, or in memory where the disk cannot."""
+        """Mount a writable overlay over a directory of the image: on disk, or in memory if the disk cannot have it."""
         for scratch in (self._spec.scratch, os.path.join(self._root, _MEMORY)):
             if scratch != self._spec.scratch and not os.path.isdir(scratch):
                 os.mkdir(scratch)
@@ -237,7 +239,7 @@ class _Layers:
         return True
 
     def _own(self, path: str, entry: "os.DirEntry[str]", mode: int = 0o700) -> None:
-        """Give a file or directory the owner and mode of the image's, as far as the agent may; `mode` is added."""
+        """Copy owner and mode of the image's file or directory, as far as the agent may. `mode` is added."""
         before = entry.stat()
         if self._spec.inner_ids is None:
             os.chown(path, before.st_uid, before.st_gid)
@@ -245,12 +247,12 @@ class _Layers:
 
 
 def _has_any(paths: "list[str]", directory: str) -> bool:
-    """Whether one of the paths is inside a directory."""
+    """Return whether one of the paths is inside a directory."""
     return any(path.startswith(directory.rstrip("/") + "/") for path in paths)
 
 
 def _entries(path: str) -> "list[os.DirEntry[str]] | None":
-    """What is in a directory; None when it cannot be read, or is too much to be mounted one by one."""
+    """Return the entries of a directory; None if it cannot be read, or has too many to mount them one by one."""
     try:
         entries = list(os.scandir(path))
     except OSError:
@@ -270,7 +272,7 @@ def _pivot(root: str) -> None:
 
 
 def _make_own() -> None:
-    """What no container shares with the machine: its processes and its devices."""
+    """Mount what a container does not share with the machine: its processes and its devices."""
     for name in _OWN:
         os.makedirs(f"/{name}", exist_ok=True)
     try:
@@ -294,11 +296,11 @@ def _make_own() -> None:
 
 
 def _bind(source: str, target: str, *, read_only: bool, shared: list[str]) -> None:
-    """Show a directory or file of the machine at a path of the container, which is made if it is not there."""
+    """Bind-mount a file or directory of the machine at a path of the container, which is created if it is missing."""
     real = os.path.realpath("/" + target)
     if not os.path.exists(real):
         if _is_in(real, shared):
-            raise _Failure(f"nothing can be mounted at {target}: the directory belongs to the machine")
+            raise _Failure(f"cannot mount anything at {target}: the directory belongs to the machine")
         os.makedirs(os.path.dirname(real) if os.path.isfile(source) else real, exist_ok=True)
         if os.path.isfile(source):
             _write(real, "")
@@ -308,7 +310,7 @@ def _bind(source: str, target: str, *, read_only: bool, shared: list[str]) -> No
 
 
 def _make_read_only(path: str, *, recursive: bool = False) -> None:
-    """Nothing can be written there any more. The mounts' other flags stay as they are."""
+    """Remount read-only. The mount's other flags stay."""
     attributes = (ctypes.c_uint64 * 4)(1, 0, 0, 0)
     flags = _AT_RECURSIVE if recursive else 0
     _call(f"mount_setattr {path}", _libc.syscall, _MOUNT_SETATTR, _AT_FDCWD, os.fsencode(path), flags, attributes, 32)
@@ -333,7 +335,7 @@ def _limit(spec: _Spec) -> None:
 
 
 def _program(name: str, path: str) -> str:
-    """The file of a command. Raises `_Failure`."""
+    """Return the path of a command. Raises `_Failure`."""
     if "/" in name:
         if not os.path.exists(name):
             raise _Failure(f'exec: "{name}": stat {name}: no such file or directory')
@@ -346,7 +348,7 @@ def _program(name: str, path: str) -> str:
 
 
 def _run(spec: _Spec, channel: int) -> None:
-    """Become the program once the agent says so."""
+    """Execute the program after the agent's `G`."""
     _say(channel, "R")
     if os.read(channel, 1) != b"G":
         os._exit(1)
@@ -362,7 +364,8 @@ def _run(spec: _Spec, channel: int) -> None:
     argv = spec.argv
     program = _program(argv[0], spec.env.get("PATH", ""))
     for number in range(1, _SIGNALS + 1):
-        _libc.signal(number, None)  # What Python or the agent ignores would be ignored by the program.
+        # An ignored signal would stay ignored in the program, so reset what Python and the agent ignore.
+        _libc.signal(number, None)
     _libc.sigprocmask(_SIG_SETMASK, bytes(128), None)
     try:
         os.execve(program, argv, spec.env)
@@ -375,7 +378,7 @@ def _say(channel: int, text: str) -> None:
 
 
 def _read_spec(channel: int) -> _Spec:
-    """A length in eight bytes, then so many bytes."""
+    """Read a length of eight bytes, then that many bytes."""
     data = b""
     while len(data) < 8 or len(data) < 8 + int.from_bytes(data[:8], "big"):
         part = os.read(channel, 1 << 16)
@@ -388,7 +391,7 @@ def _read_spec(channel: int) -> _Spec:
 
 
 def _launch(channel: int) -> None:
-    """Become what the agent wants."""
+    """Set up and execute what the agent has sent."""
     os.set_inheritable(channel, False)
     _say(channel, f"S{os.getpid()}")
     spec = _read_spec(channel)
@@ -412,7 +415,7 @@ def _launch(channel: int) -> None:
 
 
 def _unmount(source: str) -> None:
-    """Unmount the tmpfs mounts of the agent: it may have been killed."""
+    """Unmount the tmpfs mounts of the agent, which may have been killed."""
     with open("/proc/self/mountinfo") as mounts:
         found = [line.split(" ")[4] for line in mounts if f" - tmpfs {source} " in line]
     for path in reversed(found):
@@ -420,7 +423,7 @@ def _unmount(source: str) -> None:
 
 
 def _serve(control: socket.socket, mounts: str) -> None:
-    """Make a process for each message, until the agent has gone; then end its mounts, those of the source `mounts`."""
+    """Fork a process for each message until the agent ends; then unmount its mounts with the source `mounts`."""
     while True:
         message, fds, _, _ = socket.recv_fds(control, 1, 4)
         if not message:

@@ -1,8 +1,8 @@
-"""`LogFile`: the log of one run of a container, on disk in the CRI's text format, bounded in size.
+"""`LogFile`: log of one run of a container, in CRI's text format and with a bounded size.
 
-An entry is `<time> <stream> <F|P> <text>`; P is a part of a line that goes on in the stream's next entry.
-Files: `<run>.log` is written; older ones are `<run>.log.<date>-<time>`. At most `FILES_MAX` of `FILE_BYTES_MAX` each:
-what is older is lost. Entries are never split between files.
+An entry is `<time> <stream> <F|P> <text>`. P marks a part of a line that continues in the stream's next entry.
+`<run>.log` is written; older files are `<run>.log.<date>-<time>`. There are at most `FILES_MAX` files of
+`FILE_BYTES_MAX` each; older entries are lost. Entries are never split between files.
 Source: cri-api pkg/apis/runtime/v1 (log format), cri-client pkg/logs/logs.go, kubelet
 pkg/kubelet/logs/container_log_manager.go (1.36).
 """
@@ -25,21 +25,24 @@ _log = logging.getLogger("sampan.node")
 
 
 def log_files(path: Path) -> list[Path]:
-    """The files of a log, oldest first, of which some may be gone by now."""
+    """Return the files of a log, oldest first. Some may vanish at any time."""
     rotated = sorted(path.parent.glob(f"{path.name}.*")) if path.parent.is_dir() else []
     return [*rotated, path]
 
 
 def log_time(instant: dt.datetime) -> bytes:
-    """As entries begin: always of the same length, so that they can be compared as they are."""
+    """Format a time as entries start with it: always of the same length, so that texts can be compared."""
     return instant.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z").encode()
 
 
 class LogFile:
-    """Writes a log. What cannot be written is lost, and said once: the container is not to suffer."""
+    """Writes a log.
+
+    Output that cannot be written is lost and logged once, so that a full disk does not stop the container.
+    """
 
     def __init__(self, path: Path, clock: Clock, *, file_bytes_max: int = FILE_BYTES_MAX) -> None:
-        """Raises `OSError` when the file cannot be made."""
+        """Create the file. Raises `OSError`."""
         self.path = path
         self.is_closed = False
         self._clock = clock
@@ -52,7 +55,7 @@ class LogFile:
         self._size_bytes = os.fstat(self._fd).st_size
 
     def write(self, stream: str, data: bytes) -> None:
-        """Add output of `stdout` or `stderr`; a line is written when it is complete or too long."""
+        """Add output of `stdout` or `stderr`. A line is written when it is complete or too long."""
         lines = (self._unfinished[stream] + data).split(b"\n")
         rest = lines.pop()
         stamp = log_time(self._clock.now()) + b" " + stream.encode()
@@ -65,7 +68,7 @@ class LogFile:
             self._append(entries)
 
     def close(self) -> None:
-        """The container has ended, all its output is written. May be called twice."""
+        """Write the last lines after the container has ended, and close the file. May be called twice."""
         if self.is_closed:
             return
         stamp = log_time(self._clock.now())
@@ -77,7 +80,7 @@ class LogFile:
         self._wake()
 
     async def changed(self) -> None:
-        """Something is added from now on, or it is closed."""
+        """Wait until an entry is added, or the log is closed."""
         if not self.is_closed:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
@@ -98,7 +101,7 @@ class LogFile:
             self._is_failing = False
         except OSError as error:
             if not self._is_failing:
-                _log.warning("output of a container is lost: %s cannot be written: %s", self.path, error)
+                _log.warning("cannot write log %s, dropping the container's output: %s", self.path, error)
             self._is_failing = True
         self._wake()
 
@@ -112,7 +115,10 @@ class LogFile:
             path.unlink(missing_ok=True)
 
     def _next_name(self) -> Path:
-        """For the file that is full: after all others in order, though a second has many or the clock goes back."""
+        """Return the new name of a full file.
+
+        It sorts after all others, even with several in a second or a clock set back.
+        """
         rotated = log_files(self.path)[:-1]
         newest = rotated[-1].name.removeprefix(f"{self.path.name}.") if rotated else ""
         stamp = self._clock.now().strftime("%Y%m%d-%H%M%S")
@@ -133,7 +139,7 @@ def _open(path: Path) -> int:
 
 
 def _entries(stamp: bytes, lines: list[bytes]) -> bytes:
-    """The entries of complete lines."""
+    """Return the entries of complete lines."""
     if not lines:
         return b""
     full = stamp + b" F "

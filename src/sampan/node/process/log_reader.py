@@ -1,6 +1,6 @@
-"""`read_log`: a log as clients ask for it: its end, from a time on, with times, followed.
+"""`read_log`: reads a part of a log: its last lines, or from a time on; optionally follows it.
 
-Memory: a block of a file and a line at a time, whatever the log's size.
+Memory: one block of a file and one line at a time, whatever the log's size.
 Source: cri-client pkg/logs/{logs,tail}.go (1.36); there, only the newest file is read.
 """
 
@@ -20,13 +20,16 @@ _TAG_AT: Final = len("2006-01-02T15:04:05.000000000Z stdout ")
 
 
 async def read_log(path: Path, options: LogOptions, now: dt.datetime, writer: LogFile | None) -> AsyncIterator[bytes]:
-    """The log whose newest file is `path`; followed until `writer` is closed. Nothing when there is no file."""
+    """Yield the log whose newest file is `path`.
+
+    Follow it until `writer` is closed. Yields nothing if there is no file.
+    """
     cut = _Cut(options, now)
     file = _start(path, options.tail_lines)
     rest = b""
     try:
         while file is not None and not cut.is_full:
-            # Looked at before reading: what was written before the end is read before the end is believed.
+            # Check for the end before reading, so that entries written before the end are not missed.
             may_grow = options.follow and writer is not None and not writer.is_closed
             data = file.read(_BLOCK_BYTES)
             if data:
@@ -50,7 +53,7 @@ async def read_log(path: Path, options: LogOptions, now: dt.datetime, writer: Lo
 
 
 def log_tail(path: Path, *, lines_max: int, bytes_max: int) -> bytes:
-    """The text of the last lines of a log, for the message of a container that has left none."""
+    """Return the last lines of a log, as the message of a container that has not written one."""
     file = _start(path, lines_max)
     if file is None:
         return b""
@@ -63,7 +66,7 @@ def log_tail(path: Path, *, lines_max: int, bytes_max: int) -> bytes:
 
 
 class _Cut:
-    """What of the entries is wanted."""
+    """Selection of entries."""
 
     def __init__(self, options: LogOptions, now: dt.datetime) -> None:
         since = options.since_time
@@ -77,16 +80,16 @@ class _Cut:
 
     @property
     def is_full(self) -> bool:
-        """Whether as many bytes are out as were asked for."""
+        """Whether the byte limit is reached."""
         return self._left is not None and self._left <= 0
 
     def output(self, entries: bytes) -> bytes:
-        """The text of some whole entries."""
+        """Return the text of some whole entries."""
         found: list[bytes] = []
         for entry in entries.split(b"\n"):
             parts = entry.split(b" ", 3)
             if len(parts) != 4:
-                continue  # Nothing of ours, or cut by a crash.
+                continue  # The line is not an entry, or a crash has cut it.
             time, stream, tag, text = parts
             if time < self._since or (self._stream != b"all" and stream != self._stream):
                 continue
@@ -104,7 +107,7 @@ class _Cut:
 
 
 def _start(path: Path, tail_lines: int | None) -> BinaryIO | None:
-    """The file to begin with, at the place to begin at."""
+    """Return the first file to read, and the position in it."""
     left = tail_lines
     oldest: BinaryIO | None = None
     for each in reversed(log_files(path)):
@@ -127,7 +130,7 @@ def _start(path: Path, tail_lines: int | None) -> BinaryIO | None:
 
 
 def _position(file: BinaryIO, size_bytes: int, left: int, *, counts_last: bool) -> tuple[int, int]:
-    """Where the last `left` lines begin, and how many are still to be found in older files; -1 for none."""
+    """Return the position of the last `left` lines (-1 for none), and how many are still to be found in older files."""
     after = size_bytes
     is_last = counts_last
     for start, entry in _entries_backwards(file, size_bytes):
@@ -141,7 +144,7 @@ def _position(file: BinaryIO, size_bytes: int, left: int, *, counts_last: bool) 
 
 
 def _entries_backwards(file: BinaryIO, size_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """The entries with their positions, the last one first."""
+    """Yield the entries with their positions, the last one first."""
     rest = b""
     end = size_bytes
     while end > 0:
@@ -160,14 +163,14 @@ def _entries_backwards(file: BinaryIO, size_bytes: int) -> Iterator[tuple[int, b
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Split after newlines alone."""
+    """Split after newlines only."""
     lines = [line + b"\n" for line in data.split(b"\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
 
 
 def _file_after(file: BinaryIO, path: Path) -> BinaryIO | None:
-    """The file that was begun after this one; None when it is the newest."""
+    """Return the file that follows this one; None for the newest."""
     own = os.fstat(file.fileno()).st_ino
     newer: BinaryIO | None = None
     for each in reversed(log_files(path)):

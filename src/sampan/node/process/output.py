@@ -1,6 +1,6 @@
-"""`Output`: what a container writes, for one client that looks on; `Audience`: all of them.
+"""`Output`: a container's output for one attached client. `Audience`: all attached clients.
 
-Bound: `BUFFER_BYTES_MAX` wait for a client. One that is slower is told so and gets no more: the container goes on.
+Bound: `BUFFER_BYTES_MAX` for each client. A slower client gets a notice and is detached; the container is not delayed.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ _NOTICE: Final = b"\n[the client was too slow: output after this is not shown]\n
 
 
 class Output:
-    """One stream for one client. Read by one task at a time."""
+    """One stream for one client. Only one task may read it at a time."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -20,7 +20,7 @@ class Output:
         self._arrived = asyncio.Event()
 
     def put(self, data: bytes) -> None:
-        """More of it."""
+        """Add output."""
         if self._has_ended:
             return
         if len(self._buffer) + len(data) > BUFFER_BYTES_MAX:
@@ -30,12 +30,12 @@ class Output:
         self._arrived.set()
 
     def end(self) -> None:
-        """There is no more; what waits can still be read."""
+        """End the stream. Buffered output can still be read."""
         self._has_ended = True
         self._arrived.set()
 
     async def read(self) -> bytes:
-        """At least a byte; nothing at the end."""
+        """Return at least one byte; nothing at the end."""
         while not self._buffer and not self._has_ended:
             self._arrived.clear()
             await self._arrived.wait()
@@ -45,14 +45,14 @@ class Output:
 
 
 class Audience:
-    """Who is told what a container writes."""
+    """Clients that are attached to a container."""
 
     def __init__(self) -> None:
         self._outputs: list[tuple[str, Output]] = []
         self._ended: set[str] = set()
 
     def join(self, stream: str) -> tuple[Output, Callable[[], None]]:
-        """What comes on `stdout` or `stderr` from now on, and how to leave; leaving twice does nothing."""
+        """Return the future output on `stdout` or `stderr`, and a function to leave. It may be called twice."""
         output = Output()
         if stream in self._ended:
             output.end()
@@ -67,13 +67,13 @@ class Audience:
         return output, leave
 
     def tell(self, stream: str, data: bytes) -> None:
-        """The container has written something."""
+        """Pass output of the container to all clients."""
         for name, output in self._outputs:
             if name == stream:
                 output.put(data)
 
     def end(self, stream: str) -> None:
-        """The container writes no more there."""
+        """End a stream for all clients."""
         self._ended.add(stream)
         for name, output in self._outputs:
             if name == stream:

@@ -1,6 +1,6 @@
-"""The agent's ends of a process's streams: `ReadEnd`, `WriteEnd`. A terminal's master is one of each.
+"""The agent's ends of a process's streams: `ReadEnd`, `WriteEnd`. The master of a terminal has one of each.
 
-Back-pressure: nothing is read before it is asked for, so a process whose output nobody wants waits.
+Back-pressure: data is read only on request, so a process whose output is not read blocks.
 """
 
 import asyncio
@@ -11,10 +11,10 @@ CHUNK_BYTES: Final = 1 << 16
 
 
 class ReadEnd:
-    """What a process writes. Used by one task at a time; owns the descriptor."""
+    """Output of a process. Only one task may use it at a time. It owns the descriptor."""
 
     def __init__(self, fd: int) -> None:
-        """`fd`: of a pipe or of a terminal's master."""
+        """`fd`: of a pipe, or of the master of a terminal."""
         os.set_blocking(fd, False)
         self._fd = fd
         self._waiter: asyncio.Future[None] | None = None
@@ -22,7 +22,7 @@ class ReadEnd:
         self._closed = False
 
     async def read(self) -> bytes:
-        """At least a byte; nothing at the end, or after `close`."""
+        """Return at least one byte; nothing at the end, or after `close`."""
         while not self._closed:
             try:
                 data = os.read(self._fd, CHUNK_BYTES)
@@ -32,19 +32,19 @@ class ReadEnd:
                     continue
                 data = b""
             except OSError:
-                data = b""  # EIO: nobody has the terminal open any more.
+                data = b""  # EIO: no process has the terminal open any more.
             if not data:
                 self.close()
             return data
         return b""
 
     def finish(self) -> None:
-        """What is there can still be read; nothing more is waited for, though others may have the other end open."""
+        """End after the data that is available now, even if other processes still have the stream open."""
         self._is_last = True
         _wake(self._waiter)
 
     def close(self) -> None:
-        """Read no more; who waits is told the end."""
+        """Stop reading. A pending read returns the end."""
         if not self._closed:
             self._closed = True
             _wake(self._waiter)
@@ -63,10 +63,10 @@ class ReadEnd:
 
 
 class WriteEnd:
-    """What a process reads. Owns the descriptor."""
+    """Input of a process. It owns the descriptor."""
 
     def __init__(self, fd: int, end_of_file: bytes = b"") -> None:
-        """`end_of_file` is written before the end is closed: a terminal knows no other end of its input."""
+        """`end_of_file` is written before the end is closed, because a terminal has no other way to end its input."""
         os.set_blocking(fd, False)
         self._fd = fd
         self._end_of_file = end_of_file
@@ -75,7 +75,7 @@ class WriteEnd:
         self._closed = False
 
     async def write(self, data: bytes) -> None:
-        """Waits while the process does not read. What comes after the end is lost."""
+        """Write data. Waits while the process does not read. Data after the end is dropped."""
         async with self._lock:
             while data and not self._closed:
                 try:
@@ -83,15 +83,15 @@ class WriteEnd:
                 except BlockingIOError:
                     await self._writable()
                 except OSError:
-                    self._close()  # EPIPE: nobody reads it any more.
+                    self._close()  # EPIPE: no process reads it any more.
 
     async def finish(self) -> None:
-        """The end of the input, after all that was written."""
+        """End the input after all data that was written."""
         await self.write(self._end_of_file)
         self.close()
 
     def close(self) -> None:
-        """Give up at once; who waits goes on."""
+        """Close at once. A pending write returns."""
         if not self._closed:
             self._close()
 

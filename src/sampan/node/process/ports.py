@@ -1,4 +1,4 @@
-"""Connections to ports on which containers listen: in the machine's network."""
+"""Connections to ports of containers, which listen in the machine's network."""
 
 import os
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from sampan.node.sessions import Connection
 
 
 async def connect(addresses: Sequence[str], port: int) -> Connection:
-    """Connect to the first of the addresses where somebody listens. Raises `OSError`, which says what was tried."""
+    """Connect to the first address that accepts. Raises `OSError` that lists the attempts."""
     last: OSError | None = None
     for address in dict.fromkeys(addresses):
         try:

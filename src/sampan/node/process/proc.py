@@ -1,6 +1,6 @@
-"""What /proc tells of processes: when they began, whose they are, what they use.
+"""Facts about processes from /proc: start time, parents, resource usage.
 
-Concurrency: plain reads, of which each may find a process gone. `ProcessTable.read` takes some 20 µs a process.
+Concurrency: plain reads; each may find that a process has ended. `ProcessTable.read` takes about 20 µs a process.
 """
 
 import os
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 MARK: Final = "SAMPAN_CONTAINER_ID"
-"""The environment variable by which processes of a container are known, wherever they went."""
+"""Environment variable that identifies the processes of a container, even after they have left its process group."""
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _ROUNDS_MAX: Final = 50
@@ -20,21 +20,21 @@ _ROUNDS_MAX: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class ProcessStat:
-    """A line of /proc/<pid>/stat."""
+    """Line of /proc/<pid>/stat."""
 
     pid: int
     parent: int
     session: int
     state: str
     cpu_s: float
-    """With that of the children it has waited for."""
+    """Including the children that it has waited for."""
     memory_bytes: int
     start_ticks: int
-    """Since the machine's start: with the pid, a name that is never given twice."""
+    """Since the machine's start. Together with the pid it is unique."""
 
 
 def process_stat(pid: int) -> ProcessStat | None:
-    """None when there is no such process."""
+    """Return the line of a process; None if it does not exist."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             text = file.read()
@@ -53,19 +53,19 @@ def process_stat(pid: int) -> ProcessStat | None:
 
 
 def boot_id() -> str:
-    """Names this run of the machine's kernel."""
+    """Return the id of this boot of the machine."""
     with open("/proc/sys/kernel/random/boot_id") as file:
         return file.read().strip()
 
 
 def processes() -> list[ProcessStat]:
-    """All of the machine, zombies too."""
+    """Read all processes of the machine, including zombies."""
     found = (process_stat(int(name)) for name in os.listdir("/proc") if name.isdigit())
     return [each for each in found if each is not None]
 
 
 def family(table: Iterable[ProcessStat], pid: int) -> list[ProcessStat]:
-    """A process, its session and all that they have started and that still knows its parent."""
+    """Return a process, its session, and all descendants whose parents are known."""
     children: dict[int, list[ProcessStat]] = {}
     found: dict[int, ProcessStat] = {}
     for each in table:
@@ -82,9 +82,10 @@ def family(table: Iterable[ProcessStat], pid: int) -> list[ProcessStat]:
 
 
 def handles_signal(pid: int, number: int) -> bool:
-    """Whether a process catches, ignores or blocks a signal.
+    """Return whether a process catches, ignores or blocks a signal.
 
-    One that does none of this ends by it, unless it is the first of a process namespace: there the kernel drops it.
+    Without that, the signal ends it, except the first process of a process namespace: there the kernel drops the
+    signal.
     """
     try:
         with open(f"/proc/{pid}/status") as file:
@@ -96,16 +97,16 @@ def handles_signal(pid: int, number: int) -> bool:
 
 
 def kill_marked(mark: str, deadline_s: float = 2.0) -> None:
-    """End all processes that have this container's mark in their environment, and wait until they are gone.
+    """Kill all processes that have this container's mark in their environment, and wait until they have ended.
 
-    Blocks up to `deadline_s`. Who is started meanwhile is found as well.
+    Blocks up to `deadline_s`. Processes that are started meanwhile are found as well.
     """
     needle = f"{MARK}={mark}".encode()
     _kill_until_gone(lambda pid: needle in _environment(pid).split(b"\0"), deadline_s)
 
 
 def kill_family(pid: int, start_ticks: int, deadline_s: float = 2.0) -> None:
-    """End the process with this number, if it is still the one that began at `start_ticks`, with its family."""
+    """Kill the process with this number and its family, if it is still the one that started at `start_ticks`."""
     stat = process_stat(pid)
     if stat is None or stat.start_ticks != start_ticks:
         return
@@ -140,14 +141,14 @@ def _kill_until_gone(is_meant: Callable[[int], bool], deadline_s: float) -> None
 
 
 def _killed(pid: int, is_meant: Callable[[int], bool]) -> int:
-    """Kill a process if it is meant; gives a descriptor of it, 0 if it is not."""
+    """Kill a process if it is the expected one. Returns a descriptor of it, or 0."""
     if pid == os.getpid() or not is_meant(pid):
         return 0
     try:
         pidfd = os.pidfd_open(pid)
     except ProcessLookupError:
         return 0
-    # The descriptor is of the process that was looked at only if that one is still there.
+    # The number may have been reused before the descriptor was opened, so check the start time again.
     if is_meant(pid):
         try:
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
@@ -159,7 +160,7 @@ def _killed(pid: int, is_meant: Callable[[int], bool]) -> int:
 
 
 def _environment(pid: int) -> bytes:
-    """Nothing of a process that has ended, or is another user's."""
+    """Return nothing for a process that has ended, or that belongs to another user."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return file.read()

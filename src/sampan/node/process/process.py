@@ -1,6 +1,6 @@
-"""`Process`: a process that this program started, known by a descriptor, so that no other is ever meant by its number.
+"""`Process`: child process identified by a pidfd, so that a reused pid can never be signalled.
 
-Concurrency: `wait` may be awaited by several tasks; the exit is told by the descriptor becoming readable.
+Concurrency: several tasks may await `wait`. The pidfd becomes readable when the process ends.
 """
 
 import asyncio
@@ -9,14 +9,14 @@ import signal
 from collections.abc import Callable
 
 _LOST: int = 255
-"""The exit code of a process that somebody else has waited for."""
+"""Exit code of a process that other code has reaped."""
 
 
 class Process:
-    """A child of this process. It is reaped when it has ended, whether somebody waits for it or not."""
+    """Child of this process. It is reaped as soon as it ends, whether a task waits for it or not."""
 
     def __init__(self, pid: int) -> None:
-        """To be made in the running loop, before the process can have been reaped. Raises `OSError`."""
+        """Construct it in the running loop before the process can have been reaped. Raises `OSError`."""
         self.pid = pid
         self._exit_code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._pidfd = os.pidfd_open(pid)
@@ -24,29 +24,29 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its exit code is known."""
+        """Whether the exit code is known."""
         return self._exit_code.done()
 
     async def wait(self) -> int:
-        """The exit code; 128 + the signal when a signal ended it."""
+        """Return the exit code; 128 + the signal if a signal ended the process."""
         return await asyncio.shield(self._exit_code)
 
     def on_end(self, callback: Callable[[], object]) -> None:
-        """Have a function called in the loop when it has ended."""
+        """Call a function in the loop when the process has ended."""
         self._exit_code.add_done_callback(lambda _: callback())
 
     def send_signal(self, number: int) -> None:
-        """Nothing happens once it has ended."""
+        """Send a signal. Does nothing once the process has ended."""
         if not self.has_ended:
             signal.pidfd_send_signal(self._pidfd, number)
 
     def kill_group(self) -> None:
-        """End it and all of its process group; nothing happens once it has ended."""
+        """Kill the process and its process group. Does nothing once the process has ended."""
         if self.has_ended:
             return
         self.send_signal(signal.SIGKILL)
         try:
-            # Its number cannot be another's: it is not reaped yet.
+            # The process is not reaped yet, so the kernel cannot have reused its number.
             os.killpg(self.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass

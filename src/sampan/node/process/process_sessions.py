@@ -1,4 +1,4 @@
-"""Sessions of processes: what `exec` starts, what `attach` looks at."""
+"""Sessions of processes: for `exec` and `attach`."""
 
 import asyncio
 import signal
@@ -13,13 +13,16 @@ from sampan.node.process.stdio import Stdio
 from sampan.node.sessions import Streams
 
 _LINGER_S: Final = 0.3
-"""How long more output of a process that has ended is waited for, while others have its streams open."""
+"""How long to wait for more output of a process that has ended, while other processes have its streams open."""
 _HANG_UP_S: Final = 0.5
-"""How long a process has to end once its client has gone."""
+"""How long a process has to end after its client has disconnected."""
 
 
 class ExecSession:
-    """A process of its own. Output is read as the client takes it: the process waits meanwhile."""
+    """Session of a process that `exec` has started.
+
+    Output is read at the client's speed; the process waits meanwhile.
+    """
 
     def __init__(self, process: Process, stdio: Stdio) -> None:
         self._process = process
@@ -29,33 +32,33 @@ class ExecSession:
         process.on_end(lambda: loop.call_later(_LINGER_S, stdio.finish))
 
     async def write_stdin(self, data: bytes) -> None:
-        """Give it input."""
+        """Write to the process's input."""
         if self._stdio.stdin is not None:
             await self._stdio.stdin.write(data)
 
     async def close_stdin(self) -> None:
-        """The end of the input."""
+        """End the process's input."""
         if self._stdio.stdin is not None:
             await self._stdio.stdin.finish()
 
     async def read_stdout(self) -> bytes:
-        """Its next output."""
+        """Return the next output."""
         return await self._read(self._stdio.stdout)
 
     async def read_stderr(self) -> bytes:
-        """The same of its standard error."""
+        """Return the next output on stderr."""
         return await self._read(self._stdio.stderr)
 
     def resize(self, columns: int, rows: int) -> None:
-        """The size of the terminal."""
+        """Set the size of the terminal."""
         self._stdio.resize(columns, rows)
 
     async def wait(self) -> int:
-        """The exit code."""
+        """Return the exit code."""
         return await self._process.wait()
 
     async def close(self) -> None:
-        """Hang up; what does not end by it is killed."""
+        """Send SIGHUP to the process, and kill it if it does not end."""
         if self._is_closing:
             return
         self._is_closing = True
@@ -74,40 +77,40 @@ class ExecSession:
 
 
 class FailedSession:
-    """A process that could not be started: it says why on its standard error, and has ended."""
+    """Session of a process that could not be started. It has the reason on stderr, and has ended."""
 
     def __init__(self, message: str) -> None:
         self._message = message.encode() + b"\n"
         self._exit_code = 127 if "not found" in message or "no such file" in message else 126
 
     async def write_stdin(self, data: bytes) -> None:
-        """Nobody reads it."""
+        """Drop the data."""
 
     async def close_stdin(self) -> None:
-        """Nobody reads it."""
+        """Do nothing."""
 
     async def read_stdout(self) -> bytes:
-        """There is none."""
+        """Return the end."""
         return b""
 
     async def read_stderr(self) -> bytes:
-        """Why, once."""
+        """Return the reason once."""
         message, self._message = self._message, b""
         return message
 
     def resize(self, columns: int, rows: int) -> None:
-        """There is no terminal."""
+        """Do nothing."""
 
     async def wait(self) -> int:
-        """As shells tell it: 127 where there is no such program, 126 where it cannot be run."""
+        """Return 127 if the program does not exist, and 126 if it cannot be executed, as shells do."""
         return self._exit_code
 
     async def close(self) -> None:
-        """There is nothing to end."""
+        """Do nothing."""
 
 
 class AttachSession:
-    """The streams of a container's own process, from now on. A client that is too slow is cut off with a notice.
+    """Session with a container's main process, from now on. A client that is too slow is detached with a notice.
 
     At the end of the client's input, the container's input ends too (`closes_stdin`), or the client is detached.
     Source: containerd internal/cri/io/container_io.go `Attach` (2.1).
@@ -124,12 +127,12 @@ class AttachSession:
         self._stderr = self._join("stderr", streams.stderr and container.stdio.stderr is not None)
 
     async def write_stdin(self, data: bytes) -> None:
-        """Give it input."""
+        """Write to the container's input."""
         if self._stdin is not None:
             await self._stdin.write(data)
 
     async def close_stdin(self) -> None:
-        """End the container's input, or else detach: the container runs on without this client."""
+        """End the container's input, or detach the client. In both cases the container keeps running."""
         stdin, self._stdin = self._stdin, None
         if stdin is None:
             return
@@ -139,19 +142,19 @@ class AttachSession:
             self._detach()
 
     async def read_stdout(self) -> bytes:
-        """The container's next output."""
+        """Return the container's next output."""
         return await self._stdout.read()
 
     async def read_stderr(self) -> bytes:
-        """The same of its standard error."""
+        """Return the container's next output on stderr."""
         return await self._stderr.read()
 
     def resize(self, columns: int, rows: int) -> None:
-        """The size of the container's terminal."""
+        """Set the size of the container's terminal."""
         self._container.stdio.resize(columns, rows)
 
     async def wait(self) -> int:
-        """The exit code of the container; 0 as soon as the client is detached."""
+        """Return the container's exit code; 0 as soon as the client is detached."""
         ended = asyncio.ensure_future(self._container.ended())
         detached = asyncio.ensure_future(self._detached.wait())
         try:
@@ -162,7 +165,7 @@ class AttachSession:
             detached.cancel()
 
     async def close(self) -> None:
-        """Stop reading the output; the container runs on."""
+        """Detach the client. The container keeps running."""
         self._detach()
         if self._closes_stdin:
             await self.close_stdin()

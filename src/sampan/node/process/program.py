@@ -1,4 +1,4 @@
-"""What a container runs: its image and its configuration together, for one of the two ways to run it."""
+"""`program_of`: combines an image and a container's configuration into a program, with or without namespaces."""
 
 import os
 import resource
@@ -24,23 +24,23 @@ class Wanted:
     """One run of a container."""
 
     mark: str
-    """By which its processes are known."""
+    """Id of the container. It marks all processes of the run."""
     directory: Path
-    """Of this run alone."""
+    """Directory of this run."""
     image: Image
     config: ContainerConfig
     namespaces: bool
     root: str = ""
-    """The agent's directory, which the container does not see."""
+    """The agent's directory, which is hidden from the container."""
 
 
 def message_file(directory: Path) -> Path:
-    """What the container sees at its terminationMessagePath."""
+    """Return the file that the container sees at its terminationMessagePath."""
     return directory / "termination-log"
 
 
 def program_of(wanted: Wanted) -> Program:
-    """What to launch; makes what it needs in the run's directory. Raises `LaunchError`, `OSError`."""
+    """Return the program to launch, and create its files in the run's directory. Raises `LaunchError`, `OSError`."""
     image, config = wanted.image, wanted.config
     wanted.directory.mkdir(parents=True, exist_ok=True)
     mounts = [*config.mounts, *_own_mounts(wanted)]
@@ -75,7 +75,7 @@ def program_of(wanted: Wanted) -> Program:
 
 
 def _let_in(wanted: Wanted, ids: tuple[int, int]) -> None:
-    """Without namespaces: let the container's user reach the directories of its own Pod by their paths."""
+    """Let the container's user traverse the directories of its own Pod. Only without namespaces."""
     pod = wanted.directory.parents[2]
     for directory in (pod.parent, pod.parent.parent):
         directory.chmod(directory.stat().st_mode & 0o777 | 0o001)
@@ -85,7 +85,7 @@ def _let_in(wanted: Wanted, ids: tuple[int, int]) -> None:
 
 
 def exec_program(program: Program, image: Image, argv: Sequence[str], *, tty: bool, pid: int) -> Program:
-    """Another program beside that of a container, which runs as process `pid`."""
+    """Return a program for `exec` in the container whose main process is `pid`."""
     env = {"TERM": "xterm", **program.env} if tty else program.env
     if program.view is not None:
         return replace(program, argv=argv, env=env, tty=tty, view=None, join=pid)
@@ -93,14 +93,14 @@ def exec_program(program: Program, image: Image, argv: Sequence[str], *, tty: bo
 
 
 def _of_image(argv: Sequence[str], image: Image) -> Sequence[str]:
-    """Without namespaces: a program of the image by its path there, if it has one."""
+    """Return the path of a program in the image's directory, if it exists. Only without namespaces."""
     own = image.directory + argv[0]
     is_own = not image.is_host and argv[0].startswith("/") and os.path.exists(own)
     return [own, *argv[1:]] if is_own else argv
 
 
 def _image_first(env: Mapping[str, str], image: Image) -> Mapping[str, str]:
-    """Without namespaces: programs of the image are found before those of the machine."""
+    """Return a PATH that prefers the image's programs to the machine's. Only without namespaces."""
     if image.is_host:
         return env
     path = ":".join(image.directory + each for each in env["PATH"].split(":"))
@@ -108,7 +108,7 @@ def _image_first(env: Mapping[str, str], image: Image) -> Mapping[str, str]:
 
 
 def signal_of(name: str) -> int:
-    """The number of `SIGUSR1`, `USR1` or `10`; that of SIGTERM for none and for one that is not known."""
+    """Return the number of `SIGUSR1`, `USR1` or `10`. Returns that of SIGTERM for an empty or unknown name."""
     try:
         if name.isdigit():
             return signal.Signals(int(name)).value
@@ -118,7 +118,7 @@ def signal_of(name: str) -> int:
 
 
 def _argv(image: Image, config: ContainerConfig) -> list[str]:
-    """As Kubernetes puts command, args, entrypoint and cmd together."""
+    """Combine command, args, entrypoint and cmd as Kubernetes does."""
     if config.command:
         return [*config.command, *config.args]
     argv = [*image.entrypoint, *(config.args or image.cmd)]
@@ -146,10 +146,11 @@ def _ids(image: Image, config: ContainerConfig) -> tuple[int, int] | None:
 
 
 def _limits(config: ContainerConfig) -> list[tuple[int, int, int]]:
-    """No core files; of memory what a process may have for its own data.
+    """Return the limits of a process: no core files, and a maximum for its data segment.
 
-    RLIMIT_AS would also count what is only reserved or mapped, so that runtimes that reserve much do not start. It
-    holds for each process, not for the container, and allocations fail where a cgroup would have killed.
+    RLIMIT_AS would also count reserved and mapped memory, so programs that reserve much would not start. Unlike a
+    cgroup, the limit holds for each process instead of the container, and allocations fail instead of killing the
+    container.
     """
     limits = [(resource.RLIMIT_CORE, 0, 0)]
     if config.memory_limit_bytes is not None:

@@ -1,7 +1,6 @@
-"""What an agent that was killed has left: its processes are ended, its records told, its directories deleted.
+"""`recover`: cleans up after an agent that was killed, and restores the records of its containers.
 
-A container does not outlive its agent: its output would have nobody to go to. The restart policy decides what runs
-again, so nothing runs twice.
+A container does not outlive its agent, because its output would be lost. The restart policy decides what runs again.
 """
 
 import datetime as dt
@@ -10,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from sampan.node.process.proc import boot_id, kill_family, kill_marked
-from sampan.node.process.state import KeptContainer, KeptSandbox, State
+from sampan.node.process.state import State, StoredContainer, StoredSandbox
 from sampan.node.runtime import ContainerRecord
 from sampan.node.status_records import KILLED_REASON
 
@@ -20,22 +19,22 @@ _MESSAGE: Final = "the node agent ended while the container was running"
 
 def recover(
     state: State, uids: Iterable[str], now: dt.datetime
-) -> Iterable[tuple[KeptSandbox, Mapping[str, ContainerRecord]]]:
-    """The Pods of `uids` that were here, with their containers, all of which have ended; all others are deleted.
+) -> Iterable[tuple[StoredSandbox, Mapping[str, ContainerRecord]]]:
+    """Return the stored Pods among `uids`, with their containers as ended; delete all other Pods.
 
-    Blocks until what was left running is gone, as a rule some milliseconds.
+    Blocks until processes that still run have been killed, usually some milliseconds.
     """
     wanted = set(uids)
     boot = boot_id()
     found = []
     for sandbox in list(state.sandboxes()):
         records = {}
-        for kept in state.containers(sandbox.uid):
-            if kept.record.is_running:
-                kept = _end(kept, boot, now)
+        for stored in state.containers(sandbox.uid):
+            if stored.record.is_running:
+                stored = _end(stored, boot, now)
                 if sandbox.uid in wanted:
-                    state.keep_container(sandbox.uid, kept)
-            records[kept.record.name] = kept.record
+                    state.store_container(sandbox.uid, stored)
+            records[stored.record.name] = stored.record
         if sandbox.uid in wanted:
             found.append((sandbox, records))
         else:
@@ -43,13 +42,13 @@ def recover(
     return found
 
 
-def _end(kept: KeptContainer, boot: str, now: dt.datetime) -> KeptContainer:
-    if kept.boot_id == boot:
-        kill_family(kept.pid, kept.start_ticks)
-        if kept.mark:
-            kill_marked(kept.mark)
+def _end(stored: StoredContainer, boot: str, now: dt.datetime) -> StoredContainer:
+    if stored.boot_id == boot:
+        kill_family(stored.pid, stored.start_ticks)
+        if stored.mark:
+            kill_marked(stored.mark)
     record = replace(
-        kept.record,
+        stored.record,
         finished_at=now,
         ready=False,
         started=False,
@@ -57,4 +56,4 @@ def _end(kept: KeptContainer, boot: str, now: dt.datetime) -> KeptContainer:
         reason=KILLED_REASON,
         message=_MESSAGE,
     )
-    return KeptContainer(record)
+    return StoredContainer(record)

@@ -1,6 +1,6 @@
-"""A directory that stands for a container's root where there are no namespaces: volumes and the image, by links.
+"""Root directory of a container without namespaces: links to its volumes and to the image.
 
-The program sees the machine's own root; it finds its volumes below `$SAMPAN_ROOT` and, by relative paths, below its
+The program sees the machine's own root. It finds its volumes below `$SAMPAN_ROOT` and, by relative paths, below its
 working directory. Nothing outside of the directory is changed.
 """
 
@@ -15,7 +15,7 @@ from sampan.node.sessions import Mount
 
 
 def make_root(root: Path, image: Image, mounts: Sequence[Mount]) -> None:
-    """Fill the directory, which is made. Raises `OSError`."""
+    """Create and fill the directory. Raises `OSError`."""
     root.mkdir(parents=True, exist_ok=True)
     if not image.is_host:
         _link_entries(Path(image.directory), root)
@@ -24,7 +24,7 @@ def make_root(root: Path, image: Image, mounts: Sequence[Mount]) -> None:
 
 
 def working_directory(root: Path, image: Image, path: str) -> str:
-    """Where the program begins: `path` in the container's root, made if it is nowhere; the root itself for none."""
+    """Return the working directory for `path` in the container's root. It is created if it does not exist."""
     inside = root / path.lstrip("/")
     if not inside.is_dir():
         if image.is_host and os.path.isdir(path):
@@ -34,9 +34,9 @@ def working_directory(root: Path, image: Image, path: str) -> str:
 
 
 def delete_tree(directory: Path) -> None:
-    """Delete a directory with all that is in it, also what may not be entered. Links are not followed.
+    """Delete a directory tree, even if it has directories without permissions. Links are not followed.
 
-    Nothing happens when there is none; what cannot be deleted stays.
+    Does nothing if the directory does not exist. Entries that cannot be deleted stay.
     """
     shutil.rmtree(directory, ignore_errors=True)
     if not directory.exists():
@@ -51,10 +51,10 @@ def delete_tree(directory: Path) -> None:
 
 
 def _link(root: Path, container_path: str, target: Path) -> None:
-    """Have a path below the root lead to `target`; links to directories on the way become directories of links."""
+    """Make a path below the root lead to `target`. Links to directories on the way become directories of links."""
     parts = [part for part in container_path.split("/") if part not in ("", ".")]
     if not parts or ".." in parts:
-        raise OSError(f"nothing can be mounted at {container_path}")
+        raise OSError(f"cannot mount anything at {container_path}")
     place = root
     for part in parts[:-1]:
         place /= part

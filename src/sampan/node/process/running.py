@@ -1,7 +1,7 @@
 """`RunningContainer`: one run of a container, from its start to its end.
 
-Concurrency: `supervise` is a task of the runtime's; two tasks in it carry the output to the log and to those who look
-on. The log is never waited for longer than a write takes, those who look on never.
+Concurrency: `supervise` is a task of the runtime. Two tasks in it copy the output to the log and to attached clients. A
+slow disk delays them for the time of a write; a slow client never delays them.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from sampan.node.process.process import Process
 from sampan.node.process.stdio import Stdio
 
 _DRAIN_S: Final = 2.0
-"""How long the output of a container that has ended is waited for, if somebody else has it open."""
+"""How long to wait for the output of a container that has ended, if another process has its streams open."""
 
 
 class RunningContainer:
-    """A container whose program has been started."""
+    """Container whose program has been started."""
 
     def __init__(self, process: Process, stdio: Stdio, log: LogFile, *, program: Program, image: Image) -> None:
         self.process = process
@@ -37,13 +37,13 @@ class RunningContainer:
         self._kill_at_s = 0.0
 
     async def ended(self) -> int:
-        """The exit code, once all output is in the log."""
+        """Return the exit code, once all output is in the log."""
         return await asyncio.shield(self._ended)
 
     async def supervise(self, mark: str) -> int:
-        """See it through to its end; `mark`: of its processes, empty where a namespace holds them.
+        """Supervise the run to its end. `mark` identifies its processes; empty if they are in a process namespace.
 
-        When it is cancelled, the container is killed.
+        Cancellation kills the container.
         """
         drain: asyncio.TimerHandle | None = None
         code = 128 + signal.SIGKILL
@@ -69,12 +69,12 @@ class RunningContainer:
         return code
 
     def stop(self, number: int, grace_s: float) -> None:
-        """Ask it to end, once, by a signal, and kill it after `grace_s`; of several such times the first counts."""
+        """Send a signal once, and kill the container after `grace_s`. A second call has no effect."""
         if self.process.has_ended:
             return
         loop = asyncio.get_running_loop()
         if self._kill_at is None:
-            self._ask(number)
+            self._send(number)
         kill_at_s = loop.time() + max(0.0, grace_s)
         if self._kill_at is None or kill_at_s < self._kill_at_s:
             if self._kill_at is not None:
@@ -83,11 +83,11 @@ class RunningContainer:
             self._kill_at = loop.call_at(kill_at_s, self.process.kill_group)
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the container."""
         self.process.kill_group()
 
-    def _ask(self, number: int) -> None:
-        """The kernel keeps signals that are not handled from the first process of a namespace; it is to end by them."""
+    def _send(self, number: int) -> None:
+        """Send a signal. Kill the first process of a namespace instead if the kernel would drop the signal."""
         if self.program.view is not None and not handles_signal(self.process.pid, number):
             self._ended_by = number
             self.process.send_signal(signal.SIGKILL)
@@ -98,4 +98,4 @@ class RunningContainer:
         while end is not None and (data := await end.read()):
             self.log.write(stream, data)
             self.audience.tell(stream, data)
-            await asyncio.sleep(0)  # Others have their turn, however much there is to read.
+            await asyncio.sleep(0)  # Let other tasks run, even if there is always more to read.

@@ -1,13 +1,13 @@
 """`ProcessRuntime`: containers that are processes of this machine.
 
-Images are directories or the machine itself (images.py). With namespaces (isolation.py) a container sees its image,
-its volumes and its own processes only, and what it writes outside of volumes is lost with it; without, it is a process
-like any other. It is no security boundary either way: the network is the machine's, and so are the Pods' addresses.
+Images are directories or the machine itself (`images.py`). With namespaces (`isolation.py`) a container sees only its
+image, its volumes and its own processes, and its writes outside of volumes are lost at its end. Without namespaces it
+is an ordinary process. Neither is a security boundary. The network and the Pods' addresses are those of the machine.
 
-Concurrency: `run` is the parent of a task per container, which sees it through to its end. A Pod's containers are
-started one at a time. `run` must be running before a container is started (starts wait for it), in the thread in
-which it stays: when that ends, the kernel ends the containers; when `run` is cancelled, they are stopped.
-Guarantees: a container is recorded on disk before its program runs; `recover` ends what a killed agent has left.
+Concurrency: `run` is the parent of one task for each container. A Pod's containers are started one at a time. Starts
+wait until `run` runs. When the thread of `run` ends, the kernel kills the containers; when `run` is cancelled, it stops
+them.
+Guarantees: a container is recorded on disk before its program runs. `recover` kills what a killed agent has left.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from sampan.node.process.process_sessions import AttachSession, ExecSession, Fai
 from sampan.node.process.program import Wanted, exec_program, message_file, program_of, signal_of
 from sampan.node.process.recovery import recover
 from sampan.node.process.running import RunningContainer
-from sampan.node.process.state import KeptContainer, KeptSandbox, State
+from sampan.node.process.state import State, StoredContainer, StoredSandbox
 from sampan.node.process.stdio import open_stdio
 from sampan.node.process.usage import UsageMeter
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
@@ -47,14 +47,14 @@ _MESSAGE_BYTES_MAX: Final = 4096
 _LOG_MESSAGE_BYTES_MAX: Final = 2048
 _LOG_MESSAGE_LINES_MAX: Final = 80
 _END_S: Final = 2.0
-"""How long containers have to end when the agent does."""
+"""How long containers have to end during the agent's shutdown."""
 
 _log = logging.getLogger("sampan.node")
 
 
 @dataclass(slots=True)
 class _Slot:
-    """A container of a Pod: its newest run."""
+    """Newest run of one container."""
 
     record: ContainerRecord
     config: ContainerConfig = field(default_factory=ContainerConfig)
@@ -63,19 +63,19 @@ class _Slot:
 
 @dataclass(slots=True)
 class _Sandbox:
-    """A Pod here."""
+    """Pod on this node."""
 
-    kept: KeptSandbox
+    stored: StoredSandbox
     slots: dict[str, _Slot] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def key(self) -> str:
-        return f"{self.kept.namespace}/{self.kept.name}"
+        return f"{self.stored.namespace}/{self.stored.name}"
 
 
 class ProcessRuntime:
-    """The runtime of a node whose containers are processes."""
+    """Runtime of a node whose containers are processes."""
 
     def __init__(
         self,
@@ -88,8 +88,9 @@ class ProcessRuntime:
         isolation: Isolation = "auto",
         memory: TmpfsMounts | None = None,
     ) -> None:
-        """`root`: of this runtime alone. `changed` is called with the key of a Pod of which a container has ended.
-        `memory`: the tmpfs mounts below the root, which end with `run`.
+        """`root`: directory of this runtime alone. `changed` is called with the key of a Pod whose container has ended.
+
+        `memory`: the tmpfs mounts below the root, which are unmounted when `run` ends.
         """
         self._root = root.absolute()
         self._memory = TmpfsMounts(root) if memory is None else memory
@@ -107,7 +108,7 @@ class ProcessRuntime:
 
     @property
     def version(self) -> str:
-        """It has none of its own."""
+        """Name and a constant, because the runtime has no version."""
         return f"{NAME}://1.0.0"
 
     @property
@@ -116,7 +117,7 @@ class ProcessRuntime:
         return True
 
     async def run(self) -> None:
-        """See containers through until cancelled; then all are stopped."""
+        """Supervise containers until cancelled, then stop them all."""
         try:
             async with asyncio.TaskGroup() as self._group:
                 if self._isolation == "auto":
@@ -133,27 +134,27 @@ class ProcessRuntime:
             self._launcher.close()
 
     async def recover(self, pods: Sequence[Pod]) -> None:
-        """End what a killed agent has left, and read its records.
+        """Kill what a killed agent has left, and read its records.
 
         Containers that only the Pod's status reports (another runtime ran them, or the directory was deleted) count as
-        terminated, so that the restart policy decides and restart counts go on.
+        terminated, so that the restart policy decides and restart counts continue.
         """
         now = self._clock.now()
         self._memory.reset()
         self._state.make_private()
-        for kept, records in recover(self._state, (pod.metadata.uid for pod in pods), now):
+        for stored, records in recover(self._state, (pod.metadata.uid for pod in pods), now):
             slots = {name: _Slot(record) for name, record in records.items()}
-            self._sandboxes[kept.uid] = _Sandbox(kept, slots)
+            self._sandboxes[stored.uid] = _Sandbox(stored, slots)
         for pod in pods:
             if pod.metadata.uid in self._sandboxes or pod.has_ended:
                 continue
             for record in status_records(pod):
                 sandbox, ended = self._sandbox(pod), lost(record, now)
                 sandbox.slots[record.name] = _Slot(ended)
-                self._keep(sandbox, KeptContainer(ended))
+                self._store(sandbox, StoredContainer(ended))
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
-        """The machine's network is the Pod's."""
+        """Return the address of the machine."""
         self._sandbox(pod)
         return (self._host_ip,)
 
@@ -196,18 +197,18 @@ class ProcessRuntime:
             except (LaunchError, ImageError, OSError, ValueError) as error:
                 message = f"failed to start container: {error}"
                 slot.record = _ended(slot.record, self._clock.now(), START_ERROR, "StartError", message)
-                self._keep(sandbox, KeptContainer(slot.record))
+                self._store(sandbox, StoredContainer(slot.record))
             sandbox.slots[container.name] = slot
             if slot.running is not None:
-                self._spawn(self._see_through(sandbox, slot, slot.running))
+                self._spawn(self._supervise(sandbox, slot, slot.running))
 
     def containers(self, uid: str) -> Mapping[str, ContainerRecord]:
-        """The containers by name."""
+        """Return the containers by name."""
         sandbox = self._sandboxes.get(uid)
         return {} if sandbox is None else {name: slot.record for name, slot in sandbox.slots.items()}
 
     async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:
-        """By their stop signal; they are killed after `grace_s`, with all that they have started."""
+        """Send the stop signals, and kill the containers with all their descendants after `grace_s`."""
         sandbox = self._sandboxes.get(pod.metadata.uid)
         for name in names if sandbox is not None else ():
             slot = sandbox.slots.get(name) if sandbox is not None else None
@@ -216,10 +217,10 @@ class ProcessRuntime:
                 slot.running.stop(number, grace_s)
 
     async def stop_sandbox(self, uid: str) -> None:
-        """There is nothing to give back."""
+        """Do nothing: a sandbox has no resources."""
 
     async def remove_sandbox(self, uid: str) -> None:
-        """Kill what runs, delete all that is on disk, volumes too."""
+        """Kill all containers of a Pod, and delete its files and volumes."""
         sandbox = self._sandboxes.get(uid)
         if sandbox is None:
             return
@@ -229,11 +230,11 @@ class ProcessRuntime:
                 each.kill()
             for each in running:
                 await each.ended()
-            await asyncio.to_thread(self._state.drop_sandbox, sandbox.kept)
+            await asyncio.to_thread(self._state.drop_sandbox, sandbox.stored)
             self._sandboxes.pop(uid, None)
 
     async def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
-        """A container's log. Raises `LookupError`."""
+        """Yield a container's log. Raises `LookupError`."""
         sandbox, slot = self._slot(pod, container)
         run = slot.record.restart_count
         writer = slot.running.log if slot.running is not None else None
@@ -242,12 +243,15 @@ class ProcessRuntime:
                 message = f'previous terminated container "{container}" in pod "{pod.metadata.name}" not found'
                 raise LookupError(message)
             run, writer = slot.record.previous.restart_count, None
-        path = self._state.log_path(sandbox.kept, container, run)
+        path = self._state.log_path(sandbox.stored, container, run)
         async for part in read_log(path, options, self._clock.now(), writer):
             yield part
 
     async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
-        """In the container's namespaces, with its user, environment and working directory. Raises `LookupError`."""
+        """Start a process with the container's namespaces, user, environment and working directory.
+
+        Raises `LookupError`.
+        """
         running = self._running(pod, container)
         program = exec_program(running.program, running.image, list(command), tty=streams.tty, pid=running.process.pid)
         stdio = open_stdio(streams)
@@ -261,19 +265,19 @@ class ProcessRuntime:
             raise
 
     async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
-        """What the container writes from now on. Raises `LookupError`."""
+        """Return a session with the container's future output. Raises `LookupError`."""
         running = self._running(pod, container)
         config = self._slot(pod, container)[1].config
         return AttachSession(running, streams, closes_stdin=config.stdin_once and not config.tty)
 
     async def port_forward(self, pod: Pod, port: int) -> Connection:
-        """A port of the machine. Raises `OSError`, `LookupError`."""
+        """Connect to a port of the machine. Raises `OSError`, `LookupError`."""
         if pod.metadata.uid not in self._sandboxes:
             raise LookupError(f'pod "{pod.metadata.name}" not found')
         return await connect(("127.0.0.1", self._host_ip), port)
 
     async def usage(self, uid: str) -> Mapping[str, Usage]:
-        """CPU time and resident memory of its running containers."""
+        """Return CPU time and resident memory of the Pod's running containers."""
         sandbox = self._sandboxes.get(uid)
         slots = {} if sandbox is None else sandbox.slots
         return self._meter.usage({name: each.running.process.pid for name, each in slots.items() if each.running})
@@ -282,74 +286,74 @@ class ProcessRuntime:
 
     async def _start(self, sandbox: _Sandbox, slot: _Slot, image: Image) -> RunningContainer:
         """Start the program of a new run. Raises `LaunchError`, `OSError`."""
-        record, uid = slot.record, sandbox.kept.uid
+        record, uid = slot.record, sandbox.stored.uid
         in_namespaces = self._isolation == "namespaces"
         mark = "" if in_namespaces else record.id
         directory = self._state.run_directory(uid, record.name, record.restart_count)
         directory.mkdir(parents=True, exist_ok=True)
-        await asyncio.to_thread(self._state.drop_runs, sandbox.kept, record.name, record.restart_count)
+        await asyncio.to_thread(self._state.drop_runs, sandbox.stored, record.name, record.restart_count)
         program = program_of(Wanted(record.id, directory, image, slot.config, in_namespaces, str(self._root)))
 
         def recorded(pid: int) -> None:
             stat = process_stat(pid)
             start_ticks = stat.start_ticks if stat is not None else 0
-            self._state.keep_container(uid, KeptContainer(record, pid, start_ticks, boot_id(), mark))
+            self._state.store_container(uid, StoredContainer(record, pid, start_ticks, boot_id(), mark))
 
         config = slot.config
-        log = LogFile(self._state.log_path(sandbox.kept, record.name, record.restart_count), self._clock)
+        log = LogFile(self._state.log_path(sandbox.stored, record.name, record.restart_count), self._clock)
         stdio = open_stdio(Streams(stdin=config.stdin, tty=config.tty))
         try:
             process = await self._launcher.launch(program, stdio, recorded)
             if not self._is_running.is_set():
                 process.kill_group()
-                raise LaunchError("the node agent is ending")
+                raise LaunchError("the node agent is shutting down")
         except BaseException:
             stdio.close()
             log.close()
             raise
         return RunningContainer(process, stdio, log, program=program, image=image)
 
-    async def _see_through(self, sandbox: _Sandbox, slot: _Slot, running: RunningContainer) -> None:
-        """Wait for its end, and tell it."""
+    async def _supervise(self, sandbox: _Sandbox, slot: _Slot, running: RunningContainer) -> None:
+        """Supervise a run, and record its end."""
         code = await running.supervise("" if running.program.view is not None else slot.record.id)
         reason = "Completed" if code == 0 else "Error"
         message = self._message(sandbox, slot, code)
         slot.record = _ended(slot.record, self._clock.now(), code, reason, message)
         slot.running = None
         self._meter.forget(running.process.pid)
-        self._keep(sandbox, KeptContainer(slot.record))
+        self._store(sandbox, StoredContainer(slot.record))
         self._changed(sandbox.key)
 
     def _message(self, sandbox: _Sandbox, slot: _Slot, code: int) -> str:
-        """What the container has left as its last words.
+        """Return the container's termination message.
 
         Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_container.go `getTerminationMessage` (1.36).
         """
         record, data = slot.record, b""
-        directory = self._state.run_directory(sandbox.kept.uid, record.name, record.restart_count)
+        directory = self._state.run_directory(sandbox.stored.uid, record.name, record.restart_count)
         if slot.config.termination_message_path:
             with suppress(OSError), message_file(directory).open("rb") as file:
                 data = file.read(_MESSAGE_BYTES_MAX)
         if not data and code != 0 and slot.config.termination_message_policy == "FallbackToLogsOnError":
-            path = self._state.log_path(sandbox.kept, record.name, record.restart_count)
+            path = self._state.log_path(sandbox.stored, record.name, record.restart_count)
             data = log_tail(path, lines_max=_LOG_MESSAGE_LINES_MAX, bytes_max=_LOG_MESSAGE_BYTES_MAX)
         return data.decode(errors="replace")
 
-    def _keep(self, sandbox: _Sandbox, kept: KeptContainer) -> None:
-        """Record an end; without, a later agent takes the container for killed."""
-        if sandbox.kept.uid not in self._sandboxes:
+    def _store(self, sandbox: _Sandbox, stored: StoredContainer) -> None:
+        """Store an ended run. Without it, the next agent reports the container as killed."""
+        if sandbox.stored.uid not in self._sandboxes:
             return
         try:
-            self._state.keep_container(sandbox.kept.uid, kept)
+            self._state.store_container(sandbox.stored.uid, stored)
         except OSError as error:
-            _log.warning("the end of container %s is not recorded: %s", kept.record.id, error)
+            _log.warning("cannot record the end of container %s: %s", stored.record.id, error)
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         assert self._group is not None
         self._group.create_task(work)
 
     async def _stop_all(self) -> None:
-        """The agent ends, and its containers with it."""
+        """Stop all containers during the agent's shutdown."""
         running = [each.running for one in self._sandboxes.values() for each in one.slots.values() if each.running]
         for each in running:
             each.stop(signal_of(each.image.stop_signal), _END_S)
@@ -361,7 +365,7 @@ class ProcessRuntime:
     def _sandbox(self, pod: Pod) -> _Sandbox:
         sandbox = self._sandboxes.get(pod.metadata.uid)
         if sandbox is None:
-            sandbox = self._sandboxes[pod.metadata.uid] = _Sandbox(self._state.keep_sandbox(pod))
+            sandbox = self._sandboxes[pod.metadata.uid] = _Sandbox(self._state.store_sandbox(pod))
         return sandbox
 
     def _slot(self, pod: Pod, container: str) -> tuple[_Sandbox, _Slot]:

@@ -1,7 +1,7 @@
-"""What is known of Pods and containers, on disk: an agent that was killed finds out what it had started.
+"""`State`: Pods and containers on disk, so that the next agent knows what a killed agent had started.
 
 `<root>/pods/<uid>/sandbox.json`, `…/containers/<name>/record.json`, `…/containers/<name>/<run>/` (files of one run);
-`<root>/logs/<namespace>_<name>_<uid>/<container>/<run>.log`. Files are replaced whole.
+`<root>/logs/<namespace>_<name>_<uid>/<container>/<run>.log`. Files are replaced atomically.
 """
 
 import logging
@@ -23,16 +23,16 @@ _SANDBOX = "sandbox.json"
 _log = logging.getLogger("sampan.node")
 
 
-class KeptSandbox(msgspec.Struct, frozen=True):
-    """A Pod that was here."""
+class StoredSandbox(msgspec.Struct, frozen=True):
+    """Stored Pod."""
 
     namespace: str
     name: str
     uid: str
 
 
-class KeptContainer(msgspec.Struct, frozen=True):
-    """The newest run of a container, and by what its process is known."""
+class StoredContainer(msgspec.Struct, frozen=True):
+    """Newest run of a container, with the facts that identify its process."""
 
     record: ContainerRecord
     pid: int = 0
@@ -41,64 +41,64 @@ class KeptContainer(msgspec.Struct, frozen=True):
     mark: str = ""
 
 
-_sandbox_decoder = msgspec.json.Decoder(KeptSandbox)
-_container_decoder = msgspec.json.Decoder(KeptContainer)
+_sandbox_decoder = msgspec.json.Decoder(StoredSandbox)
+_container_decoder = msgspec.json.Decoder(StoredContainer)
 
 
 class State:
-    """The directories of a runtime."""
+    """Directories of a runtime."""
 
     def __init__(self, root: Path) -> None:
         self._pods = root / "pods"
         self._logs = root / "logs"
 
     def make_private(self) -> None:
-        """Let no other user of the machine look into Pods and logs. Raises `OSError`."""
+        """Close the directories of Pods and logs to other users. Raises `OSError`."""
         for directory in (self._pods, self._logs):
             directory.mkdir(parents=True, exist_ok=True)
             directory.chmod(0o750)
 
     def run_directory(self, uid: str, container: str, run: int) -> Path:
-        """The files of one run of a container."""
+        """Return the directory of one run of a container."""
         return self._container(uid, container) / str(run)
 
-    def log_path(self, sandbox: KeptSandbox, container: str, run: int) -> Path:
-        """The log of one run of a container."""
+    def log_path(self, sandbox: StoredSandbox, container: str, run: int) -> Path:
+        """Return the log file of one run of a container."""
         return self._log_directory(sandbox) / container / f"{run}.log"
 
-    def keep_sandbox(self, pod: Pod) -> KeptSandbox:
-        """A Pod is here. Raises `OSError`."""
+    def store_sandbox(self, pod: Pod) -> StoredSandbox:
+        """Store a Pod. Raises `OSError`."""
         metadata = pod.metadata
-        sandbox = KeptSandbox(metadata.namespace, metadata.name, metadata.uid)
+        sandbox = StoredSandbox(metadata.namespace, metadata.name, metadata.uid)
         directory = self._pods / sandbox.uid
         directory.mkdir(mode=0o750, parents=True, exist_ok=True)
         _replace(directory / _SANDBOX, msgspec.json.encode(sandbox))
         return sandbox
 
-    def keep_container(self, uid: str, kept: KeptContainer) -> None:
-        """What is now known of a container. Raises `OSError`."""
-        directory = self._container(uid, kept.record.name)
+    def store_container(self, uid: str, stored: StoredContainer) -> None:
+        """Store a container. Raises `OSError`."""
+        directory = self._container(uid, stored.record.name)
         directory.mkdir(parents=True, exist_ok=True)
-        _replace(directory / _RECORD, msgspec.json.encode(kept))
+        _replace(directory / _RECORD, msgspec.json.encode(stored))
 
-    def sandboxes(self) -> Iterator[KeptSandbox]:
-        """The Pods that are here; what of one cannot be read is said, and left out."""
+    def sandboxes(self) -> Iterator[StoredSandbox]:
+        """Yield the stored Pods. Unreadable ones are logged and left out."""
         for path in sorted(self._pods.glob(f"*/{_SANDBOX}")):
             try:
                 yield _sandbox_decoder.decode(path.read_bytes())
             except (OSError, *UNREADABLE) as error:
-                _log.warning("%s cannot be read: %s", path, error)
+                _log.warning("cannot read %s, ignoring it: %s", path, error)
 
-    def containers(self, uid: str) -> Iterator[KeptContainer]:
-        """The same of the containers of a Pod."""
+    def containers(self, uid: str) -> Iterator[StoredContainer]:
+        """Yield the stored containers of a Pod. Unreadable ones are logged and left out."""
         for path in sorted(self._pods.glob(f"{uid}/containers/*/{_RECORD}")):
             try:
                 yield _container_decoder.decode(path.read_bytes())
             except (OSError, *UNREADABLE) as error:
-                _log.warning("%s cannot be read: %s", path, error)
+                _log.warning("cannot read %s, ignoring it: %s", path, error)
 
-    def drop_runs(self, sandbox: KeptSandbox, container: str, run: int) -> None:
-        """Before a run begins: delete the files of those before, and all logs but the last one's."""
+    def drop_runs(self, sandbox: StoredSandbox, container: str, run: int) -> None:
+        """Delete the files of earlier runs, and all their logs except the last one."""
         for path in self._container(sandbox.uid, container).iterdir():
             if path.name.isdigit() and int(path.name) < run:
                 delete_tree(path)
@@ -107,8 +107,8 @@ class State:
             if number.isdigit() and int(number) < run - 1:
                 path.unlink(missing_ok=True)
 
-    def drop_sandbox(self, sandbox: KeptSandbox) -> None:
-        """Delete all of a Pod, its volumes too."""
+    def drop_sandbox(self, sandbox: StoredSandbox) -> None:
+        """Delete all files of a Pod, including its volumes."""
         delete_tree(self._log_directory(sandbox))
         unmount_below(self._pods / sandbox.uid)
         delete_tree(self._pods / sandbox.uid)
@@ -116,7 +116,7 @@ class State:
     def _container(self, uid: str, name: str) -> Path:
         return self._pods / uid / "containers" / name
 
-    def _log_directory(self, sandbox: KeptSandbox) -> Path:
+    def _log_directory(self, sandbox: StoredSandbox) -> Path:
         return self._logs / f"{sandbox.namespace}_{sandbox.name}_{sandbox.uid}"
 
 

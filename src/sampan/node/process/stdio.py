@@ -1,4 +1,4 @@
-"""`Stdio`: the standard streams of a process, both ends."""
+"""`Stdio`: both ends of a process's standard streams."""
 
 import fcntl
 import os
@@ -11,12 +11,12 @@ from sampan.node.process.pipes import ReadEnd, WriteEnd
 from sampan.node.sessions import Streams
 
 _END_OF_FILE: Final = b"\x04"
-"""What a terminal takes for the end of the input."""
+"""Character that ends the input of a terminal (Ctrl-D)."""
 
 
 @dataclass(slots=True)
 class Stdio:
-    """The agent's ends are open until `close`; the process's until `release`."""
+    """Standard streams. The agent's ends are open until `close`, the process's ends until `release`."""
 
     stdin: WriteEnd | None = None
     stdout: ReadEnd | None = None
@@ -26,25 +26,25 @@ class Stdio:
     terminal: int | None = None
 
     def release(self) -> None:
-        """The process has them: the agent lets go of its copies, or no end of the output would ever be seen."""
+        """Close the agent's copies of the process's ends. Otherwise the output would never end."""
         for fd in set(self.child):
             os.close(fd)
         self.child = []
 
     def resize(self, columns: int, rows: int) -> None:
-        """The size of the terminal, if there is one."""
+        """Set the size of the terminal, if there is one."""
         if self.terminal is not None:
             size = struct.pack("HHHH", min(rows, 0xFFFF), min(columns, 0xFFFF), 0, 0)
             fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, size)
 
     def finish(self) -> None:
-        """The process has ended: what it wrote can still be read."""
+        """End the output after what is available now, because the process has ended."""
         for end in (self.stdout, self.stderr):
             if end is not None:
                 end.finish()
 
     def close(self) -> None:
-        """Have nothing more to do with the process. May be called twice."""
+        """Close all ends. May be called twice."""
         self.release()
         for end in (self.stdin, self.stdout, self.stderr):
             if end is not None:
@@ -55,7 +55,7 @@ class Stdio:
 
 
 def open_stdio(streams: Streams) -> Stdio:
-    """The streams that are wanted; the others lead nowhere. Raises `OSError` when there are no descriptors left."""
+    """Open the selected streams; the others lead to /dev/null. Raises `OSError` if there are no descriptors left."""
     stdio = Stdio()
     try:
         if streams.tty:

@@ -1,6 +1,6 @@
-"""`UsageMeter`: what running containers use, read from /proc at most once a second for all of them.
+"""`UsageMeter`: resource usage of running containers, read from /proc at most once a second for all of them.
 
-Memory is what the processes have resident: pages that several share count for each.
+Memory is the resident memory of the processes. Pages that several processes share count for each.
 """
 
 import time
@@ -14,7 +14,7 @@ _FRESH_S: Final = 1.0
 
 
 class UsageMeter:
-    """Of one runtime."""
+    """Meter of one runtime."""
 
     def __init__(self) -> None:
         self._read_at = -_FRESH_S
@@ -22,7 +22,7 @@ class UsageMeter:
         self._cpu_s: dict[int, float] = {}
 
     def usage(self, pids: Mapping[str, int]) -> dict[str, Usage]:
-        """By name, of containers by their first process; CPU time never goes back."""
+        """Return the usage by name. `pids`: first process of each container. CPU time never decreases."""
         now = time.monotonic()
         if now - self._read_at >= _FRESH_S:
             self._table = processes()
@@ -37,5 +37,5 @@ class UsageMeter:
         return found
 
     def forget(self, pid: int) -> None:
-        """A container has ended."""
+        """Drop the counters of a container that has ended."""
         self._cpu_s.pop(pid, None)

@@ -1,4 +1,4 @@
-"""Which user and group a container runs as, and where that user is at home."""
+"""User, group and home directory of a container."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from sampan.node.process.launch import LaunchError
 
 
 def ids_of(user: str, directory: str) -> tuple[int, int] | None:
-    """User and group of an image's `user`: `name`, `uid`, `name:group`, `uid:gid`; None where it says nothing.
+    """Return user and group of an image's `user`: `name`, `uid`, `name:group`, `uid:gid`; None for a missing part.
 
     Names are looked up in the image's own /etc. Raises `LaunchError`.
     """
@@ -28,13 +28,13 @@ def ids_of(user: str, directory: str) -> tuple[int, int] | None:
 
 
 def home_of(uid: int, directory: str) -> str:
-    """The home directory of a user in an image; `/` where that does not say."""
+    """Return the home directory of a user in an image; `/` if it has none."""
     entry = _entry(directory, "passwd", str(uid))
     return entry[5] if entry and entry[5] else "/"
 
 
 def _entry(directory: str, database: str, name: str) -> list[str] | None:
-    """The line of a name or number in passwd or group."""
+    """Return the fields of a name or number in passwd or group."""
     try:
         lines = Path(directory, "etc", database).read_text(errors="replace").splitlines()
     except OSError:

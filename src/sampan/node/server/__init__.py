@@ -1,1 +1,1 @@
-"""The HTTPS server of a node: the kubelet's API on the runtimes of this process."""
+"""HTTPS server of a node: the kubelet's API for the Pods of this process."""

@@ -1,4 +1,4 @@
-"""`WebSocketChannels`: numbered streams within a WebSocket. Each message begins with the number of its channel.
+"""`WebSocketChannels`: numbered streams in a WebSocket. Each message starts with the number of its channel.
 
 Source: streaming pkg/httpstream/wsstream/conn.go (1.36).
 """
@@ -12,15 +12,15 @@ from sampan.node.server.pipe import Pipe
 from sampan.wire.websocket import WebSocket
 
 CLOSE: Final = 255
-"""In v5: the byte behind it is the channel on which the client has said its last."""
+"""Channel number of a close message (v5). The next byte is the channel that the client closes."""
 MESSAGE_BYTES_MAX: Final = 32 << 20
-"""Of a message from a client: some send a whole file in one."""
+"""Maximum size of a client's message. Some clients send a whole file in one."""
 
 
 class WebSocketChannels:
-    """`readable`: the channels on which the client may send; what it sends on others is dropped.
+    """`readable`: channels on which the client may send; data on others is dropped.
 
-    What it sends waits in a pipe for each channel; a full one stops the connection.
+    Data from the client is buffered in a pipe for each channel. A full pipe stops reading from the connection.
     """
 
     def __init__(self, websocket: WebSocket, readable: Collection[int], *, with_close: bool = False) -> None:
@@ -30,7 +30,7 @@ class WebSocketChannels:
         self._pipes = {number: Pipe() for number in readable}
 
     async def run(self) -> None:
-        """Take in what the client sends, until it has gone."""
+        """Read the client's messages until it disconnects."""
         try:
             while (message := await self._websocket.receive()) is not None:
                 data = message.encode() if isinstance(message, str) else message
@@ -42,28 +42,28 @@ class WebSocketChannels:
         await self._websocket.wait_closed()
 
     def source(self, number: int) -> Pipe:
-        """What comes on a channel, which is a readable one."""
+        """Return the incoming stream of a readable channel."""
         return self._pipes[number]
 
     def sink(self, number: int) -> "ChannelSink":
-        """What goes out on a channel."""
+        """Return the outgoing stream of a channel."""
         return ChannelSink(self, number)
 
     async def send(self, number: int, data: bytes) -> None:
-        """Send a message. Raises `OSError` when the client has gone."""
+        """Send a message. Raises `OSError` if the client has disconnected."""
         if self._in_base64:
             await self._websocket.send(chr(ord("0") + number) + base64.b64encode(data).decode())
         else:
             await self._websocket.send(bytes((number,)) + data)
 
     def close(self) -> None:
-        """Say good-bye. What the client still sends is dropped."""
+        """Send a close frame. Later data from the client is dropped."""
         for pipe in self._pipes.values():
             pipe.abandon()
         self._websocket.close()
 
     async def _take(self, data: bytes) -> bool:
-        """Whether the connection goes on."""
+        """Whether the connection is open."""
         number = data[0] - ord("0") if self._in_base64 else data[0]
         if self._with_close and number == CLOSE:
             closed = self._pipes.get(data[1]) if len(data) == 2 else None
@@ -82,15 +82,15 @@ class WebSocketChannels:
 
 
 class ChannelSink:
-    """The outgoing direction of a channel."""
+    """Outgoing direction of a channel."""
 
     def __init__(self, channels: WebSocketChannels, number: int) -> None:
         self._channels = channels
         self._number = number
 
     async def write(self, data: bytes) -> None:
-        """See `Sink.write`."""
+        """Write to the channel, see `Sink.write`."""
         await self._channels.send(self._number, data)
 
     async def close(self) -> None:
-        """There is no such message to a client: the end of the connection is the end of its channels."""
+        """Do nothing: the end of the connection ends its channels."""

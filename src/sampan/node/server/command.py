@@ -1,7 +1,7 @@
-"""What passes between a client and a process, whatever protocol the client speaks.
+"""Exec and attach sessions, independent of the client's protocol.
 
-Concurrency: `run_command` owns a task for each stream. A client that does not read makes the task of that stream wait,
-so that the process waits too; the session is closed however this ends.
+Concurrency: `run_command` owns a task for each stream. If a client does not read, the stream's task waits, and so does
+the process. The session is closed in any case.
 Source: cri-streaming pkg/streaming/remotecommand/{exec,attach,status}.go (1.36).
 """
 
@@ -18,13 +18,13 @@ _SUCCESS: Final[dict[str, Any]] = {"metadata": {}, "status": "Success"}
 
 
 OpenSession = Callable[[], Awaitable[Session]]
-"""Raises `LookupError`, `Unsupported`, `OSError`."""
+"""Opens a session. Raises `LookupError`, `Unsupported`, `OSError`."""
 
 
 async def run_command(open_session: OpenSession, streams: CommandStreams, *, attached: bool) -> None:
-    """Open a session and serve it until its process has ended and all its output is sent; then tell how it ended.
+    """Serve a session until its process has ended and all output is sent, then send the exit status.
 
-    `attached`: of a container's own process, whose exit code is not told here.
+    `attached`: the session belongs to a container's main process, whose exit code is not sent.
     """
     try:
         session = await open_session()
@@ -67,7 +67,7 @@ async def _feed(stdin: Source, session: Session) -> None:
 
 
 async def _send(read: Callable[[], Awaitable[bytes]], sink: Sink) -> None:
-    """A client that closes a stream does not stop the process: what comes on is dropped."""
+    """Copy output. If the client closes the stream, the rest is dropped, and the process is not stopped."""
     taken = True
     while data := await read():
         if taken:
@@ -79,7 +79,7 @@ async def _send(read: Callable[[], Awaitable[bytes]], sink: Sink) -> None:
 
 
 async def _resize(source: Source, session: Session) -> None:
-    """Objects may come in pieces, or several at once. Anything else ends it without a word."""
+    """Read terminal sizes. Objects may come in pieces, or several at once. Anything else ends the task silently."""
     decoder = json.JSONDecoder()
     text = ""
     while (data := await source.read()) and len(text) < _SIZE_BYTES_MAX:
@@ -113,7 +113,7 @@ async def _tell(streams: CommandStreams, status: dict[str, Any]) -> None:
             await streams.error.write(status["message"].encode())
         await streams.error.close()
     except OSError:
-        pass  # The client does not want to know.
+        pass  # The client has closed the error stream.
 
 
 def _exit_status(code: int) -> dict[str, Any]:
@@ -132,5 +132,5 @@ def _internal_error(text: str) -> dict[str, Any]:
 
 
 def _text(error: Exception) -> str:
-    """`LookupError` quotes its text when it is one of a key."""
+    """Return the text of an error. `KeyError` would quote it."""
     return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)

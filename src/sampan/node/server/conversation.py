@@ -1,6 +1,7 @@
-"""`converse`: two halves of a streaming connection, and who ends the other.
+"""`converse`: runs both directions of a streaming connection.
 
-Concurrency: two tasks: one takes in what the client sends, one does the work. A client that goes ends the work.
+Concurrency: two tasks, one for the client's data and one for the work. If the client disconnects, the work is
+cancelled.
 """
 
 import asyncio
@@ -9,8 +10,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 LINGER_S: Final = 10.0
-"""How long a client may take to go when it has been told good-bye. A connection that is closed under a client that
-still sends is reset, and the client may then lose what it has not read yet."""
+"""How long a client may take to disconnect after the close message.
+
+A connection that is closed while the client still sends is reset. Then the client may lose data that it has not read.
+"""
 
 
 async def converse(
@@ -20,8 +23,10 @@ async def converse(
     *,
     linger_s: float = LINGER_S,
 ) -> None:
-    """Run both until the work is done, or `receive` returns because the client has gone. A broken connection is no
-    error."""
+    """Run both tasks until the work is done, or `receive` returns because the client has disconnected.
+
+    A broken connection is no error.
+    """
     async with asyncio.TaskGroup() as tasks:
         receiving = tasks.create_task(_quiet(receive), name="receive")
         working = tasks.create_task(_work(work, goodbye, receiving, linger_s), name="work")

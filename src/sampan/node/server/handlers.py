@@ -1,4 +1,4 @@
-"""What the paths of a node's server mean, for those who may ask.
+"""Handlers for the paths of a node's server, after authorization.
 
 Source: kubelet pkg/kubelet/server/server.go (1.36).
 """
@@ -35,7 +35,7 @@ _CHECKS: Final = ("", "ping", "log", "syncloop")
 
 
 class Missing(Exception):
-    """There is no such Pod or container. The text is for the client."""
+    """The Pod or container does not exist. The text is for the client."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -44,7 +44,7 @@ class Missing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """Answers requests that are allowed."""
+    """Responds to authorized requests."""
 
     find_pod: FindPod
     list_pods: ListPods
@@ -52,12 +52,12 @@ class Handlers:
     options: NodeServerOptions
     clock: Clock
     registry: CollectorRegistry
-    """Of the metrics of the process."""
+    """Metrics of the process."""
     started_at: dt.datetime
-    """When the node began."""
+    """Start time of the node agent."""
 
     async def answer(self, request: Request) -> AnyAnswer:
-        """The answer, also where there is nothing at the path."""
+        """Return the response; 404 for an unknown path."""
         first, *rest = [unquote(step) for step in request.path.lstrip("/").split("/")]
         try:
             if first in ("exec", "attach", "portForward"):
@@ -74,7 +74,7 @@ class Handlers:
         return await self._document("/".join((first, *rest)).rstrip("/"))
 
     async def _document(self, path: str) -> Answer:
-        """What has one body and no parameters."""
+        """Return a response that has a body and takes no parameters."""
         match path:
             case "pods":
                 return Answer(200, pod_list(self.list_pods()), _JSON)
@@ -136,7 +136,7 @@ class Handlers:
         return serve_port_forward(request, shown, lambda port: runtime.port_forward(pod, port))
 
     def _pod(self, steps: Sequence[str], missing: str) -> tuple[Pod, Runtime]:
-        """By namespace, name and perhaps uid. Raises `Missing`."""
+        """Return a Pod by namespace, name and optional uid. Raises `Missing`."""
         found = self.find_pod(steps[0], steps[1])
         if found is None:
             raise Missing(404, missing)

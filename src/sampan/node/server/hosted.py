@@ -1,4 +1,4 @@
-"""What the server of a node knows of the Pods of its process."""
+"""Pods of this process, as the node's server sees them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from sampan.node.runtime import Runtime
 from sampan.node.views import Pod
 
 FindPod = Callable[[str, str], tuple[Pod, Runtime] | None]
-"""Of namespace and name."""
+"""Returns a Pod and its runtime by namespace and name."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostedPod:
-    """A Pod and where it runs."""
+    """Pod and its runtime."""
 
     pod: Pod
     runtime: Runtime
     raw: bytes = b"{}"
-    """The whole object, as JSON."""
+    """Whole object as JSON."""
 
 
 ListPods = Callable[[], Iterable[HostedPod]]

@@ -1,4 +1,4 @@
-"""The Pods that a node has: /pods and /runningpods/.
+"""Lists of a node's Pods: /pods and /runningpods/.
 
 Source: kubelet pkg/kubelet/server/server.go `getPods`, `getRunningPods`; kuberuntime `GetPods` (1.36).
 """
@@ -12,12 +12,12 @@ from sampan.node.server.hosted import HostedPod
 
 
 def pod_list(pods: Iterable[HostedPod]) -> bytes:
-    """All of them, whole."""
+    """Return all Pods with all fields."""
     return _list(hosted.raw for hosted in pods)
 
 
 def running_pod_list(pods: Iterable[HostedPod]) -> bytes:
-    """Those with running containers, as far as their runtimes know them."""
+    """Return the Pods with running containers, with the fields that their runtimes know."""
     shown = ((hosted, _running(hosted)) for hosted in pods)
     return _list(msgspec.json.encode(_pod(hosted, containers)) for hosted, containers in shown if containers)
 

@@ -1,4 +1,4 @@
-"""/logs/: the files of a directory, to be read by those who may.
+"""/logs/: files of the log directory.
 
 Concurrency: files are read in threads.
 Source: kubelet pkg/kubelet/kubelet.go `ServeLogs` (1.36).
@@ -17,7 +17,10 @@ _READ_BYTES: Final = 1 << 16
 
 
 async def answer_log_file(directory: Path | None, name: str) -> AnyAnswer:
-    """A file, or the names in a directory. `name`: relative, unquoted; it cannot lead out, by links neither."""
+    """Return a file, or the names in a directory.
+
+    `name` is a relative path; `..` and links out of the directory are refused.
+    """
     if directory is None:
         return Answer(403, b"logs endpoint is disabled.\n")
     return await asyncio.to_thread(_answer, directory, name)

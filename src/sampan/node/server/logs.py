@@ -1,4 +1,4 @@
-"""Logs of containers, and what a request for them may say.
+"""Logs of containers, and the parameters of a request for them.
 
 Source: kubelet pkg/kubelet/server/server.go `getContainerLogs`, kubelet_pods.go `validateContainerLogStatus` (1.36).
 """
@@ -20,15 +20,15 @@ _DIGITS_MAX: Final = 19
 
 
 class UndecodableQuery(ValueError):
-    """A parameter is of another type."""
+    """A parameter has the wrong type."""
 
 
 class InvalidQuery(ValueError):
-    """Parameters that cannot be meant."""
+    """A parameter has an invalid value."""
 
 
 def log_options(query: Query) -> LogOptions:
-    """The options of a request. Raises `UndecodableQuery`, `InvalidQuery`."""
+    """Return the options of a request. Raises `UndecodableQuery`, `InvalidQuery`."""
     tail = _number(query, "tailLines")
     if old_tail := _text(query, "tail"):
         tail = None if old_tail == "all" else _number(query, "tail")
@@ -47,7 +47,7 @@ def log_options(query: Query) -> LogOptions:
 
 
 def _validate(options: LogOptions) -> None:
-    """Source: pkg/apis/core/validation `ValidatePodLogOptions` (1.36)."""
+    """Return the faults of the options. Source: pkg/apis/core/validation `ValidatePodLogOptions` (1.36)."""
     if options.tail_lines is not None and options.tail_lines < 0:
         raise InvalidQuery("tailLines")
     if options.limit_bytes is not None and options.limit_bytes < 1:
@@ -59,7 +59,7 @@ def _validate(options: LogOptions) -> None:
 
 
 async def answer_logs(request: Request, pod: Pod, runtime: Runtime, container: str) -> AnyAnswer:
-    """The log of a container, as it comes."""
+    """Return a response that streams the log of a container."""
     try:
         options = log_options(request.query)
     except UndecodableQuery:
@@ -75,7 +75,7 @@ async def answer_logs(request: Request, pod: Pod, runtime: Runtime, container: s
     parts = runtime.logs(pod, container, options)
     first = b""
     if not options.follow:
-        # What follows may be silent for long: then the head goes first, and nothing can be refused any more.
+        # The log may stay silent for long, so send the head now. After that, the request can no longer be refused.
         try:
             first = await anext(parts, b"")
         except LookupError as error:
@@ -84,7 +84,7 @@ async def answer_logs(request: Request, pod: Pod, runtime: Runtime, container: s
 
 
 def _missing(pod: Pod, runtime: Runtime, container: str, *, previous: bool) -> str:
-    """Why there is no such log; empty if there is one."""
+    """Return the reason why there is no such log; empty if there is one."""
     record = runtime.containers(pod.metadata.uid).get(container)
     where = f'container "{container}" in pod "{pod.metadata.name}"'
     if previous:
@@ -100,8 +100,8 @@ def _missing(pod: Pod, runtime: Runtime, container: str, *, previous: bool) -> s
 
 
 def _waiting(reason: str) -> str:
-    told = {"ErrImagePull": "image can't be pulled", "ImagePullBackOff": "trying and failing to pull image"}
-    return told.get(reason, reason)
+    texts = {"ErrImagePull": "image can't be pulled", "ImagePullBackOff": "trying and failing to pull image"}
+    return texts.get(reason, reason)
 
 
 async def _joined(first: bytes, parts: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
@@ -112,7 +112,7 @@ async def _joined(first: bytes, parts: AsyncIterator[bytes]) -> AsyncGenerator[b
             async for part in parts:
                 yield part
         except LookupError:
-            return  # It has gone in the meantime.
+            return  # The container is gone.
     finally:
         if isinstance(parts, AsyncGenerator):
             await parts.aclose()
@@ -134,7 +134,7 @@ def _number(query: Query, name: str) -> int | None:
 
 
 def _flag(query: Query, name: str) -> bool:
-    """As clients of Kubernetes say it: there, and not `false` or `0`."""
+    """Parse a boolean as Kubernetes clients send it: true if it is present and neither `false` nor `0`."""
     return name in query and _text(query, name).lower() not in ("false", "0")
 
 

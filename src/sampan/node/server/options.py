@@ -1,4 +1,4 @@
-"""How the server of a node is set up."""
+"""Settings of a node's server."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,20 +10,20 @@ PORT: Final = 10250
 
 @dataclass(frozen=True, slots=True)
 class NodeServerOptions:
-    """What it listens to, whom it trusts, what it shows."""
+    """Address, trust and content of the server."""
 
     host: str = ""
     """Empty: all addresses."""
     port: int = PORT
-    """0: any free one."""
+    """0: any free port."""
     node_name: str = ""
-    """Of the only node; empty where several share the server."""
+    """Name of the only node; empty if several nodes share the server."""
     addresses: tuple[str, ...] = ()
-    """Names and addresses for which its certificate stands."""
+    """Names and addresses for its certificate."""
     client_ca: str = ""
-    """The authorities of client certificates, PEM: those of the kubeconfig. Empty: no certificates are taken."""
+    """Authorities for client certificates, as PEM: those of the kubeconfig. Empty to refuse client certificates."""
     log_directory: Path | None = None
-    """What /logs/ shows; None: nothing."""
+    """Directory for /logs/; None to serve no files."""
     configuration: Mapping[str, Any] = field(default_factory=dict)
-    """What /configz shows, in the terms of KubeletConfiguration."""
+    """Response of /configz, as fields of KubeletConfiguration."""
     connections_max: int = 4096

@@ -1,14 +1,14 @@
-"""`Pipe`: bytes on their way from a connection that many streams share to the one who reads this stream."""
+"""`Pipe`: buffer between a connection with many streams and the reader of one stream."""
 
 import asyncio
 from typing import Final
 
 PIPE_BYTES_MAX: Final = 1 << 18
-"""What may wait in a pipe before the whole connection waits: its streams come one behind the other."""
+"""A pipe with this many bytes stops reading from the whole connection, because its streams share one order."""
 
 
 class Pipe:
-    """One writer, one reader. The writer must wait for `room` before it takes more in from its connection."""
+    """Pipe with one writer and one reader. The writer must wait for `room` before it reads more from its connection."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -20,11 +20,11 @@ class Pipe:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more comes in."""
+        """Whether the writer has ended the pipe."""
         return self._ended
 
     def feed(self, data: bytes) -> None:
-        """Put bytes in; nothing happens behind the end, nor when nobody reads any more."""
+        """Add bytes. Does nothing after the end, or after the reader has closed the pipe."""
         if self._ended or self._abandoned or not data:
             return
         self._data += data
@@ -33,12 +33,12 @@ class Pipe:
             self._room.clear()
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """End the pipe."""
         self._ended = True
         self._readable.set()
 
     async def read(self) -> bytes:
-        """What has come, at least a byte; nothing at the end."""
+        """Return at least one byte; nothing at the end."""
         while not self._data and not self._ended:
             self._readable.clear()
             await self._readable.wait()
@@ -48,11 +48,11 @@ class Pipe:
         return data
 
     def abandon(self) -> None:
-        """Nobody reads any more: what is here and what comes is dropped."""
+        """Stop reading. All data is dropped."""
         self._abandoned = True
         self._data.clear()
         self._room.set()
 
     async def room(self) -> None:
-        """Wait until there is some."""
+        """Wait until there is room."""
         await self._room.wait()

@@ -1,8 +1,8 @@
-"""Connections to ports of a Pod: over SPDY, over SPDY within a WebSocket, and over the channels of old WebSockets.
+"""Port forwarding over SPDY, over SPDY in a WebSocket, and over the channels of old WebSocket protocols.
 
-Concurrency: each connection to a port has a task of its own with one more for each direction; a slow one stops the
-whole connection of the client, for SPDY as its clients speak it knows nothing else. What fails for one connection is
-told on its error stream; the others live on.
+Concurrency: each connection to a port has a task, with one more for each direction. A slow connection stops all others
+of the same client, because its SPDY library has no flow control for single streams. An error of one connection is sent
+on its error stream and does not affect the others.
 Source: cri-streaming pkg/streaming/portforward/{httpstream,websocket}.go (1.36); containerd's sandbox_portforward.
 """
 
@@ -29,7 +29,7 @@ TUNNEL_PROTOCOL: Final = f"SPDY/3.1+{_PROTOCOL}"
 CHANNEL_PROTOCOLS: Final = ("v4.channel.k8s.io", "v4.base64.channel.k8s.io", "")
 _READ_BYTES: Final = 1 << 16
 _LAST_WORDS_S: Final = 1.0
-"""How long the client may still send when the Pod has said its last."""
+"""How long the client may still send after the Pod has closed its direction."""
 _PORTS_MAX: Final = 100
 _PORT_DIGITS_MAX: Final = 5
 
@@ -38,11 +38,11 @@ Dial = Callable[[int], Awaitable[Connection]]
 
 
 class BadPort(ValueError):
-    """What should be a port is none. The text is for the client."""
+    """A port is malformed. The text is for the client."""
 
 
 def serve_port_forward(request: Request, pod: str, dial: Dial) -> AnyAnswer:
-    """The answer to a request for portForward. `pod`: how it is called in errors."""
+    """Return the response to a request for port forwarding. `pod`: its name in errors."""
 
     async def over_spdy(tunnel: Tunnel, protocol: str) -> None:
         await _Forwarder(tunnel, pod, dial).serve()
@@ -86,7 +86,7 @@ def _port(text: str) -> int:
 
 
 class _Messages:
-    """The bytes that binary messages carry."""
+    """Yield the bytes of binary messages."""
 
     def __init__(self, websocket: WebSocket) -> None:
         self._websocket = websocket
@@ -105,7 +105,7 @@ class _Messages:
 
 
 class _Forwarder:
-    """A connection of SPDY on which the client begins two streams, data and error, for each connection to a port."""
+    """SPDY connection on which the client opens two streams, data and error, for each connection to a port."""
 
     def __init__(self, tunnel: ByteStream, pod: str, dial: Dial) -> None:
         self._pod = pod
@@ -117,7 +117,7 @@ class _Forwarder:
         self._connection = SpdyConnection(tunnel, self._accept)
 
     async def serve(self) -> None:
-        """Serve until the client goes."""
+        """Serve until the client disconnects."""
         try:
             async with self._tasks:
                 await converse(self._connection.run(), _for_ever(), self._connection.close)
@@ -152,12 +152,12 @@ class _Forwarder:
         forward = self._tasks.create_task(self._forward(port, data, error), name=f"port {port}")
         self._forwards.add(forward)
         forward.add_done_callback(self._forwards.discard)
-        # It may be waiting for the Pod, and would not see that the client has gone.
+        # The copy may wait for the Pod, and would not notice that the client has disconnected.
         data.on_lost = forward.cancel
         return True
 
     def _give_up(self, request_id: str) -> None:
-        """The other stream of a pair has not come."""
+        """The second stream of a pair was not opened in time."""
         del self._timers[request_id]
         for stream in self._halves.pop(request_id).values():
             stream.reset()
@@ -168,7 +168,7 @@ class _Forwarder:
             if not await _forward(port, self._pod, self._dial, data, error):
                 data.reset()
         except OSError:
-            pass  # The client has gone.
+            pass  # The client has disconnected.
         finally:
             data.incoming.abandon()
             data.finish()
@@ -180,13 +180,16 @@ async def _for_ever() -> None:
 
 
 def _request_id(stream: SpdyStream, kind: str) -> str:
-    """Old clients give none: their error stream comes right before the one of data."""
+    """Return the request id of a stream.
+
+    Old clients send none: their error stream comes right before the data stream.
+    """
     found = stream.headers.get("requestid", "")
     return found or str(stream.stream_id if kind == "error" else stream.stream_id - 2)
 
 
 async def _serve_channels(websocket: WebSocket, ports: Sequence[int], pod: str, dial: Dial) -> None:
-    """Two channels for each port; the first message on each is the port, as two bytes (little endian)."""
+    """Two channels for each port. The first message on each is the port, as two bytes (little endian)."""
     channels = WebSocketChannels(websocket, range(0, 2 * len(ports), 2))
 
     async def work() -> None:
@@ -211,8 +214,10 @@ class _Duplex:
 
 
 async def _forward(port: int, pod: str, dial: Dial, data: "SpdyStream | _Duplex", error: Sink) -> bool:
-    """Connect, and copy until the Pod has said its last. False: it could not be reached, which the client is told.
-    Raises `OSError` when the client has gone."""
+    """Connect, and copy until the Pod closes the connection. Returns False if the port cannot be reached.
+
+    Raises `OSError` if the client has disconnected.
+    """
     try:
         reader, writer = await dial(port)
     except (OSError, LookupError, Unsupported) as failure:
@@ -236,7 +241,7 @@ async def _forward(port: int, pod: str, dial: Dial, data: "SpdyStream | _Duplex"
 
 
 async def _to_pod(source: Source, writer: asyncio.StreamWriter) -> None:
-    """The client's end is passed on."""
+    """Do nothing: the copy passes on the client's end."""
     with contextlib.suppress(OSError):
         while data := await source.read():
             writer.write(data)

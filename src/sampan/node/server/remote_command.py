@@ -17,7 +17,7 @@ from sampan.operator.http import AnyAnswer, Request, Tunnel
 from sampan.wire.websocket import WebSocket
 
 STREAM_CREATION_TIMEOUT_S: Final = 30.0
-"""How long a client of SPDY may take to begin the streams that it has asked for."""
+"""How long a SPDY client may take to open the streams that it has requested."""
 
 _V5: Final = "v5.channel.k8s.io"
 WEBSOCKET_PROTOCOLS: Final = (
@@ -37,28 +37,30 @@ _STDIN, _STDOUT, _STDERR, _ERROR, _RESIZE = range(5)
 
 
 class BadStreams(ValueError):
-    """The request asks for no streams."""
+    """The request selects no streams."""
 
 
 def wanted_streams(request: Request) -> Streams:
-    """Which streams a request asks for. Raises `BadStreams`."""
-    asked = {name for name in ("input", "output", "error", "tty") if request.query.get(name, [""])[0] in ("1", "true")}
-    tty = "tty" in asked
-    streams = Streams("input" in asked, "output" in asked, "error" in asked and not tty, tty)
+    """Return the streams that a request selects. Raises `BadStreams`."""
+    selected = {
+        name for name in ("input", "output", "error", "tty") if request.query.get(name, [""])[0] in ("1", "true")
+    }
+    tty = "tty" in selected
+    streams = Streams("input" in selected, "output" in selected, "error" in selected and not tty, tty)
     if not (streams.stdin or streams.stdout or streams.stderr):
         raise BadStreams("you must specify at least 1 of stdin, stdout, stderr")
     return streams
 
 
 def serve_command(request: Request, wanted: Streams, open_session: OpenSession, *, attached: bool) -> AnyAnswer:
-    """The answer to a request for exec or attach. The session is opened when the streams are there."""
+    """Return the response to a request for exec or attach. The session is opened once the streams exist."""
 
     async def over_websocket(websocket: WebSocket) -> None:
         channels = _channels(websocket, wanted)
         streams = _of_channels(channels, websocket.protocol, wanted)
 
         async def work() -> None:
-            # An empty message tells old clients that the connection stands.
+            # An empty message tells old clients that the connection is open.
             await channels.send(_STDOUT if wanted.stdout else _STDERR if wanted.stderr else _ERROR, b"")
             await run_command(open_session, streams, attached=attached)
 
@@ -89,7 +91,7 @@ def _of_channels(channels: WebSocketChannels, protocol: str, wanted: Streams) ->
 
 
 class _SpdyCommand:
-    """A process over SPDY: the client begins a stream for each that it wants, told apart by a header."""
+    """SPDY connection on which the client opens one stream for each selected one. A header has the stream's type."""
 
     def __init__(self, tunnel: Tunnel, protocol: str, wanted: Streams) -> None:
         self._protocol = protocol
@@ -103,7 +105,7 @@ class _SpdyCommand:
             )
             if is_wanted
         }
-        self._begun: dict[str, SpdyStream] = {}
+        self._opened: dict[str, SpdyStream] = {}
         self._complete = asyncio.Event()
         self._connection = SpdyConnection(tunnel, self._accept)
 
@@ -113,33 +115,33 @@ class _SpdyCommand:
         async def work() -> None:
             async with asyncio.timeout(STREAM_CREATION_TIMEOUT_S):
                 await self._complete.wait()
-            begun = self._begun
+            opened = self._opened
             streams = CommandStreams(
-                begun["error"],
+                opened["error"],
                 self._protocol in _WITH_STATUS,
-                begun.get("stdin"),
-                begun.get("stdout"),
-                begun.get("stderr"),
-                begun.get("resize"),
+                opened.get("stdin"),
+                opened.get("stdout"),
+                opened.get("stderr"),
+                opened.get("resize"),
             )
             for name in ("error", "stdout", "stderr"):
-                if name in begun:
-                    begun[name].incoming.abandon()
+                if name in opened:
+                    opened[name].incoming.abandon()
             await run_command(open_session, streams, attached=attached)
 
         await converse(self._connection.run(), work(), self._goodbye)
 
     def _accept(self, stream: SpdyStream) -> bool:
         name = stream.headers.get("streamtype", "")
-        if name not in self._expected or name in self._begun:
+        if name not in self._expected or name in self._opened:
             return False
-        self._begun[name] = stream
-        if len(self._begun) == len(self._expected):
+        self._opened[name] = stream
+        if len(self._opened) == len(self._expected):
             self._complete.set()
         return True
 
     def _goodbye(self) -> None:
-        for stream in self._begun.values():
+        for stream in self._opened.values():
             stream.incoming.abandon()
             stream.finish()
         self._connection.close()

@@ -1,7 +1,7 @@
-"""`NodeServer`: the HTTPS server of a process that runs nodes: the kubelet's API.
+"""`NodeServer`: HTTPS server of a process that runs nodes, with the kubelet's API.
 
-One server serves all nodes of a process: requests name a Pod by namespace and name.
-Concurrency: `run` owns the listener, which has a task for each connection; streams have tasks of their own below it.
+One server serves all nodes of a process, because requests name a Pod by namespace and name.
+Concurrency: `run` owns the listener, which has a task for each connection; streams have tasks below it.
 Source: kubelet pkg/kubelet/server/server.go `InstallAuthFilter` (1.36).
 """
 
@@ -27,7 +27,7 @@ _BODY_BYTES_MAX = 4096
 
 
 class NodeServer:
-    """Serves the Pods that `pods` finds, to those whom the API server lets."""
+    """Serves the Pods that `pods` finds to users whom the API server authorizes."""
 
     needs_leader_election = False
 
@@ -41,8 +41,10 @@ class NodeServer:
         clock: Clock | None = None,
         node_usage: Callable[[], Usage | None] = host_usage,
     ) -> None:
-        """`listing`: all Pods, for lists and metrics. `client`: of the API server that is asked who may; without it
-        only client certificates of `system:masters` are let in. Raises `ssl.SSLError` for authorities that are none.
+        """`listing` returns all Pods, for lists and metrics. `client` asks the API server about tokens and permissions.
+
+        Without `client`, only client certificates of `system:masters` are accepted. Raises `ssl.SSLError` for malformed
+        authorities.
         """
         clock = clock or SystemClock()
         registry = CollectorRegistry()
@@ -66,7 +68,7 @@ class NodeServer:
 
     @property
     def port(self) -> int:
-        """Where it listens, once it is ready."""
+        """Port on which it listens, once it is ready."""
         return self._listener.port
 
     async def ready(self) -> None:
@@ -74,21 +76,21 @@ class NodeServer:
         await self._listener.ready()
 
     async def run(self) -> None:
-        """Serve until cancelled. Raises `OSError` when it cannot listen, in an `ExceptionGroup`."""
+        """Serve until cancelled. Raises `OSError` in an `ExceptionGroup` if it cannot listen."""
         await self._listener.run()
 
     async def answer(self, request: Request) -> AnyAnswer:
-        """What the listener answers."""
+        """Authenticate, authorize and answer one request."""
         user = await self._authentication.user_of(request)
         if user is None:
             return Answer(401, b"Unauthorized")
-        asked = attributes_of(request.method, request.path)
-        shown = f"user={user.name}, verb={asked.verb}, resource=nodes, subresource"
+        attributes = attributes_of(request.method, request.path)
+        shown = f"user={user.name}, verb={attributes.verb}, resource=nodes, subresource"
         try:
-            allowed = await self._authorization.allows(user, asked)
+            allowed = await self._authorization.allows(user, attributes)
         except ClientError as error:
-            _log.warning("it is not known what %s may: %s", user.name, error)
-            return Answer(500, f"Authorization error ({shown}={asked.subresources[0]})".encode())
+            _log.warning("cannot authorize %s: %s", user.name, error)
+            return Answer(500, f"Authorization error ({shown}={attributes.subresources[0]})".encode())
         if not allowed:
-            return Answer(403, f"Forbidden ({shown}(s)=[{' '.join(asked.subresources)}])\n".encode())
+            return Answer(403, f"Forbidden ({shown}(s)=[{' '.join(attributes.subresources)}])\n".encode())
         return await self._handlers.answer(request)

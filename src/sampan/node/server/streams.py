@@ -1,4 +1,4 @@
-"""What the protocols of a node have in common: one direction of one stream."""
+"""Streams of exec and attach, independent of the client's protocol."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,7 +8,7 @@ class Source(Protocol):
     """Bytes from the client."""
 
     async def read(self) -> bytes:
-        """What has come, at least a byte; nothing at the end."""
+        """Return at least one byte; nothing at the end."""
         ...
 
 
@@ -16,24 +16,24 @@ class Sink(Protocol):
     """Bytes to the client."""
 
     async def write(self, data: bytes) -> None:
-        """Send, and wait until the client has read most of it. Raises `OSError` when it reads no more."""
+        """Send data, and wait until the client has read most of it. Raises `OSError` if it no longer reads."""
         ...
 
     async def close(self) -> None:
-        """Nothing more is sent."""
+        """End the stream."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CommandStreams:
-    """The streams of a process, at the client's end. None: not wanted."""
+    """The client's streams. None: not selected."""
 
     error: Sink
-    """Where is told how it ended."""
+    """Stream for the exit status."""
     status_as_json: bool
-    """Whether that is told as a Status, in success too; otherwise as a text, and only of failures."""
+    """Whether the exit status is a Status object. If not, only failures are sent, as text."""
     stdin: Source | None = None
     stdout: Sink | None = None
     stderr: Sink | None = None
     resize: Source | None = None
-    """The sizes of the client's terminal, one JSON object after the other."""
+    """Terminal sizes, as a sequence of JSON objects."""

@@ -1,4 +1,4 @@
-"""The TLS of a node's server: a certificate of its own making, and the clients' certificates where they show some."""
+"""TLS context of a node's server, with a self-signed certificate, and optional client certificates."""
 
 import datetime as dt
 import ssl
@@ -14,7 +14,7 @@ _LIFETIME: Final = dt.timedelta(days=365)
 
 
 def serving_context(options: NodeServerOptions, clock: Clock) -> ssl.SSLContext:
-    """A context with a certificate that nobody else has signed. Raises `ssl.SSLError` for authorities that are none."""
+    """Return a TLS context with a new self-signed certificate. Raises `ssl.SSLError` for malformed authorities."""
     now = clock.now()
     name = options.node_name or "node"
     authority = make_authority(f"{name}-ca", now, _LIFETIME)

@@ -1,4 +1,4 @@
-"""How a request asks for another protocol, and the answer that agrees: WebSocket or SPDY/3.1.
+"""Upgrades of requests to WebSocket or SPDY/3.1.
 
 Source: streaming pkg/httpstream/{httpstream.go,spdy/upgrade.go,wsstream/conn.go} (1.36).
 """
@@ -23,16 +23,16 @@ _PROTOCOL: Final = "x-stream-protocol-version"
 
 ServeWebSocket = Callable[[WebSocket], Awaitable[None]]
 ServeSpdy = Callable[[Tunnel, str], Awaitable[None]]
-"""Of the connection and the protocol within it that was agreed on."""
+"""Serves the upgraded connection with the negotiated protocol."""
 
 
 def is_websocket(request: Request) -> bool:
-    """Whether a request asks for a WebSocket."""
+    """Return whether a request asks for a WebSocket."""
     return wants_websocket(request.headers)
 
 
 def accept_websocket(request: Request, protocols: Sequence[str], serve: ServeWebSocket) -> AnyAnswer:
-    """The answer to a request that asks for a WebSocket with one of these sub-protocols."""
+    """Return the response to a WebSocket request, with one of these sub-protocols."""
     try:
         protocol, fields = accept_upgrade(request.method, request.headers, protocols)
     except BadVersion as error:
@@ -47,7 +47,7 @@ def accept_websocket(request: Request, protocols: Sequence[str], serve: ServeWeb
 
 
 def accept_spdy(request: Request, protocols: Sequence[str], serve: ServeSpdy) -> AnyAnswer:
-    """The answer to any other request for a stream: it must want SPDY, and one of these protocols within."""
+    """Return the response to a SPDY request, with one of these stream protocols."""
     headers = request.headers
     if _PROTOCOL not in headers:
         return _refused(400, f"header X-Stream-Protocol-Version does not exist in request with {len(headers)} headers")

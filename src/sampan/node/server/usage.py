@@ -1,5 +1,6 @@
-"""What containers, Pods and the node use, for `kubectl top` and its fellows: /metrics/resource and /stats/summary.
+"""Resource usage of containers, Pods and the node, for `kubectl top` and similar clients.
 
+Served as /metrics/resource and /stats/summary.
 Source: kubelet pkg/kubelet/metrics/collectors/resource_metrics.go, kubelet/pkg/apis/stats/v1alpha1/types.go (1.36).
 """
 
@@ -18,12 +19,12 @@ from sampan.node.sessions import Usage
 _STAT: Final = Path("/proc/stat")
 _MEMORY: Final = Path("/proc/meminfo")
 _BUSY: Final = (0, 1, 2, 5, 6, 7)
-"""user, nice, system, irq, softirq and steal in the line of `cpu`."""
+"""Indexes of user, nice, system, irq, softirq and steal in the line of `cpu`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerUsage:
-    """What a container uses, and since when."""
+    """Usage of a container, and its start time."""
 
     name: str
     usage: Usage
@@ -32,20 +33,20 @@ class ContainerUsage:
 
 @dataclass(frozen=True, slots=True)
 class PodUsage:
-    """What a Pod uses: the sum of its containers."""
+    """Usage of a Pod: the sum of its containers."""
 
     hosted: HostedPod
     containers: tuple[ContainerUsage, ...]
 
     @property
     def total(self) -> Usage:
-        """The sum."""
+        """Sum over the containers."""
         used = [each.usage for each in self.containers]
         return Usage(sum(each.cpu_s for each in used), sum(each.memory_bytes for each in used))
 
 
 def host_usage() -> Usage | None:
-    """What the whole machine uses; None where that cannot be read."""
+    """Return the usage of the whole machine; None if it cannot be read."""
     try:
         ticks = [int(text) for text in _STAT.read_text().split("\n", 1)[0].split()[1:]]
         lines = (line.split() for line in _MEMORY.read_text().splitlines())
@@ -102,7 +103,7 @@ def resource_metrics(pods: list[PodUsage] | None, node: Usage | None, now: dt.da
 
 
 class _Text:
-    """Lines of the exposition format. A family without values is left out."""
+    """Text in the exposition format. A family without values is left out."""
 
     def __init__(self, now_ms: int) -> None:
         self._now_ms = now_ms
@@ -110,23 +111,23 @@ class _Text:
         self._name = self._head = ""
 
     def family(self, name: str, kind: str, what: str) -> None:
-        """The values that follow are of this family."""
+        """Start a family. The following values belong to it."""
         self._name, self._head = name, f"# HELP {name} {what}\n# TYPE {name} {kind}\n"
 
     def values(self, values: list[tuple[str, float]], *, timed: bool = True) -> None:
-        """The values by their labels."""
+        """Add values by their labels."""
         when = f" {self._now_ms}" if timed else ""
         if values:
             self._lines.append(self._head)
             self._lines += [f"{self._name}{labels} {value!r}{when}\n" for labels, value in values]
 
     def finished(self) -> bytes:
-        """All of it."""
+        """Return the whole text."""
         return "".join(self._lines).encode()
 
 
 def _labels(hosted: HostedPod, container: str = "") -> str:
-    """Names of Pods, namespaces and containers need no escapes."""
+    """Return the labels. Names of Pods, namespaces and containers need no escapes."""
     metadata = hosted.pod.metadata
     inner = f'container="{container}",' if container else ""
     return f'{{{inner}namespace="{metadata.namespace}",pod="{metadata.name}"}}'
@@ -134,7 +135,7 @@ def _labels(hosted: HostedPod, container: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class NodeUsage:
-    """What a node uses, and since when it is there."""
+    """Usage of a node, and its start time."""
 
     name: str
     usage: Usage | None
@@ -142,7 +143,7 @@ class NodeUsage:
 
 
 def summary(pods: list[PodUsage], node: NodeUsage, now: dt.datetime) -> dict[str, Any]:
-    """The JSON of /stats/summary."""
+    """Return the JSON of /stats/summary."""
     time = format_time(now)
     shown = {"nodeName": node.name, "startTime": format_time(node.started_at), **_stats(node.usage, time)}
     return {"node": shown, "pods": [_pod(pod, time) for pod in pods]}

@@ -1,1 +1,1 @@
-"""Volumes of Pods: directories that containers see."""
+"""Volumes of Pods: directories and files that containers mount."""

@@ -1,7 +1,7 @@
-"""`write_files`: the files of a volume, all changed at once: whoever reads them sees the old ones or the new ones.
+"""`write_files`: replaces all files of a volume atomically: a reader sees either the old ones or the new ones.
 
-The files are in a directory of their own (`..2026_01_02_…`), to which the link `..data` points; what users see are
-links through it (`name -> ..data/name`). To change them all, the one link is replaced.
+The files are in a directory (`..2026_01_02_…`) to which the link `..data` points. Users see links through it
+(`name -> ..data/name`). Replacing `..data` changes all files at once.
 Source: kubernetes pkg/volume/util/atomic_writer.go (1.36).
 """
 
@@ -23,12 +23,12 @@ _GROUP_DIRECTORY: Final = 0o2550
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a file has in it."""
+    """File of a volume."""
 
     data: bytes
     mode: int = 0o644
     owner: int | None = None
-    """User id; None: the agent's."""
+    """User id; None for the agent's."""
 
 
 Payload = Mapping[str, File]
@@ -36,10 +36,10 @@ Payload = Mapping[str, File]
 
 
 def write_files(volume: Path, payload: Payload, *, group: int | None = None) -> bool:
-    """Have these files and no others; returns whether anything had to be written.
+    """Replace the files of a volume. Returns whether anything changed.
 
-    `group`: the volume belongs to this group, which may read all files (a Pod's fsGroup). Owners and groups are set
-    by root alone. Raises `OSError`, and `ValueError` for a path that is none.
+    `group`: group that owns the volume and may read all files (a Pod's fsGroup). Only root can set owners and groups.
+    Raises `OSError`, and `ValueError` for an invalid path.
     """
     for path in payload:
         check_path(path)
@@ -66,7 +66,7 @@ def write_files(volume: Path, payload: Payload, *, group: int | None = None) -> 
 
 
 def check_path(path: str) -> None:
-    """Raises `ValueError` for a path that leaves the volume, or that could be taken for the writer's own."""
+    """Raise `ValueError` for a path that leaves the volume, or that collides with the writer's own names."""
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/"):
         raise ValueError(f"invalid path: must be relative path: {path}")
@@ -86,7 +86,7 @@ def _current(volume: Path) -> Path | None:
 
 
 def _has(directory: Path, payload: Payload) -> bool:
-    """Whether a directory has exactly these files."""
+    """Return whether a directory has exactly these files."""
     found = {path.relative_to(directory).as_posix(): path for path in directory.rglob("*") if not path.is_dir()}
     if found.keys() != {PurePosixPath(path).as_posix() for path in payload}:
         return False
@@ -101,7 +101,7 @@ def _has(directory: Path, payload: Payload) -> bool:
 
 
 def _written(volume: Path, payload: Payload, group: int | None) -> Path:
-    """Make a new directory with the files. Nobody else can enter it before all modes are set."""
+    """Create a new directory with the files. It is closed to other users until all modes are set."""
     moment = dt.datetime.now(dt.UTC).strftime("..%Y_%m_%d_%H_%M_%S.")
     directory = Path(tempfile.mkdtemp(prefix=moment, dir=volume))
     for name, file in payload.items():
@@ -119,13 +119,13 @@ def _written(volume: Path, payload: Payload, group: int | None) -> Path:
 
 
 def _give(directory: Path, group: int) -> None:
-    """Give a directory to a group that may enter it. Source: kubernetes pkg/volume/volume_linux.go (1.36)."""
+    """Let a group own a directory and enter it. Source: kubernetes pkg/volume/volume_linux.go (1.36)."""
     os.chown(directory, -1, group)
     directory.chmod(directory.stat().st_mode & 0o7777 | _GROUP_DIRECTORY)
 
 
 def _link(volume: Path, payload: Payload) -> None:
-    """The links that users see: one for each first part of a path."""
+    """Replace the links that users see: one for the first segment of each path."""
     wanted = {PurePosixPath(path).parts[0] for path in payload}
     for name in wanted:
         link = volume / name

@@ -1,4 +1,4 @@
-"""Claims: where the volume is that a PersistentVolumeClaim is bound to, if a node has it without a driver.
+"""Claims: volumes of PersistentVolumeClaims that need no driver.
 
 Source: kubernetes pkg/kubelet/volumemanager/populator/desired_state_of_world_populator.go, component-helpers
 storage/ephemeral/ephemeral.go (1.36).
@@ -14,16 +14,16 @@ from sampan.node.volumes.sources import Volume
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPath:
-    """A path of the node that a claim has."""
+    """Path of the node that is bound to a claim."""
 
     path: Path
     type: str
-    """Of a hostPath: what it must be."""
+    """Type of a hostPath, which the path must have."""
     is_local: bool
 
 
 async def claimed_path(pod: Pod, volume: Volume, references: References) -> ClaimedPath:
-    """Where the volume of a claim is. Raises `Missing`, `Unreadable`, `ValueError`."""
+    """Return the path of a claim's volume. Raises `Missing`, `Unreadable`, `ValueError`."""
     claim = await _claim(pod, volume, references)
     name = claim.metadata.name
     if claim.status.get("phase") != "Bound" or not claim.spec.volume_name:
@@ -32,7 +32,7 @@ async def claimed_path(pod: Pod, volume: Volume, references: References) -> Clai
     if found.spec.claim_ref.get("uid") not in (None, claim.metadata.uid):
         raise Missing(f'PV "{claim.spec.volume_name}" is bound to another PVC than "{name}"')
     if claim.spec.volume_mode != "Filesystem":
-        raise ValueError(f'PVC "{name}" is a block device: this node has none')
+        raise ValueError(f'PVC "{name}" has volumeMode Block, which this node does not support')
     if found.spec.host_path is not None:
         return ClaimedPath(Path(found.spec.host_path.path), found.spec.host_path.type, is_local=False)
     if found.spec.local is not None:

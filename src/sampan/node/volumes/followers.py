@@ -1,6 +1,6 @@
-"""`Followers`: tells Pods when a ConfigMap or Secret changes that they have as files.
+"""`Followers`: watches the ConfigMaps and Secrets of Pods' volumes.
 
-Concurrency: one task and one watch for each object that is followed, however many Pods have it.
+Concurrency: one task and one watch for each object, however many Pods use it.
 """
 
 import asyncio
@@ -31,17 +31,17 @@ class _Followed:
 
 
 class Followers:
-    """Which Pods follow which objects."""
+    """Index of Pods by the objects that they follow."""
 
     def __init__(self, client: Client, tasks: Tasks, changed: Callable[[str], None]) -> None:
-        """`changed` is called with the uid of each Pod that has an object which may have changed."""
+        """`changed` is called with the uid of each Pod that uses an object which may have changed."""
         self._client = client
         self._tasks = tasks
         self._changed = changed
         self._followed: dict[Reference, _Followed] = {}
 
     def follow(self, uid: str, references: set[Reference]) -> None:
-        """Have a Pod follow these objects and no others."""
+        """Replace the objects that a Pod follows."""
         for reference in references:
             followed = self._followed.get(reference)
             if followed is None:
@@ -66,12 +66,12 @@ class Followers:
                         self._changed(uid)
             except ClientError as error:
                 level = logging.DEBUG if isinstance(error, ApiError) and error.code == 410 else logging.WARNING
-                _log.log(level, "the watch of %s %s/%s ended: %s", kind, namespace, name, error)
+                _log.log(level, "watch of %s %s/%s ended, restarting it: %s", kind, namespace, name, error)
             await asyncio.sleep(_RETRY_S)
 
 
 def references_of(volume: Volume, namespace: str) -> set[Reference]:
-    """The objects that a volume's files are made of."""
+    """Return the objects from which a volume's files are made."""
     found: set[Reference] = set()
     if volume.config_map is not None:
         found.add(("ConfigMap", namespace, volume.config_map.name))

@@ -1,4 +1,4 @@
-"""Paths of the node as volumes, and what they must be.
+"""Paths of the node as volumes, and checks of their types.
 
 Source: kubernetes pkg/volume/hostpath/host_path.go `checkType` (1.36).
 """
@@ -18,9 +18,9 @@ _CHECKS: Final[dict[str, tuple[Callable[[int], bool], str]]] = {
 
 
 def prepare_host_path(path: Path, type: str) -> None:
-    """Check that a path is what it must be, or make it. Raises `ValueError` if it is not, `OSError`.
+    """Check the type of a path, or create it. Raises `OSError`, and `ValueError` for the wrong type.
 
-    Of no type it is made a directory where there is nothing, as container runtimes do.
+    Without a type, a missing path becomes a directory, as container runtimes do it.
     """
     if type in ("", "DirectoryOrCreate"):
         if not path.exists():

@@ -1,4 +1,4 @@
-"""Mounts: what of its Pod's volumes a container sees, and where.
+"""Mounts of a container: paths of its Pod's volumes, or of parts of them.
 
 Source: kubernetes pkg/kubelet/kubelet_pods.go `makeMounts`, pkg/volume/util/subpath (1.36).
 """
@@ -14,25 +14,25 @@ from sampan.node.sessions import Mount
 
 
 class MountError(Exception):
-    """A container cannot have a volume, or a part of it. The text is the kubelet's."""
+    """A volume, or a part of it, cannot be mounted. The text is the kubelet's."""
 
 
 @dataclass(frozen=True, slots=True)
 class MountedVolume:
-    """A volume that is there."""
+    """Volume that is ready to be mounted."""
 
     path: Path
     read_only: bool = False
     is_written: bool = False
-    """Whether its files are written by the agent, and replaced when they change."""
+    """Whether the agent writes its files and replaces them when they change."""
 
 
 def mounts_of(
     container: Container, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], copies: Path
 ) -> Sequence[Mount]:
-    """The mounts of a container. Raises `MountError`, `OSError`.
+    """Return the mounts of a container. Raises `MountError`, `OSError`.
 
-    `copies`: a directory for this container, for parts of volumes that the agent writes: these do not change.
+    `copies`: directory for this container's copies of parts of volumes that the agent writes. Copies do not change.
     """
     mounts = []
     for number, wanted in enumerate(container.volume_mounts):
@@ -77,7 +77,7 @@ def _sub_path(wanted: VolumeMount, env: Mapping[str, str]) -> str:
 
 
 def _part(container: str, wanted: VolumeMount, volume: MountedVolume, sub_path: str) -> Path:
-    """The path of a part of a volume, which is made if it is not there. Links must not lead out of the volume."""
+    """Return the path of a part of a volume. It is created if it is missing. Links must not lead out of the volume."""
     whole = volume.path.resolve()
     path = (volume.path / sub_path).resolve()
     if not path.is_relative_to(whole):
@@ -91,7 +91,7 @@ def _part(container: str, wanted: VolumeMount, volume: MountedVolume, sub_path: 
 
 
 def _copied(path: Path, copy: Path) -> Path:
-    """A copy that stays as it is when the volume changes."""
+    """Copy a part of a volume, so that it stays unchanged when the volume changes."""
     if copy.is_dir() and not copy.is_symlink():
         shutil.rmtree(copy)
     else:

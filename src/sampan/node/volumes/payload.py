@@ -1,4 +1,4 @@
-"""The files of volumes that are made of other objects.
+"""Files of volumes that are made from other objects.
 
 Source: kubernetes pkg/volume/{configmap,secret,downwardapi,projected} `MakePayload`, `CollectData` (1.36).
 """
@@ -21,7 +21,7 @@ class Payloads:
         self._tokens = tokens
 
     async def of_volume(self, place: PodPlace, volume: Volume) -> tuple[dict[str, File], float | None]:
-        """The files of a volume, and when the first of them must be renewed (seconds since 1970)."""
+        """Return the files of a volume, and when the first of them must be renewed (seconds since 1970)."""
         if volume.config_map is not None:
             return await self._config_map(place, volume.config_map, volume.config_map.default_mode), None
         if volume.secret is not None:
@@ -71,11 +71,11 @@ class Payloads:
             return await self._secret(place, source.secret, mode)
         if source.downward_api is not None:
             return downward_files(place, source.downward_api, mode)
-        raise ValueError("a source of the projected volume is of a kind that this node does not have")
+        raise ValueError("the projected volume has a source that this node does not support")
 
 
 def _token_access(place: PodPlace, projected: Projected) -> tuple[int, int | None]:
-    """Return mode and owner of a token's file: its owner alone reads it, if there is an owner or a group for it.
+    """Return mode and owner of a token's file. Only its owner can read it, if it has an owner or a group.
 
     With fsGroup, the group may read it too (`write_files`).
     Source: kubernetes pkg/volume/projected/projected.go `collectData` (1.36).
@@ -101,7 +101,7 @@ def common_user(pod: Pod) -> int | None:
 
 
 def key_files(source: Projection, found: Mapping[str, bytes], mode: int, fault: str) -> Payload:
-    """The keys of an object as files: all of them, or those that are named. Raises `Missing`."""
+    """Return the keys of an object as files: all, or the listed ones. Raises `Missing`."""
     if not source.items:
         return {name: File(data, mode) for name, data in found.items()}
     files = {}
@@ -115,7 +115,7 @@ def key_files(source: Projection, found: Mapping[str, bytes], mode: int, fault: 
 
 
 def downward_files(place: PodPlace, source: DownwardApi, mode: int) -> dict[str, File]:
-    """Fields of the Pod as files. Raises `ValueError`."""
+    """Return fields of the Pod as files. Raises `ValueError`."""
     files = {}
     for item in source.items:
         if item.field_ref is not None:

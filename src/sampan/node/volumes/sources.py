@@ -1,4 +1,4 @@
-"""What a Pod's volumes are made of. Source: api core/v1/types.go `VolumeSource` (1.36)."""
+"""Sources of a Pod's volumes. Source: api core/v1/types.go `VolumeSource` (1.36)."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class KeyToPath(msgspec.Struct, rename="camel", gc=False):
-    """A key, and the file that it becomes."""
+    """Key, and the path of its file."""
 
     key: str = ""
     path: str = ""
@@ -14,13 +14,13 @@ class KeyToPath(msgspec.Struct, rename="camel", gc=False):
 
 
 class FieldPath(msgspec.Struct, rename="camel", gc=False):
-    """A field of the Pod."""
+    """Field of the Pod."""
 
     field_path: str = ""
 
 
 class ResourcePath(msgspec.Struct, rename="camel", gc=False):
-    """A request or limit of a container."""
+    """Request or limit of a container."""
 
     container_name: str = ""
     resource: str = ""
@@ -28,7 +28,7 @@ class ResourcePath(msgspec.Struct, rename="camel", gc=False):
 
 
 class DownwardFile(msgspec.Struct, rename="camel", gc=False):
-    """A file with something of the Pod."""
+    """File with a field or resource of the Pod."""
 
     path: str = ""
     field_ref: FieldPath | None = None
@@ -37,21 +37,21 @@ class DownwardFile(msgspec.Struct, rename="camel", gc=False):
 
 
 class EmptyDir(msgspec.Struct, rename="camel", gc=False):
-    """A directory that is empty at first."""
+    """Directory that is empty at first."""
 
     medium: str = ""
     size_limit: str | int | float | None = None
 
 
 class HostPath(msgspec.Struct, rename="camel", gc=False):
-    """A path of the node."""
+    """Path of the node."""
 
     path: str = ""
     type: str = ""
 
 
 class Projection(msgspec.Struct, rename="camel", gc=False):
-    """A ConfigMap or a Secret, as files."""
+    """Files from a ConfigMap or a Secret."""
 
     name: str = ""
     secret_name: str = ""
@@ -61,14 +61,14 @@ class Projection(msgspec.Struct, rename="camel", gc=False):
 
 
 class DownwardApi(msgspec.Struct, rename="camel", gc=False):
-    """Fields of the Pod, as files."""
+    """Files from fields of the Pod."""
 
     items: list[DownwardFile] = []
     default_mode: int = 0o644
 
 
 class TokenProjection(msgspec.Struct, rename="camel", gc=False):
-    """A token of the Pod's ServiceAccount, as a file."""
+    """File with a token of the Pod's ServiceAccount."""
 
     audience: str = ""
     expiration_seconds: int = 3600
@@ -76,7 +76,7 @@ class TokenProjection(msgspec.Struct, rename="camel", gc=False):
 
 
 class ProjectedSource(msgspec.Struct, rename="camel", gc=False):
-    """One part of a projected volume."""
+    """One source of a projected volume."""
 
     config_map: Projection | None = None
     secret: Projection | None = None
@@ -86,21 +86,21 @@ class ProjectedSource(msgspec.Struct, rename="camel", gc=False):
 
 
 class Projected(msgspec.Struct, rename="camel", gc=False):
-    """Several parts in one directory."""
+    """Several sources in one directory."""
 
     sources: list[ProjectedSource] | None = None
     default_mode: int = 0o644
 
 
 class ClaimSource(msgspec.Struct, rename="camel", gc=False):
-    """A PersistentVolumeClaim."""
+    """Reference to a PersistentVolumeClaim."""
 
     claim_name: str = ""
     read_only: bool = False
 
 
 class Volume(msgspec.Struct, rename="camel", gc=False):
-    """A volume: one of these sources; none that is known here means one that cannot be had."""
+    """Volume with one of these sources. Without any, its source needs a driver."""
 
     name: str = ""
     empty_dir: EmptyDir | None = None

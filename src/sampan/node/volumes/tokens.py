@@ -1,4 +1,4 @@
-"""`Tokens`: tokens of ServiceAccounts for Pods, renewed in time.
+"""`Tokens`: ServiceAccount tokens of Pods, renewed before they expire.
 
 Source: kubernetes pkg/kubelet/token/token_manager.go (1.36).
 """
@@ -15,14 +15,14 @@ from sampan.node.volumes.sources import TokenProjection
 from sampan.resource import Object
 
 RENEW_AT: Final = 0.8
-"""Of its life, when a token is renewed."""
+"""Part of its life after which a token is renewed."""
 RENEW_S_MAX: Final = 24 * 3600.0
 _Key = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token, with the times (seconds since 1970) from which it is renewed and from which it is worth nothing."""
+    """Token with its times of renewal and of expiry, in seconds since 1970."""
 
     text: str
     renew_at: float
@@ -30,7 +30,7 @@ class Token:
 
 
 class Tokens:
-    """Asks for tokens, and keeps them while they are good."""
+    """Requests tokens, and caches them while they are valid."""
 
     def __init__(self, client: Client, clock: Clock) -> None:
         self._client = client
@@ -38,7 +38,10 @@ class Tokens:
         self._tokens: dict[_Key, Token] = {}
 
     async def token(self, pod: Pod, wanted: TokenProjection) -> Token:
-        """The token for a Pod. One that cannot be renewed is used until it expires. Raises `Missing`, `Unreadable`."""
+        """Return the token for a Pod.
+
+        If it cannot be renewed, it is used until it expires. Raises `Missing`, `Unreadable`.
+        """
         account = pod.spec.service_account_name or "default"
         key = (pod.metadata.uid, account, wanted.audience, wanted.expiration_seconds)
         now = self._clock.now().timestamp()
@@ -55,7 +58,7 @@ class Tokens:
         return fresh
 
     def forget(self, uid: str) -> None:
-        """A Pod is gone."""
+        """Drop the tokens of a Pod that is gone."""
         for key in [key for key in self._tokens if key[0] == uid]:
             del self._tokens[key]
 

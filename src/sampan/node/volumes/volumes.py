@@ -1,8 +1,8 @@
-"""`Volumes`: has the volumes of Pods, keeps their files fresh, and removes them with their Pod.
+"""`Volumes`: mounts the volumes of Pods, updates their files, and removes them with their Pod.
 
-A volume is a directory `<root>/pods/<uid>/volumes/kubernetes.io~<plugin>/<name>`, or a path of the node. What the agent
-writes, and emptyDirs with medium Memory, are in memory (tmpfs.py) where that is possible. All methods can be called
-again after anything failed, also by another process after a restart.
+A volume is a directory `<root>/pods/<uid>/volumes/kubernetes.io~<plugin>/<name>`, or a path of the node. Files that the
+agent writes, and emptyDirs with medium Memory, are in memory (`tmpfs.py`) if possible. All methods can be repeated
+after any failure, even by another process after a restart.
 Source: kubernetes pkg/kubelet/volumemanager, pkg/volume (1.36).
 """
 
@@ -35,7 +35,7 @@ FAULTS: Final = (Missing, Unreadable, ValueError, OSError)
 
 
 class MountFailed(Exception):
-    """Some volumes cannot be had yet: `faults` are the reasons by their names."""
+    """Some volumes cannot be mounted yet. `faults`: reasons by volume name."""
 
     def __init__(self, faults: Mapping[str, str]) -> None:
         super().__init__("; ".join(faults.values()))
@@ -44,20 +44,20 @@ class MountFailed(Exception):
 
 @dataclass(slots=True)
 class _Known:
-    """The volumes of a Pod."""
+    """Volumes of one Pod."""
 
     key: str
     mounted: dict[str, MountedVolume] = field(default_factory=dict)
     is_fresh: bool = False
     """Whether nothing has changed since the files were written."""
     shown: tuple[object, ...] = ()
-    """What of the Pod the files may tell."""
+    """Fields of the Pod that its files may contain."""
     renew_at: float | None = None
     """When a token must be renewed, in seconds since 1970."""
 
 
 class Volumes:
-    """The volumes of all Pods of this process."""
+    """Volumes of all Pods of this process."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Volumes:
         self._known: dict[str, _Known] = {}
 
     async def mount(self, place: PodPlace) -> Mapping[str, MountedVolume]:
-        """The volumes that the Pod's containers use, their files as they are to be now. Raises `MountFailed`."""
+        """Return the mounted volumes that the Pod's containers use, with updated files. Raises `MountFailed`."""
         pod = place.pod
         uid = pod.metadata.uid
         used = _used(pod)
@@ -107,18 +107,18 @@ class Volumes:
         return known.mounted
 
     def wake_s(self, uid: str) -> float | None:
-        """In how many seconds a token must be renewed."""
+        """Return in how many seconds a token must be renewed."""
         known = self._known.get(uid)
         if known is None or known.renew_at is None:
             return None
         return max(0.1, known.renew_at - self._clock.now().timestamp())
 
     def copies_of(self, uid: str, container: str) -> Path:
-        """A directory for a container's own copies of parts of volumes."""
+        """Return the directory for a container's own copies of parts of volumes."""
         return self._pod(uid) / "volume-subpaths" / container
 
     async def remove(self, uid: str) -> None:
-        """Remove the volumes of a Pod that is gone, but what is on paths of the node."""
+        """Remove the volumes of a Pod that is gone, except paths of the node."""
         self._known.pop(uid, None)
         self._followers.follow(uid, set())
         self._tokens.forget(uid)
@@ -142,7 +142,7 @@ class Volumes:
             self._changed(known.key)
 
     async def _mount_all(self, place: PodPlace, volumes: list[Volume], known: _Known) -> dict[str, str]:
-        """Mount all that can be; gives the reasons why others cannot."""
+        """Mount as many volumes as possible, and return the reasons for the others."""
         faults: dict[str, str] = {}
         for volume in volumes:
             try:
@@ -193,7 +193,7 @@ class Volumes:
             is_new = not found.path.exists()
             prepare_host_path(found.path, found.type)
             if is_new and found.path.is_dir():
-                found.path.chmod(0o777)  # No owner fits: a Pod with another user may be the next to claim it.
+                found.path.chmod(0o777)  # No owner fits, because the next Pod with the claim may run as another user.
         elif not found.path.exists():
             raise Missing(f'path "{found.path}" does not exist')
         source = volume.persistent_volume_claim
@@ -212,14 +212,14 @@ def _plugin(volume: Volume) -> str:
 
 
 def _used(pod: Pod) -> set[str]:
-    """The names of the volumes that a container mounts."""
+    """Return the names of the volumes that a container mounts."""
     details = pod.spec
     containers = (*details.containers, *details.init_containers, *details.ephemeral_containers)
     return {mount.name for container in containers for mount in container.volume_mounts}
 
 
 def _has_copies(pod: Pod) -> bool:
-    """Whether a container mounts a part of a volume: parts of volumes that the agent writes are copied."""
+    """Return whether a container mounts a part of a volume that the agent writes; such parts are copied."""
     details = pod.spec
     containers = (*details.containers, *details.init_containers, *details.ephemeral_containers)
     return any(mount.sub_path or mount.sub_path_expr for container in containers for mount in container.volume_mounts)

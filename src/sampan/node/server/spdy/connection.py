@@ -1,8 +1,8 @@
 """`SpdyConnection`: the server's end of a SPDY/3.1 connection.
 
-The clients' library (spdystream) knows no windows of single streams: it sends as fast as the connection goes, and so
-does this end. A stream whose reader is slow therefore stops the whole connection, when its pipe is full.
-Concurrency: one task is in `run`, and hands out what comes; any number write.
+The clients' library (spdystream) has no flow control for single streams: it sends as fast as the connection allows, and
+so does this end. A stream with a slow reader therefore stops the whole connection when its pipe is full.
+Concurrency: one task is in `run` and passes on what arrives; any number of tasks write.
 Source: moby/spdystream connection.go (0.5); streaming pkg/httpstream/spdy (1.36).
 """
 
@@ -28,11 +28,11 @@ from sampan.node.server.spdy.stream import SpdyStream
 from sampan.wire.websocket import ByteStream
 
 STREAMS_MAX: Final = 1000
-"""Open ones of a connection; further ones are refused."""
+"""Maximum number of open streams in a connection. More are refused."""
 
 
 class SpdyConnection:
-    """`accept` is told of each stream that the client begins, and says whether it may; it must not wait."""
+    """`accept` is called for each stream that the client opens, and returns whether to accept it. It must not block."""
 
     def __init__(self, tunnel: ByteStream, accept: Callable[[SpdyStream], bool]) -> None:
         self._tunnel = tunnel
@@ -41,10 +41,10 @@ class SpdyConnection:
         self._streams: dict[int, SpdyStream] = {}
         self._last_id = 0
         self._gone = False
-        self._said_goodbye = False
+        self._sent_goaway = False
 
     async def run(self) -> None:
-        """Take in what the client sends, until it has gone or says that it goes. Raises `SpdyError`."""
+        """Read frames until the client disconnects or sends GOAWAY. Raises `SpdyError`."""
         decoder = FrameDecoder()
         try:
             while not self._gone and (data := await self._tunnel.read()):
@@ -56,26 +56,26 @@ class SpdyConnection:
                 stream.lost()
 
     def close(self) -> None:
-        """Say good-bye, once: no more streams are taken."""
-        if not self._said_goodbye:
+        """Send GOAWAY once. No more streams are accepted."""
+        if not self._sent_goaway:
             self.send(GoAway(self._last_id))
-            self._said_goodbye = True
+            self._sent_goaway = True
 
     # --- for streams
 
     def send(self, frame: Frame) -> None:
-        """Send a frame; nothing happens when the client has gone."""
+        """Send a frame. Does nothing if the client has disconnected."""
         if not self._gone:
             self._tunnel.write(self._encoder.encode(frame))
 
     async def drain(self) -> None:
-        """Wait until the client has read most of what was sent. Raises `OSError` when it has gone."""
+        """Wait until the client has read most of the sent data. Raises `OSError` if it has disconnected."""
         if self._gone:
-            raise BrokenPipeError("the client has gone")
+            raise BrokenPipeError("the client has disconnected")
         await self._tunnel.drain()
 
     def forget(self, stream: SpdyStream) -> None:
-        """The stream is over in both directions."""
+        """Forget a stream that has ended in both directions."""
         self._streams.pop(stream.stream_id, None)
 
     async def _take(self, frame: Frame) -> None:
@@ -100,7 +100,7 @@ class SpdyConnection:
                 self._gone = True
 
     def _begin(self, frame: SynStream) -> None:
-        if self._said_goodbye:
+        if self._sent_goaway:
             return
         if frame.stream_id <= self._last_id or frame.stream_id % 2 == 0:
             self.send(RstStream(frame.stream_id, PROTOCOL_ERROR))

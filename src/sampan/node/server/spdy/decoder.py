@@ -1,6 +1,6 @@
-"""`FrameDecoder`: bytes of a SPDY/3.1 connection in, frames out. No I/O.
+"""`FrameDecoder`: decodes the bytes of a SPDY/3.1 connection into frames. No I/O.
 
-A data frame is given on as its bytes come, so that nothing larger than a control frame is ever kept.
+The data of a data frame is passed on as it arrives, so the buffer never holds more than one control frame.
 Source: SPDY protocol draft 3.1, section 2; moby/spdystream spdy/read.go (0.5).
 """
 
@@ -14,14 +14,14 @@ from sampan.node.server.spdy.dictionary import DICTIONARY
 from sampan.node.server.spdy.frames import FIN, UNIDIRECTIONAL, Data, Frame, SpdyError
 
 CONTROL_BYTES_MAX: Final = 1 << 16
-"""Of the payload of a control frame, and of its headers when they are unpacked."""
+"""Maximum size of a control frame's payload, and of its decompressed headers."""
 _HEAD_BYTES: Final = 8
 _CONTROL_BIT: Final = 0x80000000
 _ID_MASK: Final = 0x7FFFFFFF
 
 
 class FrameDecoder:
-    """Takes one direction of a connection apart."""
+    """Decoder for one direction of a connection."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -31,7 +31,7 @@ class FrameDecoder:
         self._data_fin = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        """The frames that are whole now. Raises `SpdyError`."""
+        """Return the frames that are complete now. Raises `SpdyError`."""
         self._buffer += data
         found: list[Frame] = []
         while self._step(found):
@@ -39,7 +39,7 @@ class FrameDecoder:
         return found
 
     def _step(self, found: list[Frame]) -> bool:
-        """Take one thing off the buffer, if it is all there."""
+        """Take one item off the buffer; None if it is incomplete."""
         buffer = self._buffer
         if self._data_left:
             if not buffer:
@@ -58,30 +58,30 @@ class FrameDecoder:
             self._begin_data(first, flags, length, found)
             return True
         if length > CONTROL_BYTES_MAX:
-            raise SpdyError(f"a control frame of {length} bytes")
+            raise SpdyError(f"control frame too large: {length} bytes")
         if len(buffer) < _HEAD_BYTES + length:
             return False
         payload = bytes(buffer[_HEAD_BYTES : _HEAD_BYTES + length])
         del buffer[: _HEAD_BYTES + length]
         if (version := first >> 16 & 0x7FFF) != frames.VERSION:
-            raise SpdyError(f"version {version} is not spoken here")
+            raise SpdyError(f"unsupported SPDY version: {version}")
         try:
             frame = self._control(first & 0xFFFF, flags, payload)
         except (struct.error, zlib.error, UnicodeDecodeError) as error:
-            raise SpdyError(f"a frame cannot be read: {error}") from None
+            raise SpdyError(f"malformed frame: {error}") from None
         if frame is not None:
             found.append(frame)
         return True
 
     def _begin_data(self, stream_id: int, flags: int, length: int, found: list[Frame]) -> None:
         if stream_id == 0:
-            raise SpdyError("data of no stream")
+            raise SpdyError("data frame for stream 0")
         self._data_id, self._data_left, self._data_fin = stream_id, length, bool(flags & FIN)
         if not length:
             found.append(Data(stream_id, b"", self._data_fin))
 
     def _control(self, kind: int, flags: int, payload: bytes) -> Frame | None:
-        """A control frame; None for one of a kind that is not known, which is to be ignored."""
+        """Return a control frame; None for one of an unknown type, which is ignored."""
         if kind == frames.SYN_STREAM:
             stream_id = struct.unpack_from(">IIBB", payload)[0] & _ID_MASK
             headers = self._headers(payload[10:])
@@ -95,7 +95,7 @@ class FrameDecoder:
         if kind == frames.SETTINGS:
             (count,) = struct.unpack_from(">I", payload)
             if count * 8 != len(payload) - 4:
-                raise SpdyError("settings of a wrong length")
+                raise SpdyError("SETTINGS frame has the wrong length")
             words = struct.unpack_from(f">{2 * count}I", payload, 4)
             return frames.Settings(dict(zip(words[::2], words[1::2], strict=True)))
         if kind in _PAIRS:
@@ -106,7 +106,7 @@ class FrameDecoder:
     def _headers(self, block: bytes) -> Mapping[str, str]:
         plain = self._zlib.decompress(block, CONTROL_BYTES_MAX)
         if self._zlib.unconsumed_tail:
-            raise SpdyError(f"headers of more than {CONTROL_BYTES_MAX} bytes")
+            raise SpdyError(f"headers exceed {CONTROL_BYTES_MAX} bytes")
         (count,) = struct.unpack_from(">I", plain)
         found: dict[str, str] = {}
         position = 4
@@ -114,7 +114,7 @@ class FrameDecoder:
             name, position = _text(plain, position)
             value, position = _text(plain, position)
             if name in found or name != name.lower():
-                raise SpdyError(f"the header {name!r} is there twice, or not in lower case")
+                raise SpdyError(f"header {name!r} is duplicated or not in lower case")
             found[name] = value
         return found
 
@@ -124,12 +124,12 @@ _PAIRS: Final[Mapping[int, Callable[[int, int], Frame]]] = {
     frames.GOAWAY: frames.GoAway,
     frames.WINDOW_UPDATE: frames.WindowUpdate,
 }
-"""Frames that are a stream's id and a number."""
+"""Decode a frame that has a stream id and a number."""
 
 
 def _text(plain: bytes, position: int) -> tuple[str, int]:
     (length,) = struct.unpack_from(">I", plain, position)
     end = position + 4 + length
     if end > len(plain):
-        raise SpdyError("a header is cut off")
+        raise SpdyError("truncated header")
     return plain[position + 4 : end].decode("utf-8", "surrogateescape"), end

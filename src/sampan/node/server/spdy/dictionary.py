@@ -1,4 +1,4 @@
-"""The dictionary with which SPDY/3 packs header blocks: both ends start with this text, so it must be theirs.
+"""Dictionary for the compression of SPDY/3 header blocks. The protocol defines it, because both ends must have it.
 
 Source: SPDY protocol draft 3.1, section 2.6.10.1.
 """
@@ -72,7 +72,7 @@ _WORDS: Final = [
     "keep-alive",
     "origin",
 ]
-"""Each goes with its length before it."""
+"""Words of the dictionary, each with its length before it."""
 _STATUS_CODES: Final = "100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505"
 _PHRASES: Final = (
     "203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 "
@@ -88,4 +88,4 @@ DICTIONARY: Final = (
     + _STATUS_CODES.encode()
     + _PHRASES.encode()
 )
-"""What zlib is given."""
+"""Dictionary for zlib."""

@@ -1,4 +1,4 @@
-"""Frames of SPDY/3.1: values, and the bytes that they travel as. No I/O.
+"""Frames of SPDY/3.1 and their encoding. No I/O.
 
 Source: SPDY protocol draft 3.1, section 2; moby/spdystream spdy/{read,write}.go (0.5).
 """
@@ -13,7 +13,7 @@ from sampan.node.server.spdy.dictionary import DICTIONARY
 
 VERSION: Final = 3
 DATA_BYTES_MAX: Final = 1 << 15
-"""Of a data frame that is sent; what comes may be larger."""
+"""Maximum size of a data frame that is sent. Received ones may be larger."""
 FIN: Final = 0x01
 UNIDIRECTIONAL: Final = 0x02
 _CONTROL: Final = 0x8000
@@ -29,12 +29,12 @@ CANCEL: Final = 5
 
 
 class SpdyError(ConnectionError):
-    """The peer breaks the rules; the connection cannot go on."""
+    """The peer violates the protocol. The connection cannot continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class SynStream:
-    """A stream begins. Names of headers are in lower case."""
+    """SYN_STREAM: opens a stream. Names of headers are in lower case."""
 
     stream_id: int
     headers: Mapping[str, str]
@@ -44,7 +44,7 @@ class SynStream:
 
 @dataclass(frozen=True, slots=True)
 class SynReply:
-    """A stream is accepted."""
+    """SYN_REPLY: accepts a stream."""
 
     stream_id: int
     headers: Mapping[str, str]
@@ -53,7 +53,7 @@ class SynReply:
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """Further headers of a stream."""
+    """HEADERS: adds headers to a stream."""
 
     stream_id: int
     headers: Mapping[str, str]
@@ -62,7 +62,7 @@ class Headers:
 
 @dataclass(frozen=True, slots=True)
 class RstStream:
-    """A stream is over in both directions."""
+    """RST_STREAM: ends a stream in both directions."""
 
     stream_id: int
     status: int
@@ -70,21 +70,21 @@ class RstStream:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Values by their ids."""
+    """SETTINGS: values by id."""
 
     values: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """To be sent back, if the id is one of the peer's."""
+    """PING: to be sent back if the id is one of the peer's."""
 
     ping_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class GoAway:
-    """No more streams, please."""
+    """GOAWAY: no more streams are accepted."""
 
     last_stream_id: int
     status: int = 0
@@ -92,7 +92,7 @@ class GoAway:
 
 @dataclass(frozen=True, slots=True)
 class WindowUpdate:
-    """So many more bytes may be sent."""
+    """WINDOW_UPDATE: how many more bytes may be sent."""
 
     stream_id: int
     delta: int
@@ -100,7 +100,7 @@ class WindowUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Bytes of a stream. One frame may be read as several of these."""
+    """Data of a stream. One frame may be decoded into several of these."""
 
     stream_id: int
     data: bytes
@@ -120,13 +120,16 @@ WINDOW_UPDATE: Final = 9
 
 
 class FrameEncoder:
-    """Frames in, bytes out, in the order in which they are sent: header blocks are packed as one text."""
+    """Encoder for one direction.
+
+    Frames must be encoded in their order, because header blocks share one compression state.
+    """
 
     def __init__(self) -> None:
         self._zlib = zlib.compressobj(zdict=DICTIONARY)
 
     def encode(self, frame: Frame) -> bytes:
-        """The bytes of a frame."""
+        """Return the bytes of a frame."""
         match frame:
             case Data():
                 flags = FIN if frame.fin else 0

@@ -1,4 +1,4 @@
-"""`SpdyStream`: bytes in both directions within a SPDY connection; a direction ends on its own."""
+"""`SpdyStream`: one stream of a SPDY connection. Each direction ends separately."""
 
 from collections.abc import Callable, Mapping
 from typing import Protocol
@@ -8,42 +8,42 @@ from sampan.node.server.spdy.frames import CANCEL, DATA_BYTES_MAX, Data, Frame, 
 
 
 class Carrier(Protocol):
-    """The connection of a stream."""
+    """Connection of a stream."""
 
     def send(self, frame: Frame) -> None:
-        """Send a frame; nothing happens when the client has gone."""
+        """Send a frame. Does nothing if the client has disconnected."""
         ...
 
     async def drain(self) -> None:
-        """Wait until the client has read most of what was sent. Raises `OSError` when it has gone."""
+        """Wait until the client has read most of the sent data. Raises `OSError` if it has disconnected."""
         ...
 
     def forget(self, stream: "SpdyStream") -> None:
-        """The stream is over in both directions."""
+        """Forget a stream that has ended in both directions."""
         ...
 
 
 class SpdyStream:
-    """A stream that the client has begun."""
+    """Stream that the client has opened."""
 
     def __init__(self, carrier: Carrier, stream_id: int, headers: Mapping[str, str], *, writable: bool = True) -> None:
         self.stream_id = stream_id
         self.headers = headers
-        """Names in lower case."""
+        """Headers by name, in lower case."""
         self.incoming = Pipe()
         self.is_lost = False
-        """Whether the client has ended both directions at once, or has gone."""
+        """Whether the client has reset the stream or disconnected."""
         self.on_lost: Callable[[], object] = lambda: None
         """Called when that happens."""
         self._carrier = carrier
         self._writable = writable
 
     async def read(self) -> bytes:
-        """What the client has sent, at least a byte; nothing at its end, or when it has gone."""
+        """Return data from the client, at least one byte; nothing at the end, or after a disconnect."""
         return await self.incoming.read()
 
     async def write(self, data: bytes) -> None:
-        """Send, and wait until the client has read most of it. Raises `OSError` when it reads no more."""
+        """Send data, and wait until the client has read most of it. Raises `OSError` if it no longer reads."""
         for start in range(0, len(data), DATA_BYTES_MAX):
             if not self._writable:
                 raise BrokenPipeError("the stream is closed")
@@ -51,11 +51,11 @@ class SpdyStream:
             await self._carrier.drain()
 
     async def close(self) -> None:
-        """Nothing more is sent. What the client sends can be read on."""
+        """End the outgoing direction. The client's data can still be read."""
         self.finish()
 
     def finish(self) -> None:
-        """The same at once."""
+        """End the outgoing direction without waiting."""
         if self._writable:
             self._writable = False
             self._carrier.send(Data(self.stream_id, b"", True))
@@ -69,7 +69,7 @@ class SpdyStream:
         self.lost()
 
     def lost(self) -> None:
-        """The client has ended both directions, or has gone."""
+        """Handle a reset by the client, or a disconnect."""
         self._writable = False
         self.is_lost = True
         self.incoming.end()
@@ -78,7 +78,7 @@ class SpdyStream:
         self.on_lost()
 
     def finished(self) -> None:
-        """The client has said its last on this stream."""
+        """Handle the end of the client's direction."""
         self.incoming.end()
         if not self._writable:
             self._carrier.forget(self)

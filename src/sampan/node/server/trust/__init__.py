@@ -1,4 +1,4 @@
-"""Who may ask a node: client certificates and tokens, and what the API server says of them."""
+"""Authentication and authorization of a node's clients, by certificates, tokens and the API server."""
 
 from sampan.node.server.trust.attributes import Attributes, attributes_of
 from sampan.node.server.trust.authentication import Authentication

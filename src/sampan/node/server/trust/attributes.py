@@ -1,4 +1,4 @@
-"""What a request means in the words of the API: a verb on one of the subresources of a Node.
+"""Maps a request to a verb and subresources of a Node, for authorization.
 
 Source: kubelet pkg/kubelet/server/auth.go (1.36).
 """
@@ -9,7 +9,7 @@ from typing import Final
 
 _VERBS: Final = {"POST": "create", "GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _FINE: Final = {"pods": "pods", "healthz": "healthz", "configz": "configz", "runningpods": "pods"}
-"""First steps of paths that may also be allowed on their own, without all of `proxy`."""
+"""First path segments with a subresource of their own. `proxy` also allows them."""
 _OWN: Final = {
     "stats": "stats",
     "metrics": "metrics",
@@ -22,14 +22,14 @@ _OWN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """To be allowed on any of the subresources is enough."""
+    """Subresources, any of which allows the request."""
 
     verb: str
     subresources: Sequence[str]
 
 
 def attributes_of(method: str, path: str) -> Attributes:
-    """What a request for a path means."""
+    """Return the attributes of a request."""
     first = path.lstrip("/").partition("/")[0]
     verb = _VERBS.get(method, "")
     if first in _OWN:

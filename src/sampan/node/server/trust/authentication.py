@@ -1,4 +1,4 @@
-"""`Authentication`: whose request it is: by the certificate of its connection, or by a token that the API server knows.
+"""`Authentication`: identifies the user of a request by its client certificate, or by a token through TokenReview.
 
 Source: kubelet cmd/kubelet/app/auth.go, apiserver pkg/authentication/token/cache (1.36).
 """
@@ -10,7 +10,7 @@ from typing import Final
 from sampan.client import Client, ClientError
 from sampan.core.gvk import GroupVersionResource
 from sampan.core.time import Clock
-from sampan.node.server.trust.kept import Kept
+from sampan.node.server.trust.review_cache import ReviewCache
 from sampan.node.server.trust.user import User, user_of_certificate, user_of_info
 from sampan.operator.http import Request
 from sampan.resource import ResourceInfo
@@ -18,21 +18,21 @@ from sampan.resource import ResourceInfo
 _log = logging.getLogger("sampan.node.server")
 
 TOKEN_TTL_S: Final = 120.0
-"""How long a token that is good counts without asking again."""
+"""How long a valid token is cached."""
 _TOKEN_REVIEWS: Final = ResourceInfo(
     GroupVersionResource("authentication.k8s.io", "v1", "tokenreviews"), "TokenReview", False
 )
 
 
 class Authentication:
-    """Without a client tokens are not taken."""
+    """`client`: None to refuse tokens."""
 
     def __init__(self, client: Client | None, clock: Clock) -> None:
         self._reviews = client.resource(_TOKEN_REVIEWS) if client is not None else None
-        self._known: Kept[User] = Kept(clock)
+        self._known: ReviewCache[User] = ReviewCache(clock)
 
     async def user_of(self, request: Request) -> User | None:
-        """Who asks; None when that is not known."""
+        """Return the user; None if the request cannot be authenticated."""
         if request.client_certificate:
             return user_of_certificate(request.client_certificate)
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -48,7 +48,7 @@ class Authentication:
         try:
             status = (await self._reviews.create(review)).get("status") or {}
         except ClientError as error:
-            _log.warning("a token could not be checked: %s", error)
+            _log.warning("cannot review a token: %s", error)
             return None
         if not status.get("authenticated"):
             return None

@@ -1,4 +1,4 @@
-"""`Authorization`: whether a user may do something to a Node, as the API server says.
+"""`Authorization`: authorizes users of a node's server through SubjectAccessReview.
 
 Source: kubelet cmd/kubelet/app/auth.go, apiserver plugin/pkg/authorizer/webhook (1.36).
 """
@@ -9,26 +9,26 @@ from sampan.client import Client
 from sampan.core.time import Clock
 from sampan.loops.resources import SUBJECT_ACCESS_REVIEWS
 from sampan.node.server.trust.attributes import Attributes
-from sampan.node.server.trust.kept import Kept
+from sampan.node.server.trust.review_cache import ReviewCache
 from sampan.node.server.trust.user import User
 
 ALLOWED_TTL_S: Final = 300.0
 DENIED_TTL_S: Final = 30.0
 MASTERS: Final = "system:masters"
-"""The group that may everything, also when the API server cannot be asked."""
+"""Group that is always authorized, even if the API server cannot be reached."""
 
 
 class Authorization:
-    """Without a client only `MASTERS` are allowed anything."""
+    """`client`: None to authorize only `MASTERS`."""
 
     def __init__(self, client: Client | None, node_name: str, clock: Clock) -> None:
-        """`node_name`: of the Node that is asked about; empty: of any, where several share a server."""
+        """`node_name`: Node of the review; empty for all Nodes, if several share a server."""
         self._reviews = client.resource(SUBJECT_ACCESS_REVIEWS) if client is not None else None
         self._node_name = node_name
-        self._answers: Kept[bool] = Kept(clock)
+        self._answers: ReviewCache[bool] = ReviewCache(clock)
 
     async def allows(self, user: User, attributes: Attributes) -> bool:
-        """Whether one of the subresources is allowed. Raises `ClientError` when the server cannot say."""
+        """Return whether one of the subresources is allowed. Raises `ClientError` if the review fails."""
         if MASTERS in user.groups:
             return True
         for subresource in attributes.subresources:
@@ -44,13 +44,13 @@ class Authorization:
         known = self._answers.get(key)
         if known is not None:
             return known
-        asked = {"verb": verb, "version": "v1", "resource": "nodes", "subresource": subresource}
+        attributes = {"verb": verb, "version": "v1", "resource": "nodes", "subresource": subresource}
         spec = {
             "user": user.name,
             "groups": list(user.groups),
             "uid": user.uid,
             "extra": {name: list(values) for name, values in extra},
-            "resourceAttributes": {**asked, "name": self._node_name} if self._node_name else asked,
+            "resourceAttributes": {**attributes, "name": self._node_name} if self._node_name else attributes,
         }
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
         status = (await self._reviews.create(review)).get("status") or {}

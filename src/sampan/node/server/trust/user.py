@@ -1,4 +1,4 @@
-"""`User`: who asks."""
+"""`User`: user of a request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from cryptography.x509.oid import NameOID
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A name, and what belongs to it."""
+    """User name with its groups and extra fields."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -19,7 +19,7 @@ class User:
 
 
 def user_of_certificate(certificate: bytes) -> User:
-    """The user is the common name of a certificate (DER), the groups are its organizations. Raises `ValueError`."""
+    """Return the user of a certificate (DER): common name and organizations. Raises `ValueError`."""
     subject = x509.load_der_x509_certificate(certificate).subject
     names = [str(each.value) for each in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     groups = tuple(str(each.value) for each in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME))
@@ -27,6 +27,6 @@ def user_of_certificate(certificate: bytes) -> User:
 
 
 def user_of_info(info: Mapping[str, Any]) -> User:
-    """The user that a TokenReview tells of."""
+    """Return the user of a TokenReview."""
     extra = {str(key): tuple(values or ()) for key, values in (info.get("extra") or {}).items()}
     return User(info.get("username", ""), tuple(info.get("groups") or ()), info.get("uid", ""), extra)

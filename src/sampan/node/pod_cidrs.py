@@ -1,8 +1,8 @@
-"""`NodeRanges`: where the addresses of nodes' Pods come from: what their Nodes say, as a controller has told them.
+"""`NodePodCidrs`: passes the pod CIDR of each Node to the allocator of its Pods' addresses.
 
-Where nobody tells, a node takes a range for itself after a while: one that no Node has. Two processes that do so at the
-same moment may take the same; where ranges matter a node-ipam-controller works.
-Concurrency: `run` is a task of the manager's; it ends by itself when all nodes have their ranges.
+Without a node-ipam-controller, a node chooses a CIDR that no Node has, after a while. Two processes may choose the same
+one at the same moment, so run the controller if CIDRs must be unique.
+Concurrency: `run` is a task of the manager. It returns when all nodes have their pod CIDRs.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ _RETRY_S: Final = 5.0
 _log = logging.getLogger("sampan.node")
 
 
-class NodeRanges:
-    """Tells the addresses of each node its range. Every replica runs it, if its nodes are its own."""
+class NodePodCidrs:
+    """Assigns pod CIDRs to address allocators. Every replica runs it, unless the nodes belong to the leader."""
 
     needs_leader_election = False
 
     def __init__(self, client: Client, addresses: Mapping[Member, PodAddresses], *, wait_s: float | None) -> None:
-        """`wait_s`: how long a node waits for its range before it takes one; None: for ever."""
+        """`wait_s`: how long a node waits for its pod CIDR before it chooses one; None to wait forever."""
         self._nodes = client.resource(NODES)
         self._addresses = {member.name: given for member, given in addresses.items()}
         self._members = tuple(addresses)
@@ -40,19 +40,19 @@ class NodeRanges:
         return "node ranges"
 
     def follow(self, nodes: SharedInformer[Any]) -> None:
-        """Learn from these Nodes."""
+        """Follow these Nodes."""
         nodes.add_handler(self)
 
     def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
-        """A Node is there."""
+        """Read the pod CIDR of a new Node."""
         self._learn(obj)
 
     def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
-        """A Node has changed."""
+        """Read the pod CIDR of a changed Node."""
         self._learn(new)
 
     def on_delete(self, obj: Deletion[Any]) -> None:
-        """A Node is gone; its agent goes on as it was."""
+        """Do nothing: the agent of a deleted Node keeps its pod CIDR."""
 
     def _learn(self, ref: Ref[Any]) -> None:
         addresses = self._addresses.get(ref.name)
@@ -63,7 +63,7 @@ class NodeRanges:
             addresses.assign(cidr)
 
     async def run(self) -> None:
-        """Take ranges for nodes that got none."""
+        """Choose pod CIDRs for nodes without one."""
         if self._wait_s is None:
             return
         await asyncio.sleep(self._wait_s)
@@ -71,20 +71,20 @@ class NodeRanges:
             try:
                 await self._take()
             except ClientError as error:
-                _log.warning("no ranges for nodes: %s", error)
+                _log.warning("cannot choose pod CIDRs, retrying: %s", error)
             await asyncio.sleep(_RETRY_S)
 
     async def _take(self) -> None:
         nodes: list[Object] = [*(await self._nodes.list())]
-        said = {node["metadata"]["name"]: node.get("spec", {}).get("podCIDR", "") for node in nodes}
-        used = set(said.values())
+        assigned = {node["metadata"]["name"]: node.get("spec", {}).get("podCIDR", "") for node in nodes}
+        used = set(assigned.values())
         for member in self._members:
-            if said.get(member.name) != "" or self._addresses[member.name].cidr:
+            if assigned.get(member.name) != "" or self._addresses[member.name].cidr:
                 continue
             number = member.number
             while pod_cidr(number) in used:
                 number += 1
             cidr = pod_cidr(number)
             used.add(cidr)
-            _log.info("nobody gives node %s a range: it takes %s", member.name, cidr)
+            _log.info("no controller has assigned a pod CIDR to node %s, choosing %s", member.name, cidr)
             await self._nodes.patch(member.name, MergePatch({"spec": {"podCIDR": cidr, "podCIDRs": [cidr]}}))

@@ -1,4 +1,4 @@
-"""`Kept`: answers of the API server that are asked for again and again, each for as long as it may be trusted."""
+"""`ReviewCache`: responses of the API server to reviews, each with its own time to live."""
 
 import datetime as dt
 from collections import OrderedDict
@@ -10,8 +10,8 @@ from sampan.core.time import Clock
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
-    """At most so many answers; the oldest go first."""
+class ReviewCache(Generic[T]):
+    """`size_max`: the oldest responses are dropped beyond it."""
 
     def __init__(self, clock: Clock, size_max: int = 1024) -> None:
         self._clock = clock
@@ -19,12 +19,12 @@ class Kept(Generic[T]):
         self._answers: OrderedDict[Hashable, tuple[dt.datetime, T]] = OrderedDict()
 
     def get(self, key: Hashable) -> T | None:
-        """An answer that still counts."""
+        """Return a response that has not expired."""
         until, answer = self._answers.get(key, (None, None))
         return answer if until is not None and self._clock.now() < until else None
 
     def put(self, key: Hashable, answer: T, ttl_s: float) -> None:
-        """Keep an answer."""
+        """Add a response."""
         self._answers.pop(key, None)
         self._answers[key] = (self._clock.now() + dt.timedelta(seconds=ttl_s), answer)
         if len(self._answers) > self._size_max:

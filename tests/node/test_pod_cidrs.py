@@ -1,4 +1,4 @@
-"""From which range the Pods of a node have their addresses."""
+"""Pod CIDRs of simulated nodes."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from tests.node.test_pods import is_ready
 
 
 def nodes(*names: str, range_wait_s: float | None = None) -> Any:
-    """What sets nodes up that take no ranges at once."""
+    """Return a function that sets up nodes which wait for their pod CIDRs."""
 
     def setting_up(context: ControllerContext) -> None:
         set_up(context, SimulatedNodes(names, range_wait_s=range_wait_s))
@@ -28,12 +28,12 @@ def nodes(*names: str, range_wait_s: float | None = None) -> Any:
 
 
 async def ranges(c: Working, names: Sequence[str]) -> list[str]:
-    """The ranges of nodes, as soon as they have some."""
+    """Wait until the nodes have pod CIDRs, and return them."""
     has_range = [await c.until(NODES, name, lambda node: node.get("spec", {}).get("podCIDR")) for name in names]
     return [node["spec"]["podCIDR"] for node in has_range]
 
 
-async def test_nodes_of_two_processes_have_ranges_of_their_own_and_their_pods_addresses_of_them() -> None:
+async def test_nodes_of_two_processes_have_different_cidrs_and_pods_have_addresses_of_them() -> None:
     names = ["a", "b", "c", "d"]
     async with connected() as (client, _):
         one, other = working(client, node_ipam.set_up, nodes("a", "b")), working(client, nodes("c", "d"))
@@ -48,7 +48,7 @@ async def test_nodes_of_two_processes_have_ranges_of_their_own_and_their_pods_ad
                 assert ipaddress.ip_address(running["status"]["podIP"]) in ipaddress.ip_network(cidr)
 
 
-async def test_where_nobody_gives_ranges_nodes_take_some_that_no_other_has() -> None:
+async def test_nodes_choose_free_cidrs_without_a_controller() -> None:
     async with connected() as (client, _):
         async with working(client, nodes("a", "b", range_wait_s=0.05)) as c:
             assert await ranges(c, ["a", "b"]) == ["10.128.0.0/24", "10.128.1.0/24"]
@@ -56,7 +56,7 @@ async def test_where_nobody_gives_ranges_nodes_take_some_that_no_other_has() -> 
             assert await ranges(c, ["c"]) == ["10.128.2.0/24"]
 
 
-async def test_a_node_goes_on_with_the_range_that_it_had() -> None:
+async def test_restarted_node_keeps_its_cidr() -> None:
     async with connected() as (client, _):
         async with working(client, nodes("a", "b", range_wait_s=0.05)) as c:
             await ranges(c, ["a", "b"])
@@ -68,10 +68,10 @@ async def test_a_node_goes_on_with_the_range_that_it_had() -> None:
             assert running["status"]["podIP"].startswith("10.128.1.")
 
 
-async def test_without_a_range_there_are_no_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_addresses_without_a_cidr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses_module, "ASSIGNED_WITHIN_S", 0.0)
     given = PodAddresses()
-    with pytest.raises(AddressesExhausted, match="no range of addresses yet"):
+    with pytest.raises(AddressesExhausted, match="no pod CIDR yet"):
         await given.assigned()
     given.assign("10.0.0.0/29")
     await given.assigned()
