@@ -1,0 +1,210 @@
+"""`CriClient`: calls a container runtime through CRI v1.
+
+    async with CriClient("/run/containerd/containerd.sock") as client:
+        await client.connect()
+        sandbox_id = await client.run_pod_sandbox(config)
+
+Methods have the names of CRI's. Requests and responses are CRI's messages (`messages.py`).
+Concurrency: any number of tasks may call. Calls of one client share one connection, which reconnects by itself.
+Cancelling a task cancels its call in the runtime.
+Source: cri-client pkg/{remote_runtime,remote_image}.go, cri-api pkg/apis/runtime/v1/api.proto (1.36).
+"""
+
+import types
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Final, Self
+
+import grpc
+import grpc.aio
+
+from sampan.node.cri.errors import RuntimeUnavailable, cri_error
+from sampan.node.cri.messages import PACKAGE, AnyMessage, message, methods
+
+TIMEOUT_S: Final = 120.0
+"""Time limit of a call, unless its method has another one."""
+CONNECT_TIMEOUT_S: Final = 30.0
+_MESSAGE_BYTES_MAX: Final = 16 * 1024 * 1024
+
+
+class CriClient:
+    """Client of the RuntimeService and the ImageService on one Unix socket."""
+
+    def __init__(self, socket: str, *, timeout_s: float = TIMEOUT_S) -> None:
+        """`socket`: path of the runtime's socket."""
+        self.socket = socket
+        self._timeout_s = timeout_s
+        self._options = (
+            ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
+            # Runtimes refuse the default authority, which has the escaped path of the socket.
+            ("grpc.default_authority", "localhost"),
+            # The runtime restarts in about a second; gRPC's backoff would grow to two minutes.
+            ("grpc.max_reconnect_backoff_ms", 2000),
+        )
+        self._channel: grpc.aio.Channel | None = None
+        self._calls: dict[str, Any] = {}
+
+    async def __aenter__(self) -> Self:
+        self._channel = grpc.aio.insecure_channel(f"unix:{self.socket}", options=self._options)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
+    ) -> None:
+        """Close the connection. Calls in progress are cancelled."""
+        channel, self._channel = self._channel, None
+        self._calls.clear()
+        if channel is not None:
+            await channel.close()
+
+    # ---- runtime
+
+    async def connect(self, timeout_s: float = CONNECT_TIMEOUT_S) -> AnyMessage:
+        """Wait until the runtime responds, and return its VersionResponse. Raises `CriError`."""
+        return await self._call("Version", timeout_s=timeout_s, wait_for_ready=True)
+
+    async def version(self) -> AnyMessage:
+        """Return name, version and API version of the runtime."""
+        return await self._call("Version")
+
+    async def status(self) -> AnyMessage:
+        """Return a StatusResponse: the conditions RuntimeReady and NetworkReady, handlers and features."""
+        return await self._call("Status")
+
+    # ---- sandboxes
+
+    async def run_pod_sandbox(self, config: AnyMessage, runtime_handler: str = "") -> str:
+        """Create and start a sandbox, and return its id."""
+        response = await self._call(
+            "RunPodSandbox", timeout_s=2 * self._timeout_s, config=config, runtime_handler=runtime_handler
+        )
+        return str(response.pod_sandbox_id)
+
+    async def stop_pod_sandbox(self, sandbox_id: str) -> None:
+        """Kill all containers of a sandbox, and release its network. Idempotent."""
+        await self._call("StopPodSandbox", pod_sandbox_id=sandbox_id)
+
+    async def remove_pod_sandbox(self, sandbox_id: str) -> None:
+        """Remove a sandbox and all its containers. Idempotent."""
+        await self._call("RemovePodSandbox", pod_sandbox_id=sandbox_id)
+
+    async def pod_sandbox_status(self, sandbox_id: str) -> AnyMessage:
+        """Return a PodSandboxStatus. Raises `CriError` (`is_not_found`)."""
+        return (await self._call("PodSandboxStatus", pod_sandbox_id=sandbox_id)).status
+
+    async def list_pod_sandboxes(self, labels: Mapping[str, str] | None = None) -> Sequence[AnyMessage]:
+        """Return all sandboxes with these labels, in any state."""
+        chosen = message("PodSandboxFilter")(label_selector=labels or {})
+        return list((await self._call("ListPodSandbox", filter=chosen)).items)
+
+    # ---- containers
+
+    async def create_container(self, sandbox_id: str, config: AnyMessage, sandbox_config: AnyMessage) -> str:
+        """Create a container in a sandbox, and return its id."""
+        response = await self._call(
+            "CreateContainer", pod_sandbox_id=sandbox_id, config=config, sandbox_config=sandbox_config
+        )
+        return str(response.container_id)
+
+    async def start_container(self, container_id: str) -> None:
+        """Start a created container."""
+        await self._call("StartContainer", container_id=container_id)
+
+    async def stop_container(self, container_id: str, grace_s: float) -> None:
+        """Send the stop signal, kill the container after `grace_s`, and return when it has ended. Idempotent."""
+        await self._call(
+            "StopContainer", timeout_s=self._timeout_s + grace_s, container_id=container_id, timeout=int(grace_s)
+        )
+
+    async def remove_container(self, container_id: str) -> None:
+        """Remove a container. One that runs is killed. Idempotent."""
+        await self._call("RemoveContainer", container_id=container_id)
+
+    async def container_status(self, container_id: str) -> AnyMessage:
+        """Return a ContainerStatus. Raises `CriError` (`is_not_found`)."""
+        return (await self._call("ContainerStatus", container_id=container_id)).status
+
+    async def list_containers(self, labels: Mapping[str, str] | None = None) -> Sequence[AnyMessage]:
+        """Return all containers with these labels, in any state."""
+        chosen = message("ContainerFilter")(label_selector=labels or {})
+        return list((await self._call("ListContainers", filter=chosen)).containers)
+
+    async def exec_sync(self, container_id: str, command: Sequence[str], timeout_s: float = 0.0) -> AnyMessage:
+        """Run a command in a container. Returns an ExecSyncResponse: stdout, stderr and exit code.
+
+        `timeout_s`: the runtime kills the command after it; 0 for no limit.
+        """
+        return await self._call(
+            "ExecSync",
+            timeout_s=self._timeout_s + timeout_s if timeout_s else None,
+            container_id=container_id,
+            cmd=command,
+            timeout=int(timeout_s),
+        )
+
+    async def container_events(self) -> AsyncIterator[AnyMessage]:
+        """Yield a ContainerEventResponse for each change of a container, from now on.
+
+        Raises `CriError` (`is_unimplemented`) from runtimes without it: containerd before 1.7.
+        """
+        call = self._method("GetContainerEvents")(message("GetEventsRequest")())
+        try:
+            async for event in call:
+                yield event
+        except grpc.aio.AioRpcError as error:
+            raise cri_error("GetContainerEvents", error) from error
+        finally:
+            call.cancel()
+
+    # ---- images
+
+    async def list_images(self) -> Sequence[AnyMessage]:
+        """Return all images of the runtime."""
+        return list((await self._call("ListImages")).images)
+
+    async def image_status(self, image: str) -> AnyMessage | None:
+        """Return an image by reference or id; None if the runtime does not have it."""
+        response = await self._call("ImageStatus", image=message("ImageSpec")(image=image))
+        return response.image if response.HasField("image") else None
+
+    async def pull_image(
+        self, image: str, *, auth: AnyMessage | None = None, sandbox_config: AnyMessage | None = None
+    ) -> str:
+        """Pull an image, and return its reference by digest or its id. There is no time limit: cancel the task."""
+        spec = message("ImageSpec")(image=image)
+        response = await self._call("PullImage", timeout_s=None, image=spec, auth=auth, sandbox_config=sandbox_config)
+        return str(response.image_ref)
+
+    async def remove_image(self, image: str) -> None:
+        """Remove an image by reference or id. Idempotent."""
+        await self._call("RemoveImage", image=message("ImageSpec")(image=image))
+
+    # ---- calls
+
+    async def _call(
+        self, name: str, *, timeout_s: float | None = -1.0, wait_for_ready: bool = False, **fields: Any
+    ) -> AnyMessage:
+        """Call a method. `timeout_s`: negative for the client's limit, None for no limit. Raises `CriError`."""
+        limit_s = self._timeout_s if timeout_s is not None and timeout_s < 0 else timeout_s
+        try:
+            return await self._method(name)(
+                message(f"{name}Request")(**fields), timeout=limit_s, wait_for_ready=wait_for_ready
+            )
+        except grpc.aio.AioRpcError as error:
+            raise cri_error(name, error) from error
+
+    def _method(self, name: str) -> Any:
+        found = self._calls.get(name)
+        if found is not None:
+            return found
+        if self._channel is None:
+            raise RuntimeUnavailable(name, grpc.StatusCode.UNAVAILABLE, "the client is closed")
+        service = "ImageService" if name in methods("ImageService") else "RuntimeService"
+        request, response = methods(service)[name]
+        streams = name == "GetContainerEvents"
+        make = self._channel.unary_stream if streams else self._channel.unary_unary
+        found = self._calls[name] = make(
+            f"/{PACKAGE}.{service}/{name}",
+            request_serializer=message(request).SerializeToString,
+            response_deserializer=message(response).FromString,
+        )
+        return found
