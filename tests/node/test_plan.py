@@ -70,7 +70,7 @@ def test_addresses_are_reused_only_after_all_others() -> None:
     addresses = PodAddresses("10.0.0.0/29")
     first = addresses.take("a")
     assert addresses.take("a") == first == "10.0.0.2"
-    addresses.give_back("a")
+    addresses.release("a")
     assert [addresses.take(uid) for uid in "bcdef"] == ["10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.6", "10.0.0.2"]
     with pytest.raises(AddressesExhausted, match="all 5 addresses"):
         addresses.take("g")

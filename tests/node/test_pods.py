@@ -252,8 +252,8 @@ async def test_failed_pull_is_reported_as_by_a_kubelet(image: str, annotations: 
         assert backing_off["status"]["phase"] == "Pending"
         waiting = backing_off["status"]["containerStatuses"][0]["state"]["waiting"]
         assert waiting["message"] == f'Back-off pulling image "{image}": ErrImagePull: {message}'
-        told = [(each["involvedObject"]["fieldPath"], each["message"]) for each in await cluster.events("BackOff")]
-        assert ("spec.containers{main}", f'Back-off pulling image "{image}"') in told
+        reported = [(each["involvedObject"]["fieldPath"], each["message"]) for each in await cluster.events("BackOff")]
+        assert ("spec.containers{main}", f'Back-off pulling image "{image}"') in reported
         assert {each["message"] for each in await cluster.events("Failed")} >= {
             f'Failed to pull image "{image}": {message}',
             "Error: ErrImagePull",

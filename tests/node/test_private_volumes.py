@@ -255,7 +255,7 @@ def test_files_of_an_earlier_agent_do_not_stay_below_the_mount(root: Path) -> No
 
 def test_directory_with_other_files_keeps_its_mode(root: Path) -> None:
     root.mkdir(mode=0o755)
-    (root / "of-somebody-else").touch()
+    (root / "other").touch()
     instance_of(root)
     assert mode_of(root) == 0o755
 

@@ -10,7 +10,7 @@ RANGE: Final = ipaddress.IPv4Network("10.128.0.0/9")
 """Range of the pod CIDRs of simulated nodes, a /24 each. It does not overlap the Services' 10.96.0.0/12."""
 
 ASSIGNED_WITHIN_S: Final = 2.0
-"""How long a Pod waits for its node's pod CIDR before the agent retries later."""
+"""Time that a Pod waits for its node's pod CIDR before the agent retries later."""
 
 
 def pod_cidr(number: int) -> str:
@@ -77,7 +77,7 @@ class PodAddresses:
                 return address
         raise AddressesExhausted(f"all {self._count} addresses of the node are in use")
 
-    def give_back(self, uid: str) -> None:
+    def release(self, uid: str) -> None:
         """Release the address of a Pod."""
         address = self._by_uid.pop(uid, None)
         if address is not None:

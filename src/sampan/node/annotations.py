@@ -51,7 +51,7 @@ class Script:
     stopped_exit_code: int = 143
     """Exit code of a container that is stopped; 143 is that of a process that SIGTERM ended."""
     image_fails_s: float = 0.0
-    """How long after the Pod's creation pulls of its images fail."""
+    """Time after the Pod's creation during which pulls of its images fail."""
     cpu_cores: float = 0.0
     memory_bytes: float = 0.0
 

@@ -7,7 +7,7 @@ the Lease has not changed for its duration, measured by its own clock, so clocks
 Guarantees: containers end with their agent, even if it is killed, so a node that is taken over runs no old containers.
 An agent that cannot reach the API server keeps its containers running, as the kubelet does. When the server is back, it
 finds out whether it has lost the node. Of two agents with the same directory, only one holds the lock of its file.
-Concurrency: no tasks of its own.
+Concurrency: no tasks.
 """
 
 import asyncio

@@ -204,5 +204,5 @@ class Container(msgspec.Struct, rename="camel"):
 
     @property
     def is_sidecar(self) -> bool:
-        """Whether this init container keeps running next to the others."""
+        """True if this init container keeps running next to the others."""
         return self.restart_policy == "Always"

@@ -30,7 +30,7 @@ def host_shape(runtime: str, runtime_version: str, root: Path) -> NodeShape:
         os_image=_os_image(),
         machine_id=_first_line("/etc/machine-id"),
         boot_id=_first_line("/proc/sys/kernel/random/boot_id"),
-        hands_out_addresses=False,
+        has_pod_cidr=False,
     )
 
 

@@ -17,7 +17,7 @@ from sampan.node.views import Pod
 BACKOFF_FIRST_S: Final = 10.0
 BACKOFF_MAX_S: Final = 300.0
 ERROR_SHOWN_S: Final = 2.0
-"""How long the status shows ErrImagePull before it shows ImagePullBackOff."""
+"""Time for which the status shows ErrImagePull before it shows ImagePullBackOff."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class _Backoff:
     """In seconds since 1970."""
     message: str
     shown_at: float
-    """When ErrImagePull becomes ImagePullBackOff, in seconds since 1970; 0 once it has."""
+    """Time at which ErrImagePull becomes ImagePullBackOff, in seconds since 1970; 0 once it has."""
 
 
 class Images:

@@ -1,4 +1,4 @@
-"""`NodeHome`: a node, as the agent knows it."""
+"""`NodeHome`: a node of an agent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

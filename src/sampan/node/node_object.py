@@ -32,8 +32,8 @@ class NodeShape:
     machine_id: str = ""
     """Empty to derive it from the node's name."""
     boot_id: str = ""
-    hands_out_addresses: bool = True
-    """Whether the node registers with a pod CIDR."""
+    has_pod_cidr: bool = True
+    """True if the node registers with a pod CIDR."""
 
     def allocatable(self) -> dict[str, str]:
         """Return the resources that are available to Pods."""
@@ -74,7 +74,7 @@ def host_ip(number: int) -> str:
 def new_node(name: str, number: int, shape: NodeShape, *, where: NodeAddress, now: str) -> Object:
     """Return a Node for its registration."""
     spec: Object = {}
-    if shape.hands_out_addresses:
+    if shape.has_pod_cidr:
         cidr = pod_cidr(number)
         spec = {"podCIDR": cidr, "podCIDRs": [cidr]}
     status = node_status(name, where, shape)

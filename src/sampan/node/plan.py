@@ -36,9 +36,9 @@ class Plan:
     wake_s: float | None = None
     """Seconds until the first of these waits is over."""
     initialized: bool = False
-    """Whether all init containers have succeeded, and all sidecars have started."""
+    """True if all init containers have succeeded, and all sidecars have started."""
     init_failed: bool = False
-    """Whether an init container has failed and will not be restarted."""
+    """True if an init container has failed and will not be restarted."""
 
 
 def plan(pod: Pod, records: Records, now: dt.datetime) -> Plan:

@@ -46,13 +46,13 @@ class Observation:
     addresses: Sequence[str]
     now: dt.datetime
     final: bool = False
-    """Whether the Pod is being deleted or has failed, and no container will run again."""
+    """True if the Pod is being deleted or has failed, and no container will run again."""
     waiting: Mapping[str, Waiting] = field(default_factory=dict)
     """Containers that cannot be started now, by name."""
     phase: str = ""
     """Phase that the Pod already has and keeps; empty to compute it."""
     reports_resources: bool = False
-    """Whether the status reports the resources of containers."""
+    """True if the status reports the resources of containers."""
 
 
 def pod_status(pod: Pod, observed: Observation) -> Status:

@@ -1,6 +1,6 @@
 """`PodWorker`: brings the containers of a Pod closer to their desired state, and reports the result to the agent.
 
-Concurrency: the agent calls it for one Pod at a time. It has no tasks of its own.
+Concurrency: the agent calls it for one Pod at a time. It has no tasks.
 Source: kubernetes pkg/kubelet/kubelet.go `SyncPod`, pkg/kubelet/kuberuntime/kuberuntime_manager.go (1.36).
 """
 
@@ -42,7 +42,7 @@ class _State:
 
     waiting: dict[str, Waiting] = field(default_factory=dict)
     retries: dict[str, float] = field(default_factory=dict)
-    """When to retry containers that could not be created, in seconds since 1970."""
+    """Time of the next attempt for containers that could not be created, in seconds since 1970."""
     backing_off: set[str] = field(default_factory=set)
     """Containers whose restart backoff was reported as an event."""
 
@@ -154,7 +154,7 @@ class PodWorker:
             state.retries.pop(name, None)
             return
         state.waiting[name] = waiting
-        # Images have a backoff of their own.
+        # Images have a separate backoff.
         if waiting.reason not in _IMAGE_REASONS:
             state.retries[name] = now + CREATE_RETRY_S
 

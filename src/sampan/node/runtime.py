@@ -12,11 +12,11 @@ images, streams, statistics), so that a CRI runtime, local processes and a simul
 Guarantees of every runtime (`tests/node/test_runtime_contract.py`):
 
 - All methods are idempotent: the agent may repeat a call after any failure.
-- `containers` answers from memory. When a container changes on its own (it exits, or becomes ready), the runtime calls
-  the function it was constructed with, with the Pod's key, after `containers` shows the change.
+- `containers` answers from memory. A container may change on its own: it exits, or becomes ready. Then the runtime
+  calls `changed`, a function of its constructor, with the Pod's key. `containers` shows the change by then.
 - The record of an ended container stays until its next run starts, and then as `previous`, until `remove_sandbox`.
 
-A runtime with tasks of its own has a `run` method. The manager runs it as a component.
+A runtime with tasks has a `run` method. The manager runs it as a component.
 """
 
 import datetime as dt
@@ -40,9 +40,9 @@ class ContainerRecord:
     restart_count: int
     started_at: dt.datetime
     started: bool = True
-    """Whether the startup probe has succeeded, or the container has none."""
+    """True if the startup probe has succeeded, or the container has none."""
     ready: bool = True
-    """Whether the readiness probe succeeds, or the container has none."""
+    """True if the readiness probe succeeds, or the container has none."""
     finished_at: dt.datetime | None = None
     exit_code: int = 0
     reason: str = ""
@@ -52,12 +52,12 @@ class ContainerRecord:
 
     @property
     def is_running(self) -> bool:
-        """Whether the container has not ended."""
+        """True if the container has not ended."""
         return self.finished_at is None
 
 
 class ImageError(Exception):
-    """An image is not available. The text says why."""
+    """An image is not available. The text has the reason."""
 
     def __init__(self, reason: str, message: str) -> None:
         """`reason`: ErrImagePull, ErrImageNeverPull or InvalidImageName."""
@@ -165,7 +165,7 @@ class Runtime(SandboxRuntime, ContainerRuntime, ImageRuntime, StreamRuntime, Pro
 
     @property
     def applies_resources(self) -> bool:
-        """Whether containers have requests and limits, so that the Pod's status reports them."""
+        """True if containers have requests and limits, so that the Pod's status reports them."""
         ...
 
     async def recover(self, pods: Sequence[Pod]) -> None:

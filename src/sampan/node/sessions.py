@@ -22,7 +22,7 @@ class Streams:
     stdout: bool = True
     stderr: bool = True
     tty: bool = False
-    """Whether the process has a terminal. Then stderr is part of stdout."""
+    """True if the process has a terminal. Then stderr is part of stdout."""
 
 
 class Session(Protocol):

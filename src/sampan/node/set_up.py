@@ -53,16 +53,16 @@ class SimulatedNodes:
     names: Sequence[str]
     shape: NodeShape = field(default_factory=NodeShape)
     shared_informer: bool = True
-    """Whether other control loops of the process watch all Pods. If not, a single node watches only its own Pods."""
+    """True if other control loops of the process watch all Pods. If not, a single node watches only its own Pods."""
     serve: NodeAddress | None = None
     """Address of the nodes' server (port 0: any free port); None for no server."""
     range_wait_s: float | None = 0.0
-    """How long to wait for a controller to assign pod CIDRs before the nodes choose their own.
+    """Time to wait for a controller to assign pod CIDRs before the nodes choose their own.
 
     None: wait forever. 0: register with pod CIDRs.
     """
     elected: bool = False
-    """Whether only the leader runs the nodes, because several processes simulate the same ones."""
+    """True if only the leader runs the nodes, because several processes simulate the same ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
     ranges = NodePodCidrs(context.manager.client.direct, addresses, wait_s=None if has_ranges else nodes.range_wait_s)
     ranges.follow(_nodes_of(context, nodes.names, nodes.shared_informer))
     context.manager.add(ranges, group=group)
-    shape = replace(nodes.shape, hands_out_addresses=has_ranges)
+    shape = replace(nodes.shape, has_pod_cidr=has_ranges)
     heartbeats = _heartbeats(context, members, shape, agent, nodes.serve)
     context.manager.add(heartbeats, group=group)
     return heartbeats

@@ -150,12 +150,12 @@ class SimulatedRuntime:
 
     async def stop_sandbox(self, uid: str) -> None:
         """Release the Pod's address."""
-        self._addresses.give_back(uid)
+        self._addresses.release(uid)
 
     async def remove_sandbox(self, uid: str) -> None:
         """Remove a Pod."""
         sandbox = self._sandboxes.pop(uid, None)
-        self._addresses.give_back(uid)
+        self._addresses.release(uid)
         for timer in () if sandbox is None else sandbox.timers.values():
             timer.cancel()
 

@@ -53,4 +53,4 @@ async def _guarded(work: Coroutine[Any, Any, None], name: str) -> None:
     try:
         await work
     except Exception as error:
-        _log.error("%s failed: %s", name, one_line(error), exc_info=traceback_of(error))
+        _log.error("task of the node agent failed: %s: %s", name, one_line(error), exc_info=traceback_of(error))

@@ -41,7 +41,7 @@ class _Kill:
     """Containers that must end before this one is stopped."""
     timeout: asyncio.Timeout | None = None
     stop_sent: bool = False
-    """Whether the runtime was called to stop it."""
+    """True if the runtime was called to stop it."""
     task: asyncio.Task[None] | None = None
 
 

@@ -58,7 +58,7 @@ class Pod(msgspec.Struct, rename="camel"):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its containers have ended and will not run again."""
+        """True if its containers have ended and will not run again."""
         return self.status.get("phase") in ("Succeeded", "Failed")
 
 

@@ -24,7 +24,7 @@ class Node:
 
     def __init__(self, root: Path, isolation: Isolation, images: Mapping[str, str]) -> None:
         self.root = root
-        self.told: list[str] = []
+        self.changed_keys: list[str] = []
         self._changed = asyncio.Event()
         self.runtime = ProcessRuntime(
             root,
@@ -36,7 +36,7 @@ class Node:
         )
 
     def _on_change(self, key: str) -> None:
-        self.told.append(key)
+        self.changed_keys.append(key)
         self._changed.set()
 
     async def start(self, pod: Pod, *command: str, run: int = 0, **config: Any) -> None:

@@ -19,7 +19,7 @@ async def isolation(request: pytest.FixtureRequest, tmp_path: Path) -> Isolation
     """Return each kind of isolation that this machine supports."""
     way: Isolation = request.param
     if way == "namespaces" and not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
     return way
 
 
@@ -28,7 +28,7 @@ async def test_exit_code_and_output_are_reported(tmp_path: Path, isolation: Isol
         code, log = await found.run(pod(), *sh("echo out; echo err >&2; exit 3"))
         assert (code, sorted(log.split())) == (3, [b"err", b"out"])
         assert found.record(pod()).reason == "Error"
-        assert found.told == ["default/web"]
+        assert found.changed_keys == ["default/web"]
 
 
 async def test_success_is_completed(tmp_path: Path, isolation: Isolation) -> None:
@@ -213,7 +213,7 @@ def left_in(root: Path) -> list[str]:
 async def no_more(seconds: bytes) -> None:
     """Wait until no process `sleep <seconds>` exists: a killed process may need a moment to end."""
     async with asyncio.timeout(20):  # less than they sleep
-        while _sleepers(seconds):  # noqa: ASYNC110 - they tell nobody
+        while _sleepers(seconds):  # noqa: ASYNC110 - they send no event
             await asyncio.sleep(0.01)
 
 

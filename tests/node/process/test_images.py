@@ -98,7 +98,7 @@ async def test_container_has_the_programs_and_files_of_its_image(tmp_path: Path,
 async def test_writes_to_the_root_do_not_change_the_image(tmp_path: Path) -> None:
     (tmp_path / "image" / "srv").mkdir(parents=True)
     if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
     async with node(tmp_path / "node", "namespaces", {MAIN.image: str(tmp_path / "image")}) as found:
         script = ("/usr/bin/sh", "-c", "echo > /srv/new; echo > /new; ls / /srv")
         code, log = await found.run(pod(), *script, mounts=host_programs())
@@ -113,7 +113,7 @@ async def test_files_at_the_root_of_an_image_can_be_moved_changed_and_removed(tm
         (image / name).write_text(f"{name}\n")
     (image / "index.html").chmod(0o640)
     if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
     async with node(tmp_path / "node", "namespaces", {MAIN.image: str(image)}) as found:
         moved = "mv /index.html /moved && mv /moved /index.html && stat -c %a /index.html"
         script = f"set -e; {moved}; echo more >> /changed; rm /removed; cat /index.html /changed; ls /"
@@ -127,7 +127,7 @@ async def test_files_at_the_root_of_an_image_can_be_moved_changed_and_removed(tm
 
 async def test_read_only_root_cannot_be_written(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
     async with node(tmp_path / "node", "namespaces") as found:
         script = sh("touch /new /etc/new; touch /volume/new && echo volume")
         mount = Mount("v", str(tmp_path), "/volume")

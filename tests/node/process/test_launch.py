@@ -57,7 +57,7 @@ async def output(program: Program) -> bytes:
 
 async def test_user_namespace_needs_no_privileges(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
     volume = tmp_path / "volume"
     volume.mkdir()
     view = View("/", str(tmp_path / "run"), [Mount("v", str(volume), "/volume/deep")], "web-0")
@@ -78,7 +78,7 @@ async def test_user_namespace_needs_no_privileges(tmp_path: Path) -> None:
 
 async def test_crowded_directory_is_writable_even_with_scratch_files_in_it(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
     crowd = tmp_path / "crowd"
     for number in range(300):
         (crowd / str(number)).mkdir(parents=True)
@@ -90,7 +90,7 @@ async def test_crowded_directory_is_writable_even_with_scratch_files_in_it(tmp_p
 
 async def test_container_starts_while_files_next_to_its_scratch_files_change(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
     busy, over = tmp_path / "busy", threading.Event()
     busy.mkdir()
 
@@ -149,7 +149,7 @@ async def test_launch_that_is_cancelled_before_its_pid_is_known_leaves_no_proces
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
 
     async def cancelled(self: Any, program: Program, recorded: Callable[[int], None]) -> Process:
         channel: socket.socket = self._channel
@@ -178,7 +178,7 @@ def _children() -> set[int]:
 
 async def test_missing_mount_source_is_an_error(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
     view = View("/", str(tmp_path / "run"), [Mount("v", "/no/such/directory", "/volume")])
     stdio = open_stdio(Streams())
     with pytest.raises(LaunchError, match="mount /volume: No such file or directory"):
@@ -188,7 +188,7 @@ async def test_missing_mount_source_is_an_error(tmp_path: Path) -> None:
 
 async def test_machine_directories_refuse_mounts(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine lets nobody have mount namespaces of their own")
+        pytest.skip("this machine does not permit mount namespaces")
     view = View("/", str(tmp_path / "run"), [Mount("v", str(tmp_path), "/sys/not-there")])
     stdio = open_stdio(Streams())
     with pytest.raises(LaunchError, match="cannot mount anything at /sys/not-there"):

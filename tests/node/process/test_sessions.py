@@ -42,7 +42,7 @@ async def test_exec_joins_the_namespaces_of_the_container(tmp_path: Path) -> Non
         session = await found.runtime.exec(pod(), "main", script, Streams())
         stdout, _, _ = await output(session)
         if not stdout.startswith(b"web-0\n"):
-            pytest.skip("this machine lets nobody have mount namespaces of their own")
+            pytest.skip("this machine does not permit mount namespaces")
         assert b"/etc/of-the-container" in stdout
         assert len(re.findall(rb"^\d+$", stdout, re.MULTILINE)) == 3
 

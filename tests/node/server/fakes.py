@@ -75,7 +75,7 @@ class FakeRuntime:
 
     def __init__(self) -> None:
         self.sessions: asyncio.Queue[ProcessSession] = asyncio.Queue()
-        self.asked: list[tuple[Sequence[str], Streams]] = []
+        self.requests: list[tuple[Sequence[str], Streams]] = []
         self.unsupported = False
         self.log: list[bytes | asyncio.Event] = [b"one\n", b"two\n"]
         self.log_options = LogOptions()
@@ -119,7 +119,7 @@ class FakeRuntime:
             self.log_closed.set()
 
     async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
-        self.asked.append((command, streams))
+        self.requests.append((command, streams))
         if self.unsupported:
             raise Unsupported("nothing runs here")
         pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL

@@ -40,8 +40,8 @@ async def test_old_protocols_send_failures_as_text() -> None:
     async with node() as served, spdy(served, shell("exit 3"), V1) as client:
         ids = await streams(client, "error", "stdout", "stderr")
         await client.until_over(ids["error"])
-        told = b"command terminated with non-zero exit code: exit status 3"
-        assert client.received[ids["error"]] == told
+        expected = b"command terminated with non-zero exit code: exit status 3"
+        assert client.received[ids["error"]] == expected
 
 
 async def test_terminals_are_resized() -> None:

@@ -100,7 +100,7 @@ async def test_terminals_are_resized_and_have_no_stderr() -> None:
             session = await served.runtime.sessions.get()
             await session.resized.wait()
             assert session.sizes == [(80, 24), (81, 25)]
-        assert not served.runtime.asked[0][1].stderr
+        assert not served.runtime.requests[0][1].stderr
 
 
 async def test_session_ends_when_the_client_disconnects() -> None:
@@ -178,8 +178,8 @@ async def test_unsupported_operation_is_sent_as_a_status() -> None:
         async with served.websocket(shell("true"), "v5.channel.k8s.io") as websocket:
             status = json.loads((await received(websocket))[3])
         assert status["reason"] == "InternalError"
-        told = "Internal error occurred: error executing command in container: nothing runs here"
-        assert status["message"] == told
+        expected = "Internal error occurred: error executing command in container: nothing runs here"
+        assert status["message"] == expected
 
 
 @pytest.mark.parametrize(

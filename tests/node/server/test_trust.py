@@ -22,12 +22,12 @@ class FakeApi:
 
     def __init__(self, *allowed: str) -> None:
         self.allowed = allowed
-        self.asked: list[Mapping[str, object]] = []
+        self.reviews: list[Mapping[str, object]] = []
         self.down = False
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         body = json.loads(request.body)
-        self.asked.append(body["spec"])
+        self.reviews.append(body["spec"])
         if self.down:
             return Answered(500, {"kind": "Status", "message": "down", "code": 500})
         if body["kind"] == "TokenReview":
@@ -67,7 +67,7 @@ async def test_masters_need_no_review() -> None:
     api = FakeApi()
     async with node(client=Client(api)) as served:
         assert await served.get("/healthz") == (200, b"ok")
-        assert api.asked == []
+        assert api.reviews == []
 
 
 async def test_other_certificates_need_a_review() -> None:
@@ -75,7 +75,7 @@ async def test_other_certificates_need_a_review() -> None:
     refused = b"Forbidden (user=tests, verb=get, resource=nodes, subresource(s)=[pods proxy])\n"
     async with node(client=Client(api)) as served:
         assert await served.get("/pods", tls=client_tls(("dev",))) == (403, refused)
-        assert api.asked[0]["groups"] == ["dev"]
+        assert api.reviews[0]["groups"] == ["dev"]
 
 
 async def test_certificates_of_other_authorities_are_refused() -> None:
@@ -95,7 +95,7 @@ async def test_token_and_permission_are_reviewed_once() -> None:
     async with node(client=Client(api)) as served:
         for _ in range(2):
             assert (await served.get("/metrics/resource", tls=NOBODY, headers=bearer))[0] == 200
-        review, access = api.asked
+        review, access = api.reviews
         assert review == {"token": "good"}
         assert access == {
             "user": "jane",
@@ -127,8 +127,8 @@ async def test_unreachable_api_server_allows_nothing() -> None:
     api.down = True
     async with node(client=Client(api)) as served:
         assert (await served.get("/metrics", tls=NOBODY, headers="authorization: Bearer good\r\n"))[0] == 401
-        told = b"Authorization error (user=tests, verb=get, resource=nodes, subresource=metrics)"
-        assert await served.get("/metrics", tls=client_tls(("dev",))) == (500, told)
+        expected = b"Authorization error (user=tests, verb=get, resource=nodes, subresource=metrics)"
+        assert await served.get("/metrics", tls=client_tls(("dev",))) == (500, expected)
 
 
 @pytest.mark.parametrize(
@@ -161,11 +161,11 @@ class FakeClock:
 
 def test_review_cache_drops_expired_and_oldest_responses() -> None:
     clock = FakeClock()
-    kept: ReviewCache[int] = ReviewCache(clock, 2)
-    kept.put("a", 1, 10.0)
-    kept.put("b", 2, 20.0)
+    cache: ReviewCache[int] = ReviewCache(clock, 2)
+    cache.put("a", 1, 10.0)
+    cache.put("b", 2, 20.0)
     clock.time += dt.timedelta(seconds=10)
-    assert (kept.get("a"), kept.get("b"), kept.get("c")) == (None, 2, None)
-    kept.put("c", 3, 10.0)
-    kept.put("d", 4, 10.0)
-    assert (kept.get("b"), kept.get("c"), kept.get("d")) == (None, 3, 4)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (None, 2, None)
+    cache.put("c", 3, 10.0)
+    cache.put("d", 4, 10.0)
+    assert (cache.get("b"), cache.get("c"), cache.get("d")) == (None, 3, 4)

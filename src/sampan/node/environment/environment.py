@@ -34,7 +34,7 @@ async def environment_of(
 
 
 def host_name(place: PodPlace) -> str:
-    """Return the host name of a Pod: the node's with hostNetwork, else its own or the one it asks for.
+    """Return the host name of a Pod: the node's with hostNetwork, else `spec.hostname` or the Pod's name.
 
     It has at most 63 characters.
     """

@@ -28,7 +28,7 @@ _LIMITED: Final = ("cpu", "memory", "ephemeral-storage")
 
 @dataclass(frozen=True, slots=True)
 class PodPlace:
-    """A Pod together with what only its node knows about it."""
+    """A Pod, together with facts from its node."""
 
     pod: Pod
     host_ip: str

@@ -15,9 +15,9 @@ class Outcome:
 
     @property
     def is_success(self) -> bool:
-        """Whether the check succeeded, perhaps with a warning."""
+        """True if the check succeeded, perhaps with a warning."""
         return self.result != "failure"
 
 
 class ProbeError(Exception):
-    """The check could not be made. It says nothing about the container."""
+    """The check could not be made. It has no meaning for the container."""

@@ -27,9 +27,9 @@ class ProbeResults:
 
     id: str
     started: bool
-    """Whether the startup probe has succeeded, or there is none."""
+    """True if the startup probe has succeeded, or there is none."""
     ready: bool
-    """Whether the readiness probe succeeds, or there is none."""
+    """True if the readiness probe succeeds, or there is none."""
     failed: Kind | None = None
     """Probe that has failed and for which the container must be stopped."""
     tasks: dict[Kind, asyncio.Task[None]] = field(default_factory=dict)

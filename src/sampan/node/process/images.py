@@ -42,7 +42,7 @@ class Image:
 
     @property
     def is_host(self) -> bool:
-        """Whether the image is the machine's own file system."""
+        """True if the image is the machine's own file system."""
         return self.directory == "/"
 
     @property

@@ -41,7 +41,7 @@ _OWN = ("proc", "sys", "dev")
 
 
 class _Spec:
-    """What to start. `_spec` in launch.py documents the fields."""
+    """Program to start. `_spec` in launch.py documents the fields."""
 
     argv: list[str]
     env: dict[str, str]

@@ -80,7 +80,7 @@ class _Cut:
 
     @property
     def is_full(self) -> bool:
-        """Whether the byte limit is reached."""
+        """True if the byte limit is reached."""
         return self._left is not None and self._left <= 0
 
     def output(self, entries: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""`Output`: a container's output for one attached client. `Audience`: all attached clients.
+"""`Output`: a container's output for one attached client. `AttachedClients`: all attached clients.
 
 Bound: `BUFFER_BYTES_MAX` for each client. A slower client gets a notice and is detached; the container is not delayed.
 """
@@ -44,7 +44,7 @@ class Output:
         return data
 
 
-class Audience:
+class AttachedClients:
     """Clients that are attached to a container."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the exit code is known."""
+        """True if the exit code is known."""
         return self._exit_code.done()
 
     async def wait(self) -> int:

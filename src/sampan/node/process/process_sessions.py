@@ -13,9 +13,9 @@ from sampan.node.process.stdio import Stdio
 from sampan.node.sessions import Streams
 
 _LINGER_S: Final = 0.3
-"""How long to wait for more output of a process that has ended, while other processes have its streams open."""
+"""Time to wait for more output of a process that has ended, while other processes have its streams open."""
 _HANG_UP_S: Final = 0.5
-"""How long a process has to end after its client has disconnected."""
+"""Time that a process has to end after its client has disconnected."""
 
 
 class ExecSession:
@@ -176,7 +176,7 @@ class AttachSession:
         self._detached.set()
 
     def _join(self, stream: str, wanted: bool) -> Output:
-        output, leave = self._container.audience.join(stream)
+        output, leave = self._container.clients.join(stream)
         self._leave.append(leave)
         if not wanted:
             leave()

@@ -75,7 +75,7 @@ def program_of(wanted: Wanted) -> Program:
 
 
 def _let_in(wanted: Wanted, ids: tuple[int, int]) -> None:
-    """Let the container's user traverse the directories of its own Pod. Only without namespaces."""
+    """Let the container's user traverse the directories of its Pod. Only without namespaces."""
     pod = wanted.directory.parents[2]
     for directory in (pod.parent, pod.parent.parent):
         directory.chmod(directory.stat().st_mode & 0o777 | 0o001)

@@ -11,14 +11,14 @@ from typing import Final
 from sampan.node.process.images import Image
 from sampan.node.process.launch import Program
 from sampan.node.process.log_file import LogFile
-from sampan.node.process.output import Audience
+from sampan.node.process.output import AttachedClients
 from sampan.node.process.pipes import ReadEnd
 from sampan.node.process.proc import handles_signal, kill_marked
 from sampan.node.process.process import Process
 from sampan.node.process.stdio import Stdio
 
 _DRAIN_S: Final = 2.0
-"""How long to wait for the output of a container that has ended, if another process has its streams open."""
+"""Time to wait for the output of a container that has ended, if another process has its streams open."""
 
 
 class RunningContainer:
@@ -30,7 +30,7 @@ class RunningContainer:
         self.log = log
         self.program = program
         self.image = image
-        self.audience = Audience()
+        self.clients = AttachedClients()
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._ended_by = 0
         self._kill_at: asyncio.TimerHandle | None = None
@@ -63,7 +63,7 @@ class RunningContainer:
             self.stdio.close()
             self.log.close()
             for name in ("stdout", "stderr"):
-                self.audience.end(name)
+                self.clients.end(name)
             code = 128 + self._ended_by if self._ended_by else code
             self._ended.set_result(code)
         return code
@@ -97,5 +97,5 @@ class RunningContainer:
     async def _carry(self, stream: str, end: ReadEnd | None) -> None:
         while end is not None and (data := await end.read()):
             self.log.write(stream, data)
-            self.audience.tell(stream, data)
+            self.clients.tell(stream, data)
             await asyncio.sleep(0)  # Let other tasks run, even if there is always more to read.

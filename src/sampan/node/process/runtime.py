@@ -1,8 +1,8 @@
 """`ProcessRuntime`: containers that are processes of this machine.
 
 Images are directories or the machine itself (`images.py`). With namespaces (`isolation.py`) a container sees only its
-image, its volumes and its own processes, and its writes outside of volumes are lost at its end. Without namespaces it
-is an ordinary process. Neither is a security boundary. The network and the Pods' addresses are those of the machine.
+image, its volumes and its own processes. Its writes outside of volumes are lost at its end. Without namespaces it is
+an ordinary process. Neither is a security boundary. The network and the Pods' addresses are those of the machine.
 
 Concurrency: `run` is the parent of one task for each container. A Pod's containers are started one at a time. Starts
 wait until `run` runs. When the thread of `run` ends, the kernel kills the containers; when `run` is cancelled, it stops
@@ -47,7 +47,7 @@ _MESSAGE_BYTES_MAX: Final = 4096
 _LOG_MESSAGE_BYTES_MAX: Final = 2048
 _LOG_MESSAGE_LINES_MAX: Final = 80
 _END_S: Final = 2.0
-"""How long containers have to end during the agent's shutdown."""
+"""Time that containers have to end during the agent's shutdown."""
 
 _log = logging.getLogger("sampan.node")
 
@@ -136,8 +136,8 @@ class ProcessRuntime:
     async def recover(self, pods: Sequence[Pod]) -> None:
         """Kill what a killed agent has left, and read its records.
 
-        Containers that only the Pod's status reports (another runtime ran them, or the directory was deleted) count as
-        terminated, so that the restart policy decides and restart counts continue.
+        Some containers are only in the Pod's status: another runtime ran them, or the directory was deleted. They count
+        as terminated, so that the restart policy decides and restart counts continue.
         """
         now = self._clock.now()
         self._memory.reset()

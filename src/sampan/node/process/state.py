@@ -1,4 +1,4 @@
-"""`State`: Pods and containers on disk, so that the next agent knows what a killed agent had started.
+"""`State`: Pods and containers on disk, so that the next agent can clean up after a killed one.
 
 `<root>/pods/<uid>/sandbox.json`, `…/containers/<name>/record.json`, `…/containers/<name>/<run>/` (files of one run);
 `<root>/logs/<namespace>_<name>_<uid>/<container>/<run>.log`. Files are replaced atomically.

@@ -63,7 +63,7 @@ class WebSocketChannels:
         self._websocket.close()
 
     async def _take(self, data: bytes) -> bool:
-        """Whether the connection is open."""
+        """True if the connection is open."""
         number = data[0] - ord("0") if self._in_base64 else data[0]
         if self._with_close and number == CLOSE:
             closed = self._pipes.get(data[1]) if len(data) == 2 else None

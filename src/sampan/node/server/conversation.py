@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 LINGER_S: Final = 10.0
-"""How long a client may take to disconnect after the close message.
+"""Time that a client may take to disconnect after the close message.
 
 A connection that is closed while the client still sends is reset. Then the client may lose data that it has not read.
 """

@@ -20,7 +20,7 @@ class Pipe:
 
     @property
     def ended(self) -> bool:
-        """Whether the writer has ended the pipe."""
+        """True if the writer has ended the pipe."""
         return self._ended
 
     def feed(self, data: bytes) -> None:

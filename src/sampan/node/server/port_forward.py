@@ -29,7 +29,7 @@ TUNNEL_PROTOCOL: Final = f"SPDY/3.1+{_PROTOCOL}"
 CHANNEL_PROTOCOLS: Final = ("v4.channel.k8s.io", "v4.base64.channel.k8s.io", "")
 _READ_BYTES: Final = 1 << 16
 _LAST_WORDS_S: Final = 1.0
-"""How long the client may still send after the Pod has closed its direction."""
+"""Time in which the client may still send after the Pod has closed its direction."""
 _PORTS_MAX: Final = 100
 _PORT_DIGITS_MAX: Final = 5
 
@@ -222,7 +222,7 @@ async def _forward(port: int, pod: str, dial: Dial, data: "SpdyStream | _Duplex"
         reader, writer = await dial(port)
     except (OSError, LookupError, Unsupported) as failure:
         text = f"error forwarding port {port} to pod {pod}: {failure}"
-        _log.info("%s", text)
+        _log.info("cannot forward port %d to pod %s: %s", port, pod, failure)
         await error.write(text.encode())
         return False
     try:

@@ -17,7 +17,7 @@ from sampan.operator.http import AnyAnswer, Request, Tunnel
 from sampan.wire.websocket import WebSocket
 
 STREAM_CREATION_TIMEOUT_S: Final = 30.0
-"""How long a SPDY client may take to open the streams that it has requested."""
+"""Time that a SPDY client may take to open the streams that it has requested."""
 
 _V5: Final = "v5.channel.k8s.io"
 WEBSOCKET_PROTOCOLS: Final = (
@@ -60,7 +60,7 @@ def serve_command(request: Request, wanted: Streams, open_session: OpenSession, 
         streams = _of_channels(channels, websocket.protocol, wanted)
 
         async def work() -> None:
-            # An empty message tells old clients that the connection is open.
+            # Old clients wait for an empty message before they use the connection.
             await channels.send(_STDOUT if wanted.stdout else _STDERR if wanted.stderr else _ERROR, b"")
             await run_command(open_session, streams, attached=attached)
 

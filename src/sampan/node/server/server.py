@@ -27,7 +27,7 @@ _BODY_BYTES_MAX = 4096
 
 
 class NodeServer:
-    """Serves the Pods that `pods` finds to users whom the API server authorizes."""
+    """Serves the Pods that `pods` finds to users that the API server authorizes."""
 
     needs_leader_election = False
 
@@ -41,10 +41,11 @@ class NodeServer:
         clock: Clock | None = None,
         node_usage: Callable[[], Usage | None] = host_usage,
     ) -> None:
-        """`listing` returns all Pods, for lists and metrics. `client` asks the API server about tokens and permissions.
+        """`listing` returns all Pods, for lists and metrics.
 
-        Without `client`, only client certificates of `system:masters` are accepted. Raises `ssl.SSLError` for malformed
-        authorities.
+        `client` reviews tokens and permissions with the API server; without it, only client certificates of
+        `system:masters` are accepted.
+        Raises `ssl.SSLError` for malformed authorities.
         """
         clock = clock or SystemClock()
         registry = CollectorRegistry()

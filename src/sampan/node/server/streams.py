@@ -31,7 +31,7 @@ class CommandStreams:
     error: Sink
     """Stream for the exit status."""
     status_as_json: bool
-    """Whether the exit status is a Status object. If not, only failures are sent, as text."""
+    """True if the exit status is a Status object. If not, only failures are sent, as text."""
     stdin: Source | None = None
     stdout: Sink | None = None
     stderr: Sink | None = None

@@ -27,7 +27,7 @@ ServeSpdy = Callable[[Tunnel, str], Awaitable[None]]
 
 
 def is_websocket(request: Request) -> bool:
-    """Return whether a request asks for a WebSocket."""
+    """Return whether a request requests a WebSocket."""
     return wants_websocket(request.headers)
 
 

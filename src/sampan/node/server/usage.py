@@ -58,7 +58,7 @@ def host_usage() -> Usage | None:
 
 
 async def pod_usages(pods: Iterable[HostedPod]) -> list[PodUsage]:
-    """Return the usage of all Pods whose runtime knows it."""
+    """Return the usage of all Pods for which the runtime has figures."""
     found = []
     for hosted in pods:
         uid = hosted.pod.metadata.uid

@@ -24,7 +24,7 @@ class MountedVolume:
     path: Path
     read_only: bool = False
     is_written: bool = False
-    """Whether the agent writes its files and replaces them when they change."""
+    """True if the agent writes its files and replaces them when they change."""
 
 
 def mounts_of(

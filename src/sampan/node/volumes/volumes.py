@@ -49,11 +49,11 @@ class _Known:
     key: str
     mounted: dict[str, MountedVolume] = field(default_factory=dict)
     is_fresh: bool = False
-    """Whether nothing has changed since the files were written."""
+    """True if nothing has changed since the files were written."""
     shown: tuple[object, ...] = ()
     """Fields of the Pod that its files may contain."""
     renew_at: float | None = None
-    """When a token must be renewed, in seconds since 1970."""
+    """Time at which a token must be renewed, in seconds since 1970."""
 
 
 class Volumes:

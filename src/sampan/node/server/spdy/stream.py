@@ -32,7 +32,7 @@ class SpdyStream:
         """Headers by name, in lower case."""
         self.incoming = Pipe()
         self.is_lost = False
-        """Whether the client has reset the stream or disconnected."""
+        """True if the client has reset the stream or disconnected."""
         self.on_lost: Callable[[], object] = lambda: None
         """Called when that happens."""
         self._carrier = carrier

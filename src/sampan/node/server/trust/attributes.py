@@ -9,7 +9,7 @@ from typing import Final
 
 _VERBS: Final = {"POST": "create", "GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _FINE: Final = {"pods": "pods", "healthz": "healthz", "configz": "configz", "runningpods": "pods"}
-"""First path segments with a subresource of their own. `proxy` also allows them."""
+"""First path segments with a separate subresource. `proxy` also allows them."""
 _OWN: Final = {
     "stats": "stats",
     "metrics": "metrics",

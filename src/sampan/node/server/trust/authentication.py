@@ -18,7 +18,7 @@ from sampan.resource import ResourceInfo
 _log = logging.getLogger("sampan.node.server")
 
 TOKEN_TTL_S: Final = 120.0
-"""How long a valid token is cached."""
+"""Time for which a valid token is cached."""
 _TOKEN_REVIEWS: Final = ResourceInfo(
     GroupVersionResource("authentication.k8s.io", "v1", "tokenreviews"), "TokenReview", False
 )
