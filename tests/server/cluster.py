@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import orjson
 
 from sampan.app.at_rest import AtRest, Unencrypted
 from sampan.app.cluster import run_cluster
-from sampan.app.keep_running import keep_running
+from sampan.app.components import Component
 from sampan.registry.cluster import Cluster
 from sampan.schema.builtin import Definitions
 from sampan.server.admission.settings import AdmissionSettings
@@ -244,7 +243,7 @@ async def served(
             group.create_task(run_cluster(cluster, service=service, started=ready.set, aggregator=server.aggregator)),
             group.create_task(server.deadlines.run()),
             group.create_task(server.upstreams.run()),
-            group.create_task(keep_running("flow control", partial(server.flow_control.run, ready))),
+            group.create_task(Component("flow control", server.flow_control.run, after=ready, restart=True).live()),
         ]
         await ready.wait()
         await server.begin()

@@ -3,10 +3,9 @@
 Source: kubernetes pkg/kubeapiserver/authenticator/config.go, pkg/kubeapiserver/options/authentication.go (1.36).
 """
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography import x509
@@ -99,17 +98,22 @@ class Authentication:
             WebSocketTokenAuthenticator(self.identity.tokens),
         ]
 
-    async def run(self, started: asyncio.Event) -> None:
-        """Publish how clients are known, and look after the issuers outside; ends by cancellation."""
-        async with AsyncExitStack() as stack:
+    async def run(self) -> None:
+        """Keep the external issuers up to date, until cancelled; then close the connections of the webhook."""
+        try:
+            await self._issuers.run()
+        finally:
             if self._webhook is not None:
-                stack.callback(self._webhook.close)
-            group = await stack.enter_async_context(asyncio.TaskGroup())
-            group.create_task(self._issuers.run(), name="token issuers")
-            await started.wait()
-            if not self._settings.read_only:
-                await keep_running("telling how clients are known", self._publish)
-                await keep_running("tracking of tokens in Secrets", TrackingSince(self._cluster).run)
+                self._webhook.close()
+
+    async def publish(self) -> None:
+        """Publish how clients are authenticated, and since when tokens in Secrets are tracked.
+
+        The server must be ready. Tries again until both are stored.
+        """
+        if not self._settings.read_only:
+            await keep_running("publishing how clients are authenticated", self._publish)
+            await keep_running("tracking of tokens in Secrets", TrackingSince(self._cluster).run)
 
     async def _publish(self) -> None:
         await publish_authentication(self._cluster, self.published())

@@ -12,6 +12,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,13 +79,13 @@ def run_until_stopped(main: Coroutine[Any, Any, None]) -> None:
     """Run a program on a loop of its own until it ends, or SIGTERM or SIGINT comes: then it is cancelled."""
 
     async def run() -> None:
-        task = asyncio.ensure_future(main)
+        task = asyncio.current_task()
+        assert task is not None
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, task.cancel)
-        await asyncio.wait([task])
-        if not task.cancelled():
-            task.result()
+        with suppress(asyncio.CancelledError):  # by a signal: that is the end of the process
+            await main
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
@@ -120,7 +121,7 @@ async def serve_extension(
         async with asyncio.TaskGroup() as group:
             group.create_task(http.run())
             group.create_task(server.deadlines.run())
-            group.create_task(tls.run(asyncio.sleep))
+            group.create_task(tls.run())
             group.create_task(_follow(client, authenticator, clients))
             sock = bind_socket(settings.bind, settings.port)
             try:

@@ -34,9 +34,8 @@ class Presence:
         self._identity = IdentityLease(leases.store, cluster.clock, name, keys)
         self._silent = settings.read_only
 
-    async def run(self, ready: asyncio.Event) -> None:
-        """Keep the identity Lease from when the server is ready on."""
-        await ready.wait()
+    async def run(self) -> None:
+        """Renew the identity Lease, until cancelled. The server must be ready."""
         if not self._silent:
             await self._identity.run()
 

@@ -1,8 +1,7 @@
 """`run`: one API server from its settings to its end.
 
-Concurrency: one `TaskGroup` holds the cluster, the HTTP server's sweeper, the deadlines and the reloading of
-certificates; they end by cancellation after the last answer has been sent. The first SIGTERM or SIGINT ends the server
-in order, the second one at once.
+Concurrency: one `TaskGroup` has a task for each component of the list in `_serve`. They end by cancellation after
+the last response. The first SIGTERM or SIGINT shuts the server down gracefully, the second one at once.
 """
 
 import asyncio
@@ -12,7 +11,7 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 
@@ -25,11 +24,11 @@ from sampan.app.authentication import Authentication
 from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.cert_dir import with_cert_dir
 from sampan.app.cluster import run_cluster
+from sampan.app.components import Component, running
 from sampan.app.data_directory import check_database, note_engine
 from sampan.app.engines.sqlite import check_whole
 from sampan.app.errors import StartError, unusable_directory
 from sampan.app.free_memory import FreeMemory, start_collector
-from sampan.app.keep_running import keep_running
 from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts
 from sampan.app.lock import locked_directory
 from sampan.app.loops.child import LoopsChild, command_of, components_of
@@ -108,22 +107,23 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     presence = Presence(settings, cluster, _own_address(settings, sock), authentication.keys)
     at_rest.attach(api, presence.name)
     accounts = how.admission.is_on(SERVICE_ACCOUNT)
-    running = _running(settings, api, service=presence.service, accounts=accounts, started=ready.set)
-    async with _not_begun_anew_at_the_end(api.lifecycle), asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(running, name="cluster"),
-            group.create_task(http.run(), name="http"),
-            group.create_task(api.deadlines.run(), name="deadlines"),
-            group.create_task(api.upstreams.run(), name="upstreams"),
-            group.create_task(keep_running("flow control", partial(api.flow_control.run, ready)), name="flow control"),
-            group.create_task(tls.run(asyncio.sleep), name="certificates"),
-            group.create_task(keep_authorizers(authorizers), name="authorization"),
-            group.create_task(authentication.run(ready), name="authentication"),
-            group.create_task(observability.run(), name="observability"),
-            group.create_task(at_rest.run(), name="encryption at rest"),
-            group.create_task(presence.run(ready), name="presence"),
-            group.create_task(FreeMemory().run(), name="free memory"),
-        ]
+    run_stored = _cluster_run(settings, api, service=presence.service, accounts=accounts, started=ready.set)
+    components = (
+        Component("cluster", run_stored),
+        Component("http", http.run),
+        Component("deadlines", api.deadlines.run),
+        Component("upstreams", api.upstreams.run),
+        Component("flow control", api.flow_control.run, after=ready, restart=True),
+        Component("certificates", tls.run),
+        Component("authorization", partial(keep_authorizers, authorizers)),
+        Component("token issuers", authentication.run),
+        Component("published authentication", authentication.publish, after=ready),
+        Component("observability", observability.run),
+        Component("encryption at rest", at_rest.run),
+        Component("presence", presence.run, after=ready),
+        Component("free memory", FreeMemory().run),
+    )
+    async with _not_begun_anew_at_the_end(api.lifecycle), running(components):
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
                 _settle(settings, api, tls)
@@ -133,8 +133,6 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
                 await _until_stopped(api, loops)
                 await presence.leave()
                 await _end(api, http, settings)
-            for task in tasks:
-                task.cancel()
 
 
 @asynccontextmanager
@@ -168,14 +166,14 @@ def _cluster(settings: UpSettings, at_rest: AtRest) -> Cluster:
     return cluster
 
 
-def _running(
+def _cluster_run(
     settings: UpSettings, api: ApiServer, *, service: KubernetesService, accounts: bool, started: Callable[[], None]
-) -> Coroutine[None, None, None]:
-    """The cluster, not yet begun."""
+) -> Callable[[], Awaitable[None]]:
+    """Return the function that runs the cluster."""
     if settings.read_only:
-        return run_read_only(api.cluster, started)
-    return run_cluster(
-        api.cluster, service=service, started=started, default_account=accounts, aggregator=api.aggregator
+        return partial(run_read_only, api.cluster, started)
+    return partial(
+        run_cluster, api.cluster, service=service, started=started, default_account=accounts, aggregator=api.aggregator
     )
 
 
@@ -217,14 +215,13 @@ async def _until_stopped(api: ApiServer, loops: LoopsChild) -> None:
 async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:
     """Wait until the data is loaded, with a line now and then; False when the end was asked for before."""
     began = asyncio.get_running_loop().time()
-    waits = {asyncio.create_task(ready.wait()), asyncio.create_task(stop.wait())}
-    try:
+    async with asyncio.TaskGroup() as group:
+        waits = [group.create_task(ready.wait(), name="ready"), group.create_task(stop.wait(), name="stop")]
         while not ready.is_set() and not stop.is_set():
             await asyncio.wait(waits, timeout=PROGRESS_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED)
             if not ready.is_set():
                 took = asyncio.get_running_loop().time() - began
                 _log.info("still loading the store", extra={"seconds": round(took)})
-    finally:
         for task in waits:
             task.cancel()
     return not stop.is_set()

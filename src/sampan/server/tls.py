@@ -10,6 +10,7 @@ Concurrency: `run()` looks at the files now and then; all else happens in the ev
 Source: apiserver pkg/server/secure_serving.go, dynamiccertificates (1.36); RFC 8446, RFC 5246 for the messages.
 """
 
+import asyncio
 import logging
 import ssl
 from collections.abc import Awaitable, Callable
@@ -112,7 +113,7 @@ class ServingTls:
         _log.info("certificates reloaded")
         return True
 
-    async def run(self, sleep: Callable[[float], Awaitable[None]]) -> None:
+    async def run(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         """Reload whenever a file has changed, for ever. `sleep` waits for so many seconds."""
         while True:
             await sleep(RELOAD_INTERVAL_S)

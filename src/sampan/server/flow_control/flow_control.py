@@ -1,7 +1,5 @@
 """`FlowControl`: from the settings to the filter, its task, its metrics and its tables."""
 
-import asyncio
-
 from prometheus_client import CollectorRegistry
 
 from sampan.registry.cluster import Cluster
@@ -32,8 +30,7 @@ class FlowControl:
             install_dumps(self.controller, routes)
             registry.register(FlowControlMetrics(self.controller))
 
-    async def run(self, started: asyncio.Event) -> None:
-        """Follow the objects from when all is loaded, until cancelled."""
-        await started.wait()
+    async def run(self) -> None:
+        """Follow the objects, until cancelled. All of them must be loaded."""
         if self.controller is not None:
             await self.controller.run()
