@@ -1,4 +1,4 @@
-"""Build a `ResourceDefinition` for every stable resource of Kubernetes 1.36.
+"""Build a `ResourceDefinition` for every built-in resource that Sampan serves.
 
 The resources and their verbs are data (`data/resources.json`); behaviour comes from the `Kind`s.
 """
@@ -33,17 +33,19 @@ Row = dict[str, Any]
 def builtin_definitions(
     schemas: Definitions, kinds: Iterable[Kind], clock: Callable[[], float] = time.time
 ) -> list[ResourceDefinition]:
-    """Return the definition of every stable built-in resource, in the order of the API groups.
+    """Return the definition of every built-in resource, in the order of the API groups.
 
-    A resource without a `Kind` gets the defaults. Schemas are built on first use. `clock` (seconds since 1970) is for
+    Stable versions are served, and other versions that a `Kind` lists. A resource without a `Kind` gets the defaults. Schemas are built on first use. `clock` (seconds since 1970) is for
     the ages in tables.
     """
     known = {(kind.group, kind.resource): kind for kind in kinds}
     ages = Ages(clock)
     resources: dict[GroupResource, list[Row]] = {}
     for row in _rows():
-        if _STABLE.fullmatch(row["version"]):
-            resources.setdefault(GroupResource(row["group"], row["resource"].partition("/")[0]), []).append(row)
+        key = GroupResource(row["group"], row["resource"].partition("/")[0])
+        kind = known.get((key.group, key.resource))
+        if _STABLE.fullmatch(row["version"]) or (kind is not None and row["version"] in kind.versions):
+            resources.setdefault(key, []).append(row)
     return [
         _definition(known.get((key.group, key.resource)) or Kind(key.group, key.resource), rows, schemas, ages)
         for key, rows in resources.items()

@@ -19,7 +19,7 @@ MakeColumns = Callable[[Ages], tuple[Column, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindVersion:
-    """Differences of one version. A version that is not in the data is added and served as deprecated."""
+    """Differences of one version. A version that is not in the data is added."""
 
     conversion: Conversion | None = None
     """Conversion to and from the hub; None: the version is the hub."""
@@ -46,7 +46,7 @@ class Kind:
     """Columns of `kubectl get`; None: name and creation time."""
     row_conditions: RowConditions | None = None
     versions: Mapping[str, KindVersion] = field(default_factory=dict)
-    """Versions that differ from the kind, by name."""
+    """Versions that differ from the kind, and alpha or beta versions to serve, by name."""
     subresources: Mapping[str, Strategy] = field(default_factory=dict)
     """Strategies of subresources that are written like the object, by name."""
     metadata_checks: MetadataChecks = MOST

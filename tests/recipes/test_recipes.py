@@ -1,0 +1,62 @@
+"""Each recipe of CONTRIBUTING.md works: its blocks are applied to a copy of the repository, where its test passes."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.recipes.recipe import ROOT, Block, recipes
+
+RECIPES = recipes()
+
+
+def test_the_usual_changes_have_a_recipe() -> None:
+    expected = ["a validation rule", "an admission plug-in", "a built-in kind", "a storage engine", "a CLI command"]
+    assert list(RECIPES) == [f"Add {change}" for change in expected]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Copy of the code and the tests, without what recipes do not need."""
+    for name in ("src", "tests"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "e2e"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("title", RECIPES)
+def test_recipe_works(title: str, copy: Path) -> None:
+    tests = [block for block in RECIPES[title] if block.path.startswith("tests/")]
+    assert tests, "a recipe has a test"
+    apply(copy, tests)
+    run(copy, tests, fails=True)
+    apply(copy, [block for block in RECIPES[title] if block not in tests])
+    run(copy, tests, fails=False)
+    lint(copy, RECIPES[title])
+
+
+def apply(copy: Path, blocks: list[Block]) -> None:
+    """Apply blocks in their order."""
+    for block in blocks:
+        block.apply(copy)
+
+
+def run(copy: Path, tests: list[Block], *, fails: bool) -> None:
+    """Run tests in the copy, with the package of the copy."""
+    environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "--override-ini=addopts="]
+    command += [block.path for block in tests if Path(block.path).name.startswith("test_")]
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode != 0) == fails, done.stdout + done.stderr
+
+
+def lint(copy: Path, blocks: list[Block]) -> None:
+    """Check the style of the new code."""
+    ruff = [sys.executable, "-m", "ruff"]
+    paths = [block.path for block in blocks]
+    for command in (["check", "--no-cache"], ["format", "--no-cache", "--check"]):
+        done = subprocess.run([*ruff, *command, *paths], cwd=copy, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
