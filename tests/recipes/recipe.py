@@ -10,6 +10,7 @@ DOCUMENT: Final = ROOT / "CONTRIBUTING.md"
 
 _SECTION = re.compile(r"^### (Add [^\n]*)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^```(python|diff)\n ?# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r'^make test ARGS="([^"]*)"$', re.MULTILINE)
 _GAP = re.compile(r"^ …\n", re.MULTILINE)
 
 
@@ -37,9 +38,23 @@ class Block:
         return text
 
 
-def recipes() -> dict[str, list[Block]]:
-    """Return the blocks of each recipe by its title."""
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The blocks of a recipe, and the arguments of `make test` that it gives."""
+
+    blocks: list[Block]
+    arguments: list[str]
+
+    @property
+    def tests(self) -> list[str]:
+        """The paths of the test modules that the recipe adds."""
+        return [block.path for block in self.blocks if "/test_" in block.path]
+
+
+def recipes() -> dict[str, Recipe]:
+    """Return the recipes by their titles."""
     found = {}
     for title, body in _SECTION.findall(DOCUMENT.read_text()):
-        found[title] = [Block(path, kind == "diff", text) for kind, path, text in _BLOCK.findall(body)]
+        blocks = [Block(path, kind == "diff", text) for kind, path, text in _BLOCK.findall(body)]
+        found[title] = Recipe(blocks, [word for line in _COMMAND.findall(body) for word in line.split()])
     return found

@@ -29,13 +29,16 @@ def copy(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("title", RECIPES)
 def test_recipe_works(title: str, copy: Path) -> None:
-    tests = [block for block in RECIPES[title] if block.path.startswith("tests/")]
-    assert tests, "a recipe has a test"
-    apply(copy, tests)
-    run(copy, tests, fails=True)
-    apply(copy, [block for block in RECIPES[title] if block not in tests])
-    run(copy, tests, fails=False)
-    lint(copy, RECIPES[title])
+    recipe = RECIPES[title]
+    assert recipe.tests, "a recipe has a test"
+    new_tests = [block for block in recipe.blocks if block.path in recipe.tests]
+    apply(copy, new_tests)
+    run(copy, recipe.tests, fails=True)
+    apply(copy, [block for block in recipe.blocks if block not in new_tests])
+    run(copy, recipe.tests, fails=False)
+    if recipe.arguments:
+        run(copy, recipe.arguments, fails=False)
+    lint(copy, [block.path for block in recipe.blocks])
 
 
 def apply(copy: Path, blocks: list[Block]) -> None:
@@ -44,19 +47,19 @@ def apply(copy: Path, blocks: list[Block]) -> None:
         block.apply(copy)
 
 
-def run(copy: Path, tests: list[Block], *, fails: bool) -> None:
+def run(copy: Path, arguments: list[str], *, fails: bool) -> None:
     """Run tests in the copy, with the package of the copy."""
     environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "--override-ini=addopts="]
-    command += [block.path for block in tests if Path(block.path).name.startswith("test_")]
-    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode != 0) == fails, done.stdout + done.stderr
+    done = subprocess.run(
+        [*command, *arguments], cwd=copy, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == (1 if fails else 0), done.stdout + done.stderr
 
 
-def lint(copy: Path, blocks: list[Block]) -> None:
+def lint(copy: Path, paths: list[str]) -> None:
     """Check the style of the new code."""
-    ruff = [sys.executable, "-m", "ruff"]
-    paths = [block.path for block in blocks]
     for command in (["check", "--no-cache"], ["format", "--no-cache", "--check"]):
-        done = subprocess.run([*ruff, *command, *paths], cwd=copy, capture_output=True, text=True, check=False)
+        ruff = [sys.executable, "-m", "ruff", *command, *paths]
+        done = subprocess.run(ruff, cwd=copy, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
