@@ -35,8 +35,8 @@ def builtin_definitions(
 ) -> list[ResourceDefinition]:
     """Return the definition of every built-in resource, in the order of the API groups.
 
-    Stable versions are served, and other versions that a `Kind` lists. A resource without a `Kind` gets the defaults. Schemas are built on first use. `clock` (seconds since 1970) is for
-    the ages in tables.
+    Stable versions are served, and other versions that a `Kind` lists. A resource without a `Kind` gets the defaults.
+    Schemas are built on first use. `clock` (seconds since 1970) is for the ages in tables.
     """
     known = {(kind.group, kind.resource): kind for kind in kinds}
     ages = Ages(clock)
