@@ -1,4 +1,7 @@
-"""Objects in versions that are served no more, as the store of an old cluster still has them."""
+"""Convert stored objects from versions that are no longer served.
+
+An old cluster's store still has them: Kubernetes rewrites an object only when a client changes it.
+"""
 
 from sampan.registry.old_versions.table import group_now, in_served_version
 

@@ -1,4 +1,4 @@
-"""What core objects did not say yet in older servers, in the same version v1.
+"""Fill in fields of core objects that older servers did not have, in the same version v1.
 
 Source: pkg/registry/core/service/storage/storage.go, pkg/registry/core/persistentvolumeclaim/strategy.go (1.36).
 """
@@ -12,7 +12,10 @@ _HAVE_ADDRESSES = ("ClusterIP", "NodePort", "LoadBalancer")
 
 
 def service(obj: Object, primary_family: str) -> None:
-    """Before 1.20 a Service had one address, and families were not told. Without an address it is of the cluster's."""
+    """Set the IP families and addresses of a Service stored before 1.20, which had one address and no families.
+
+    A headless Service has no address to derive its family from, so it gets `primary_family`, that of the cluster.
+    """
     spec = member(obj, "spec")
     address = spec.get("clusterIP")
     if spec.get("type", "ClusterIP") == "ExternalName":
@@ -34,7 +37,7 @@ def service(obj: Object, primary_family: str) -> None:
 
 
 def persistent_volume_claim(obj: Object) -> None:
-    """Before 1.22 a claim had one field for what it is filled from."""
+    """Set both fields for the source of a claim's data. Claims stored before 1.22 have only one of them."""
     spec = member(obj, "spec")
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     if source and not reference:

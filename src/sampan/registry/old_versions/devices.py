@@ -17,18 +17,18 @@ _EXACT: Final = (
 
 
 def resource_slice(obj: Object) -> None:
-    """What a device is stood in its part `basic`."""
+    """Move the fields of each device out of `basic`."""
     for device in items(member(obj, "spec"), "devices"):
         device.update(device.pop("basic", None) or {})
 
 
 def resource_claim(obj: Object) -> None:
-    """A request for exactly one kind of device said so in fields of its own."""
+    """Move the fields of a request for one device class into `exactly`."""
     _requests(member(obj, "spec"))
 
 
 def resource_claim_template(obj: Object) -> None:
-    """The same for the claims that are made of it."""
+    """Convert the template of a claim as `resource_claim` does."""
     _requests(member(obj, "spec", "spec"))
 
 

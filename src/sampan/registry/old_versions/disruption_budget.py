@@ -13,14 +13,16 @@ _NOTHING: Final = {"key": _MARK, "operator": "Exists"}
 
 
 def disruption_budget(obj: Object) -> None:
-    """What is selected stays the same."""
+    """Change the selector so that it selects the same Pods in v1."""
     selector = member(obj, "spec").get("selector")
     if selector is None:
         return
     labels, expressions = member(selector, "matchLabels"), list(items(selector, "matchExpressions"))
     if not labels and not expressions:
+        # No Pod has the label, so this selects nothing, as an empty selector did in v1beta1.
         selector["matchExpressions"] = [_NOTHING.copy()]
         return
+    # When kube-apiserver stores a v1 budget that selects everything as v1beta1, it marks it with this label.
     labels.pop(_MARK, None)
     if "matchExpressions" in selector:
         selector["matchExpressions"] = [each for each in expressions if each.get("key") != _MARK]

@@ -10,7 +10,7 @@ _NODE: Final = "kubernetes.io/hostname"
 
 
 def endpoint_slice(obj: Object) -> None:
-    """The zone and the node of an endpoint stood in its topology."""
+    """Move the zone of each endpoint out of its topology; drop the node there if it equals `nodeName`."""
     for endpoint in items(obj, "endpoints"):
         topology = endpoint.pop("topology", None) or {}
         if _ZONE in topology:

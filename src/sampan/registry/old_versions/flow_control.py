@@ -13,14 +13,17 @@ _SHARES: Final = 30
 
 
 def assured_shares(obj: Object) -> None:
-    """The nominal shares were called the assured ones."""
+    """Rename the assured shares to nominal shares."""
     limited = member(obj, "spec", "limited")
     if "limited" in member(obj, "spec"):
         limited["nominalConcurrencyShares"] = limited.pop("assuredConcurrencyShares", None) or _SHARES
 
 
 def nominal_shares(obj: Object) -> None:
-    """No shares meant the default number of them, unless an annotation said otherwise."""
+    """Replace zero shares with the default, unless the annotation states that zero is intended.
+
+    v1beta3 could not distinguish zero from absent; kube-apiserver marked intended zeros with the annotation.
+    """
     limited = member(obj, "spec", "limited")
     annotations = member(obj, "metadata", "annotations")
     is_meant = annotations.pop(_ZERO_IS_MEANT, None) is not None

@@ -8,7 +8,7 @@ from sampan.registry.old_versions.parts import default, items, member
 
 
 def ingress(obj: Object) -> None:
-    """Backends named their Service and its port in two fields, and the default one had another name."""
+    """Move the Service of each backend into `service`, and rename `backend` to `defaultBackend`."""
     spec = member(obj, "spec")
     backend = spec.pop("backend", None)
     if backend is not None:

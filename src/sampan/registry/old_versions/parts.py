@@ -1,4 +1,4 @@
-"""Walking through objects of which any part may be absent or null."""
+"""Access to parts of stored objects, each of which may be absent or null."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,19 +7,19 @@ from sampan.core.object import Object
 
 
 def member(obj: Object, *names: str) -> Object:
-    """The object at a path, or an empty one that belongs to nobody."""
+    """Return the object at a path. If there is none, return a new empty one that is not part of `obj`."""
     for name in names:
         obj = obj.get(name) or {}
     return obj
 
 
 def items(obj: Object, name: str) -> Iterator[Any]:
-    """What a list holds."""
+    """Yield the items of a list that may be absent or null."""
     yield from obj.get(name) or ()
 
 
 def default(obj: Object, **values: Any) -> None:
-    """Fill in what is absent, null or empty."""
+    """Set the fields that are absent, null or empty."""
     for name, value in values.items():
         if obj.get(name) in (None, "", 0, [], {}):
             obj[name] = value

@@ -10,7 +10,7 @@ _GROUPS_OF_KINDS: Final = {"ServiceAccount": "", "User": _GROUP, "Group": _GROUP
 
 
 def role_binding(obj: Object) -> None:
-    """Subjects named an apiVersion, and the user * was everybody who is known."""
+    """Give each subject an API group instead of an apiVersion; replace the user `*` with the group of all users."""
     for subject in items(obj, "subjects"):
         own = str(subject.pop("apiVersion", None) or "").rpartition("/")[0]
         group = subject["apiGroup"] = _GROUPS_OF_KINDS.get(subject.get("kind", ""), own)

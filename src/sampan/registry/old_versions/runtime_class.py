@@ -4,7 +4,7 @@ from sampan.core.object import Object
 
 
 def runtime_class(obj: Object) -> None:
-    """All of it stood in a spec."""
+    """Move the fields out of `spec`, which v1 does not have."""
     spec = obj.pop("spec", None) or {}
     obj["handler"] = spec.pop("runtimeHandler", "")
     obj.update({name: value for name, value in spec.items() if value is not None})

@@ -1,7 +1,7 @@
 """CertificateSigningRequests of certificates.k8s.io/v1beta1, which had defaults.
 
-Source: pkg/apis/certificates/v1beta1/defaults.go (1.36). There the request itself is read too, for whether it is a
-kubelet's; before 1.18 nobody named a signer, and no request of that time is waiting any more.
+Source: pkg/apis/certificates/v1beta1/defaults.go (1.36). Kubernetes also reads the certificate request, to give a
+kubelet's its signer. That is left out: only requests stored before 1.18 have no signer, and none is still pending.
 """
 
 from sampan.core.object import Object
@@ -9,7 +9,7 @@ from sampan.registry.old_versions.parts import default, items, member
 
 
 def signing_request(obj: Object) -> None:
-    """A signer, usages and the status of a condition were not needed."""
+    """Set the signer, the usages and the status of conditions, which were optional."""
     default(
         obj.setdefault("spec", {}),
         signerName="kubernetes.io/legacy-unknown",

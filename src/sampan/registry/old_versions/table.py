@@ -1,4 +1,4 @@
-"""Which kinds said something differently in versions that are served no more; all others differ by their name only."""
+"""Table of the kinds whose old versions have other fields. All other old versions differ only in their name."""
 
 from collections.abc import Callable
 from typing import Final
@@ -15,7 +15,7 @@ from sampan.registry.old_versions.signing_request import signing_request
 from sampan.registry.old_versions.webhooks import webhook_configuration
 
 Change = Callable[[Object], None]
-"""Makes in place what the newest version says of what the old one said; `apiVersion` apart."""
+"""Converts an object in place from an old version to the newest one, except its `apiVersion`."""
 
 _MOVED: Final = {
     "Deployment": "apps",
@@ -24,7 +24,7 @@ _MOVED: Final = {
     "Ingress": "networking.k8s.io",
     "NetworkPolicy": "networking.k8s.io",
 }
-"""The group that the kinds of extensions/v1beta1 have now."""
+"""Today's group of kinds in extensions/v1beta1."""
 
 CHANGES: Final[dict[tuple[str, str], Change]] = {
     ("v1", "PersistentVolumeClaim"): core.persistent_volume_claim,
@@ -53,13 +53,16 @@ CHANGES: Final[dict[tuple[str, str], Change]] = {
 
 
 def group_now(api_version: str, kind: str) -> str:
-    """The group in which a kind is served."""
+    """Return the group that serves a kind today."""
     group = api_version.rpartition("/")[0]
     return _MOVED.get(kind, group) if group == "extensions" else group
 
 
 def in_served_version(obj: Object) -> None:
-    """Make of an object what the newest version of its kind says. What has no other form keeps its `apiVersion`."""
+    """Convert an object in place to the newest version of its kind.
+
+    The caller sets `apiVersion`, except for extensions/v1beta1 and events.k8s.io/v1beta1.
+    """
     api_version, kind = obj["apiVersion"], obj["kind"]
     change = CHANGES.get((api_version, kind))
     if change is not None:

@@ -8,7 +8,7 @@ from sampan.registry.old_versions.parts import default, items
 
 
 def webhook_configuration(obj: Object) -> None:
-    """A webhook that fails was passed over, unless one said otherwise."""
+    """Set the defaults of v1beta1. For example, failures of a webhook were ignored."""
     for webhook in items(obj, "webhooks"):
         default(
             webhook,

@@ -1,5 +1,6 @@
-"""Deployments, ReplicaSets, DaemonSets and StatefulSets of extensions/v1beta1 and apps/v1beta1 (apps/v1beta2 differs
-from v1 in nothing that is stored).
+"""Deployments, ReplicaSets, DaemonSets and StatefulSets of extensions/v1beta1 and apps/v1beta1.
+
+Stored objects of apps/v1beta2 are the same as those of v1.
 
 Source: pkg/apis/{apps,extensions}/v1beta1/defaults.go, pkg/apis/apps/v1/conversion.go (1.36).
 """
@@ -15,7 +16,7 @@ _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 
 
 def replica_set(obj: Object) -> None:
-    """A selector that was not given is the labels of the template."""
+    """Derive a missing selector and missing labels from the labels of the template."""
     labels = member(obj, "spec", "template", "metadata").get("labels")
     if not labels:
         return
@@ -25,20 +26,20 @@ def replica_set(obj: Object) -> None:
 
 
 def stateful_set(obj: Object) -> None:
-    """Pods were replaced when they were deleted, unless one said otherwise."""
+    """Set the defaults of apps/v1beta1: Pods are replaced when they are deleted."""
     replica_set(obj)
     _replaced_on_delete(obj)
 
 
 def daemon_set(obj: Object) -> None:
-    """Pods were replaced when they were deleted, and the template had a generation of its own."""
+    """Set the defaults of extensions/v1beta1; move the generation of the template to an annotation."""
     replica_set(obj)
     _replaced_on_delete(obj)
     _annotate(obj, _TEMPLATE_GENERATION, member(obj, "spec").pop("templateGeneration", None) or 0)
 
 
 def deployment(obj: Object) -> None:
-    """Fewer revisions were kept, and a rollback was a field."""
+    """Set the default number of kept revisions; move a rollback to an annotation."""
     replica_set(obj)
     spec = member(obj, "spec")
     default(spec, revisionHistoryLimit=2)
@@ -50,7 +51,7 @@ def deployment(obj: Object) -> None:
 
 
 def deployment_of_extensions(obj: Object) -> None:
-    """All revisions were kept, progress had no deadline, and Pods were replaced one by one."""
+    """Set the defaults of extensions/v1beta1: keep all revisions, no progress deadline, replace Pods one by one."""
     spec = obj.setdefault("spec", {})
     default(spec, revisionHistoryLimit=_INT32_MAX, progressDeadlineSeconds=_INT32_MAX)
     strategy = _strategy(spec, "strategy")
