@@ -110,12 +110,12 @@ class ClusterMetrics:
             cidr = str(allocator.network)
             taken.add_metric([cidr], len(allocator))
             free.add_metric([cidr], allocator.free)
-            claimed = allocator.given.durations.series.get(())
+            claimed = allocator.counters.durations.series.get(())
             if claimed is not None:
                 times.series[cidr,] = claimed
-            for scope, count in allocator.given.totals.items():
+            for scope, count in allocator.counters.totals.items():
                 totals.add((cidr, scope), count)
-            for scope, count in allocator.given.errors.items():
+            for scope, count in allocator.counters.errors.items():
                 errors.add((cidr, scope), count)
         yield from (taken, free, *totals.collect(), *errors.collect(), *times.collect())
 
@@ -124,8 +124,8 @@ class ClusterMetrics:
         yield GaugeMetricFamily(f"{_PORTS}allocated_ports", "Node ports that are given.", len(ports))
         yield GaugeMetricFamily(f"{_PORTS}available_ports", "Node ports that are left.", ports.free)
         for name, text, counts in (
-            ("allocation_total", "Node ports that were given.", ports.given.totals),
-            ("allocation_errors_total", "Node ports that could not be given.", ports.given.errors),
+            ("allocation_total", "Node ports that were given.", ports.counters.totals),
+            ("allocation_errors_total", "Node ports that could not be given.", ports.counters.errors),
         ):
             counter = Counter(_PORTS + name, text, ("scope",))
             for scope, count in counts.items():

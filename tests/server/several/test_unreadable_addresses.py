@@ -78,7 +78,7 @@ async def test_a_service_whose_address_cannot_be_read_can_be_deleted(caplog: pyt
         await engine.update(KEY, encode(stored(ALPHA, "IPAddress")), row.mod_revision)
         with caplog.at_level(logging.WARNING):
             assert (await api.delete(f"{SERVICES}/old")).code == 200
-        assert f"what default/old had is not free yet: {UNREADABLE}" in caplog.text
+        assert f"cannot release addresses and ports of default/old; the repair loop will: {UNREADABLE}" in caplog.text
         assert (await api.post(SERVICES, service("this", clusterIP=IP))).code == 422
 
 

@@ -1,1 +1,4 @@
-"""What Services hold, recorded in the store: no two servers on one store ever give the same address or port."""
+"""Allocate cluster IPs and node ports to Services.
+
+Allocations are recorded in the store, so that two servers on one store never allocate the same address or port.
+"""

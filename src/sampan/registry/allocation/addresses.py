@@ -21,7 +21,7 @@ _USER = "system:apiserver"
 
 
 class AddressClaims:
-    """Makes and removes them; the store's answer is what counts."""
+    """Creates and deletes the IPAddress objects. A create that succeeds in the store is the claim."""
 
     def __init__(self, store: ResourceStore, clock: Clock) -> None:
         self.store = store
@@ -39,29 +39,34 @@ class AddressClaims:
             raise TakenElsewhere(ip) from error
 
     def unreadable(self) -> set[str]:
-        """Addresses that are claimed, nobody can tell by whom: the name of an IPAddress is in its key."""
+        """Return the claimed addresses whose IPAddress cannot be decrypted or decoded.
+
+        Their Service is unknown, but the key of an IPAddress has its name, the address.
+        """
         prefix = self.store.prefix
         return {key.removeprefix(prefix) for key in self.store.cache.unreadable if key.startswith(prefix)}
 
     async def drop(self, ip: str, holder: Holder) -> None:
-        """Give an address back, if it is the holder's still. Raises `Untransformable` where that cannot be told."""
+        """Release an address, if the holder still has it. Raises `Untransformable` if its IPAddress cannot be read."""
         row = await self.store.store.get(self.store.key("", canonical(ip)))
         if row is None or parent_of(decode(row.value)) != holder:
             return
         try:
             await self.store.store.delete(row.key, row.mod_revision)
         except Conflict:
-            return  # somebody else has just removed or changed it; what then is wrong, the repair finds
+            # Another writer has just deleted or changed it. If the address is now claimed wrongly, the repair loop
+            # finds it.
+            return
 
 
 def canonical(ip: str) -> str:
-    """How an address is written in the name of its IPAddress."""
+    """Return the form of an address in the name of its IPAddress."""
     parsed = parse_ip(ip)
     return ip if parsed is None else str(parsed)
 
 
 def parent_of(address: Object) -> Holder | None:
-    """The Service that an IPAddress is claimed by; None when it is something else."""
+    """Return the Service that an IPAddress belongs to; None if it belongs to another kind of object."""
     parent = (address.get("spec") or {}).get("parentRef") or {}
     if parent.get("group") or parent.get("resource") != "services":
         return None

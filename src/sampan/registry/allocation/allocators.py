@@ -1,7 +1,7 @@
-"""Cluster IPs and node ports: which are taken, as far as this server knows.
+"""Allocators of cluster IPs and node ports, in this server's memory.
 
-That is a hint which to choose; what counts are the `Claims` in the store, which all servers share. Every change is
-undone or made final by the `Release` of the write that caused it.
+Their state may be stale, so it is only a hint for the choice of a free one. The `Claims` in the store, which all
+servers share, decide. The `Release` of a write commits or reverts the changes that it made here.
 Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
 """
 
@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol
 
 from sampan.core.object import Object
 from sampan.registry.allocation.ip_allocator import (
+    AllocationCounters,
     AllocationError,
     Bitmap,
     FamilyAllocator,
-    Given,
     IPAllocator,
     RangeFull,
 )
@@ -26,31 +26,31 @@ NODE_PORT_FIRST, NODE_PORT_LAST = 30000, 32767
 
 
 class TakenElsewhere(Exception):
-    """What was free as far as this server knew is claimed already; `str()` says what."""
+    """Another server has claimed an address or port that was free in this server's memory; `str()` is that one."""
 
 
 class Holder(NamedTuple):
-    """The Service that claims something."""
+    """Service that claims addresses and ports."""
 
     namespace: str
     name: str
 
 
 class Claims(Protocol):
-    """What Services hold for all servers."""
+    """Claims of Services in the store, for all servers."""
 
     async def refresh(self, *, ports: bool) -> None:
-        """Bring the allocators up to what is claimed now; those of the node ports only if `ports`."""
+        """Update the allocators from the store; that of the node ports only if `ports`."""
 
     async def make(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
-        """Claim, all or nothing. Raises `TakenElsewhere`, and what a write raises."""
+        """Claim all of them or none. Raises `TakenElsewhere`, and the errors of a write."""
 
     async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
-        """Give back what is the holder's still; what cannot be given back now is left to the repair."""
+        """Release those that the holder still has. The repair loop releases what cannot be released now."""
 
 
 class NoClaims:
-    """`Claims` where one server is all there is, and its memory enough."""
+    """`Claims` for a single server, whose memory is sufficient."""
 
     async def refresh(self, *, ports: bool) -> None:
         """See `Claims.refresh`."""
@@ -63,22 +63,22 @@ class NoClaims:
 
 
 class PortAllocator:
-    """The node ports."""
+    """Allocator of node ports."""
 
     def __init__(self, first: int, last: int, rand: random.Random) -> None:
         self.first, self.last = first, last
         size = last - first + 1
         offset = 0 if size <= 16 else min(max(16, size // 32), 128)
         self._bitmap = Bitmap(size, offset, rand)
-        self.given = Given()
+        self.counters = AllocationCounters()
 
     @property
     def free(self) -> int:
-        """How many ports are left."""
+        """Number of free ports."""
         return self.last - self.first + 1 - len(self._bitmap)
 
     def allocate(self, port: int) -> None:
-        """Take one port. Raises `AllocationError`."""
+        """Allocate this port. Raises `AllocationError`."""
         if not self.first <= port <= self.last:
             raise AllocationError(
                 f"provided port is not in the valid range. The range of valid ports is {self.first}-{self.last}"
@@ -87,18 +87,18 @@ class PortAllocator:
             raise AllocationError("provided port is already allocated")
 
     def allocate_next(self) -> int:
-        """Take some free port. Raises `RangeFull`."""
+        """Allocate any free port. Raises `RangeFull`."""
         number = self._bitmap.take_any()
         if number is None:
             raise RangeFull
         return self.first + number
 
     def release(self, port: int) -> None:
-        """Give a port back."""
+        """Release a port."""
         self._bitmap.release(port - self.first)
 
     def learn(self, taken: Iterable[int]) -> None:
-        """Hear which ports are taken: these and no others."""
+        """Replace the set of allocated ports."""
         self._bitmap.replace({port - self.first for port in taken})
 
     def __contains__(self, port: int) -> bool:
@@ -109,9 +109,10 @@ class PortAllocator:
 
 
 class Allocators:
-    """What Services share: an IP allocator for each family (that of the first network is the primary), and the ports.
+    """An IP allocator for each family, and the allocator of node ports.
 
-    `cidrs`: one network, or two of different families. `ports`: first and last node port. `rand` draws free numbers.
+    `cidrs`: one network, or two of different families; the family of the first is the primary one. `ports`: first and
+    last node port. `rand` selects free numbers.
     """
 
     __slots__ = ("_random", "claims", "ips", "ports", "primary_family")
@@ -130,32 +131,32 @@ class Allocators:
         self.claims: Claims = NoClaims()
 
     def adopt(self, cidrs: Iterable[str]) -> None:
-        """Give addresses of these networks instead. Assumption: no address has been taken yet."""
+        """Replace the networks. Assumption: no address is allocated yet."""
         networks = [IPAllocator(cidr, self._random) for cidr in cidrs]
         self.ips = {each.family: FamilyAllocator(each) for each in networks}
         self.primary_family = networks[0].family
 
     def close(self) -> None:
-        """Give no addresses any more."""
+        """Stop allocating addresses."""
         for allocator in self.ips.values():
             allocator.close()
 
     @property
     def first(self) -> str:
-        """The first address of the primary network, which is that of the Service `kubernetes`."""
+        """First address of the primary network, which the Service `kubernetes` has."""
         return str(self.ips[self.primary_family].network.network_address + 1)
 
     def extend(self, cidrs: Sequence[str]) -> bool:
-        """Give addresses of these networks too, where their family is known. See `FamilyAllocator.extend`."""
+        """Add networks, if the cluster has their family. See `FamilyAllocator.extend`."""
         new = [family.extend(_of(name, cidrs), self._random) for name, family in self.ips.items()]
         return any(new)
 
     def adopt_ports(self, first: int, last: int) -> None:
-        """Give these ports instead. Assumption: no port has been taken yet."""
+        """Replace the range of node ports. Assumption: no port is allocated yet."""
         self.ports = PortAllocator(first, last, self._random)
 
     def rebuild(self, services: Iterable[Object]) -> list[str]:
-        """Take what stored Services hold. Gives a text for each address or port that two of them claim."""
+        """Allocate what stored Services have. Return a text for each address or port that two of them have."""
         problems: list[str] = []
         for service in services:
             metadata = service.get("metadata") or {}
@@ -179,11 +180,11 @@ class Allocators:
         return []
 
     def allocator_of(self, ip: str) -> FamilyAllocator | None:
-        """The allocator of an address's family, if the cluster has that family."""
+        """Return the allocator of an address's family, if the cluster has that family."""
         return self.ips.get(family_of(ip))
 
     def release_ip(self, ip: str) -> None:
-        """Give an address back."""
+        """Release an address."""
         allocator = self.allocator_of(ip)
         if allocator is not None:
             allocator.release(ip)
@@ -195,13 +196,13 @@ def _of(family: str, cidrs: Sequence[str]) -> list[str]:
 
 
 def family_of(ip: str) -> str:
-    """`IPv4`, `IPv6` or `unknown`."""
+    """Return `IPv4`, `IPv6` or `unknown`."""
     parsed = parse_ip(ip)
     return "unknown" if parsed is None else f"IPv{parsed.version}"
 
 
 def held_ips(service: Object) -> list[str]:
-    """The cluster IPs that a Service holds."""
+    """Return the cluster IPs that a Service has allocated."""
     spec = service.get("spec") or {}
     if spec.get("type") == "ExternalName":
         return []
@@ -210,7 +211,7 @@ def held_ips(service: Object) -> list[str]:
 
 
 def held_ports(service: Object) -> list[int]:
-    """The node ports that a Service holds, each once."""
+    """Return the node ports that a Service has allocated, without duplicates."""
     spec = service.get("spec") or {}
     ports = [port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")]
     if needs_health_check(spec) and spec.get("healthCheckNodePort"):
@@ -219,5 +220,5 @@ def held_ports(service: Object) -> list[int]:
 
 
 def needs_health_check(spec: Object) -> bool:
-    """Whether load balancers ask a port of the node's own whether it has endpoints."""
+    """Report whether a Service needs a port on which each node reports to load balancers if it has endpoints."""
     return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"

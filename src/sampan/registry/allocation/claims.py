@@ -1,4 +1,4 @@
-"""`StoredClaims`: the claims of Services to cluster IPs (IPAddress objects) and node ports (one RangeAllocation).
+"""`StoredClaims`: cluster IPs (IPAddress objects) and node ports (one RangeAllocation) that Services have in the store.
 
 Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
 """
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class StoredClaims:
-    """See `Claims`. What the allocators of this server have in memory is a hint, kept up from here."""
+    """`Claims` in the store. Also updates this server's allocators, which are only a hint."""
 
     def __init__(
         self, store: Store, addresses: ResourceStore, cidrs: ResourceStore, allocators: Allocators, clock: Clock
@@ -70,7 +70,7 @@ class StoredClaims:
         await self.addresses.make(ip, holder)
         allocator = self._allocators.allocator_of(ip)
         if allocator is not None:
-            allocator.given.durations.observe((), time.monotonic() - began)
+            allocator.counters.durations.observe((), time.monotonic() - began)
 
     async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
         """See `Claims.drop`."""
@@ -79,17 +79,20 @@ class StoredClaims:
                 await self.addresses.drop(ip, holder)
             await self.ports.free(ports)
         except (StatusError, Untransformable, *STORE_ERRORS) as error:
-            _log.warning("what %s/%s had is not free yet: %s", *holder, error)
+            _log.warning("cannot release addresses and ports of %s/%s; the repair loop will: %s", *holder, error)
 
     def _learn_unreadable(self) -> None:
-        """What cannot be read is taken, until it can be read or is gone."""
+        """Treat unreadable IPAddresses as allocated until they become readable or are deleted."""
         before, self._unreadable = self._unreadable, self.addresses.unreadable()
         for ip in self._unreadable:
             self._learn_of(ip, taken=True)
         self._doubtful.update(before - self._unreadable)
 
     def _settle_doubts(self) -> None:
-        """News of an address may have come while a Service that in the end did not get it was holding it."""
+        """Read the state of doubtful addresses again.
+
+        A failed write released its addresses here, although another server may have claimed one in between.
+        """
         store = self.addresses.store
         for ip in map(canonical, self._doubtful):
             taken = ip in self._unreadable or store.cache.get(store.key("", ip)) is not None
@@ -111,7 +114,7 @@ class StoredClaims:
 
 
 def _usable(service_cidrs: Mapping[str, Object]) -> list[str]:
-    """The networks of ServiceCIDRs that do not go; one that nobody has called ready or not is."""
+    """Return the networks of ServiceCIDRs that are ready and not being deleted. Without a condition, one is ready."""
     found: list[str] = []
     for _, obj in sorted(service_cidrs.items()):
         conditions = (obj.get("status") or {}).get("conditions") or ()

@@ -1,4 +1,4 @@
-"""Cluster IPs of one network, and of all networks of a family: which are taken, as far as this server knows.
+"""Allocators of cluster IPs, for one network and for all networks of a family.
 
 Source: pkg/registry/core/service/ipallocator (1.36).
 """
@@ -12,20 +12,21 @@ from sampan.registry.kinds.rules.ip_addresses import IP, parse_ip
 
 
 class AllocationError(ValueError):
-    """An address or port cannot be given; `str()` is Kubernetes' text."""
+    """An address or port cannot be allocated; `str()` is Kubernetes' text."""
 
 
 class RangeFull(AllocationError):
-    """Nothing is left. `str()` is `range is full`."""
+    """Nothing is free. `str()` is `range is full`."""
 
     def __init__(self) -> None:
         super().__init__("range is full")
 
 
 class Bitmap:
-    """Which of `size` numbers are taken. Free numbers are drawn at random, first from the upper part.
+    """Set of allocated numbers below `size`. Selects free numbers at random, first from the upper part.
 
-    The first `offset` numbers are given out only when all others are taken, so that fixed choices rarely collide.
+    It selects one of the first `offset` numbers only if all others are allocated. A number that a user chooses there
+    rarely collides with an automatic choice.
     """
 
     __slots__ = ("_offset", "_random", "_size", "_taken")
@@ -43,14 +44,14 @@ class Bitmap:
         return len(self._taken)
 
     def take(self, number: int) -> bool:
-        """Take one number; False when it is taken already."""
+        """Allocate this number; return False if it is already allocated."""
         if number in self._taken:
             return False
         self._taken.add(number)
         return True
 
     def take_any(self) -> int | None:
-        """Take some free number; None when there is none."""
+        """Allocate any free number; return None if there is none."""
         for low, high in ((self._offset, self._size), (0, self._offset)):
             number = self._free(low, high)
             if number is not None:
@@ -71,18 +72,18 @@ class Bitmap:
         return None
 
     def release(self, number: int) -> None:
-        """Give a number back; one that is not taken is ignored."""
+        """Release a number; do nothing if it is free."""
         self._taken.discard(number)
 
     def replace(self, taken: set[int]) -> None:
-        """Learn anew which are taken."""
+        """Replace the set of allocated numbers."""
         self._taken = taken
 
 
-class Given:
-    """How often addresses or ports were asked for: certain ones (static) or any (dynamic), and how often in vain.
+class AllocationCounters:
+    """Counters of allocations and failures: of chosen addresses or ports (static), and of any free one (dynamic).
 
-    `durations`: how long it took to claim one.
+    `durations`: time to claim one in the store.
     """
 
     __slots__ = ("durations", "errors", "totals")
@@ -92,13 +93,13 @@ class Given:
         self.errors = {"static": 0, "dynamic": 0}
         self.durations = Durations()
 
-    def took(self, scope: str, *, done: bool) -> None:
-        """Count one."""
+    def count(self, scope: str, *, done: bool) -> None:
+        """Count one allocation or, without `done`, one failure."""
         (self.totals if done else self.errors)[scope] += 1
 
 
 class IPAllocator:
-    """The cluster IPs of one network: all addresses but the first (and, for IPv4, the last)."""
+    """Allocator for one network: all addresses except the first (and, for IPv4, the last)."""
 
     def __init__(self, cidr: str, rand: random.Random) -> None:
         self.network = ipaddress.ip_network(cidr)
@@ -109,17 +110,17 @@ class IPAllocator:
         self._size = max(0, total - (2 if self.network.version == 4 else 1))
         offset = 0 if total <= 16 else min(max(16, total // 16), 256)
         self._bitmap = Bitmap(self._size, offset, rand)
-        self.given = Given()
+        self.counters = AllocationCounters()
         self.is_closed = False
-        """Whether none is given, for nobody knows whether this is a network of the cluster."""
+        """No addresses are allocated, because it is unknown whether the cluster has this network."""
 
     @property
     def free(self) -> int:
-        """How many addresses are left."""
+        """Number of free addresses."""
         return self._size - len(self._bitmap)
 
     def allocate(self, text: str) -> None:
-        """Take one address. Raises `AllocationError`."""
+        """Allocate this address. Raises `AllocationError`."""
         number = self._number(text)
         if number is None or self.is_closed:
             raise AllocationError("the provided network does not match the current range")
@@ -127,20 +128,20 @@ class IPAllocator:
             raise AllocationError("provided IP is already allocated")
 
     def allocate_next(self) -> str:
-        """Take some free address. Raises `RangeFull`."""
+        """Allocate any free address. Raises `RangeFull`."""
         number = None if self.is_closed else self._bitmap.take_any()
         if number is None:
             raise RangeFull
         return str(self.network.network_address + number + 1)
 
     def release(self, text: str) -> None:
-        """Give an address back."""
+        """Release an address."""
         number = self._number(text)
         if number is not None:
             self._bitmap.release(number)
 
     def learn(self, text: str, *, taken: bool) -> None:
-        """Hear of an address that was claimed or given back; others than this network's are ignored."""
+        """Mark an address as allocated or free, as in the store. Ignore addresses of other networks."""
         number = self._number(text)
         if number is not None and taken:
             self._bitmap.take(number)
@@ -155,7 +156,7 @@ class IPAllocator:
         return len(self._bitmap)
 
     def covers(self, text: str) -> bool:
-        """Whether an address is one of this network's."""
+        """Report whether this network can allocate an address."""
         return self._number(text) is not None
 
     def _number(self, text: str) -> int | None:
@@ -167,7 +168,7 @@ class IPAllocator:
 
 
 class FamilyAllocator:
-    """The cluster IPs of one family. Of its `networks`, which may overlap, the first that has room gives an address."""
+    """Allocator for all networks of one family, which may overlap. Allocates from the first that has a free address."""
 
     def __init__(self, first: IPAllocator) -> None:
         self.family = first.family
@@ -175,17 +176,18 @@ class FamilyAllocator:
 
     @property
     def network(self) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-        """The one that the cluster began with."""
+        """Network that the cluster was created with."""
         return self.networks[0].network
 
     @property
-    def given(self) -> Given:
-        """What is counted, for all networks."""
-        return self.networks[0].given
+    def counters(self) -> AllocationCounters:
+        """Counters of all networks together."""
+        return self.networks[0].counters
 
     def extend(self, cidrs: Iterable[str], rand: random.Random) -> bool:
-        """Give addresses of these networks too, and of no others but the first. Whether one is new: then what is
-        taken in it is to be learnt.
+        """Replace all networks except the first.
+
+        Return whether one is new; the caller then marks the addresses in it that are allocated.
         """
         if self.networks[0].is_closed:
             return False
@@ -197,18 +199,18 @@ class FamilyAllocator:
         return any(cidr not in known for cidr in wanted)
 
     def close(self) -> None:
-        """Give no addresses any more."""
+        """Stop allocating addresses."""
         for network in self.networks:
             network.is_closed = True
 
     def allocate(self, text: str) -> None:
-        """Take one address. Raises `AllocationError`."""
+        """Allocate this address. Raises `AllocationError`."""
         owners = self._owners(text) or self.networks
         owners[0].allocate(text)
         self.learn(text, taken=True)
 
     def allocate_next(self) -> str:
-        """Take some free address. Raises `RangeFull`."""
+        """Allocate any free address. Raises `RangeFull`."""
         for network in self.networks:
             try:
                 text = network.allocate_next()
@@ -219,11 +221,11 @@ class FamilyAllocator:
         raise RangeFull
 
     def release(self, text: str) -> None:
-        """Give an address back."""
+        """Release an address."""
         self.learn(text, taken=False)
 
     def learn(self, text: str, *, taken: bool) -> None:
-        """Hear of an address that was claimed or given back; those of no network are ignored."""
+        """Mark an address as allocated or free, as in the store. Ignore addresses outside all networks."""
         for network in self._owners(text):
             network.learn(text, taken=taken)
 

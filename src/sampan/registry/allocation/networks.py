@@ -1,7 +1,7 @@
-"""The networks that Services have their cluster IPs from, as a store says it that a cluster lives in.
+"""Read the networks of cluster IPs from the store of an existing cluster.
 
-Since 1.33 the ServiceCIDR `kubernetes` has them; older servers had an option, and wrote what it said beside the bitmaps
-of the addresses that were taken.
+Since 1.33, the ServiceCIDR `kubernetes` has them. Older servers had a command-line option, and stored its value next to
+the bitmaps of allocated addresses.
 Source: pkg/registry/core/service/allocator/storage/storage.go (1.32),
 pkg/controlplane/controller/defaultservicecidr/default_servicecidr_controller.go (1.36).
 """
@@ -11,11 +11,14 @@ from sampan.storage.store import Store, Untransformable
 
 SERVICE_CIDR_KEY = "/registry/servicecidrs/kubernetes"
 RANGE_KEYS = ("/registry/ranges/serviceips", "/registry/ranges/secondaryserviceips")
-"""Those of the primary and the secondary family."""
+"""Keys of the bitmaps, of the primary and the secondary family."""
 
 
 async def stored_networks(store: Store) -> list[str]:
-    """The primary one first; none in a new cluster. Raises `Untransformable` when they are there and cannot be read."""
+    """Return the networks, the primary one first; none in a new cluster.
+
+    Raises `Untransformable` if they are stored but cannot be read.
+    """
     unreadable: Untransformable | None = None
     try:
         row = await store.get(SERVICE_CIDR_KEY)

@@ -1,7 +1,7 @@
-"""`PortClaims`: the node ports, one RangeAllocation that is written with compare-and-swap.
+"""`PortClaims`: allocated node ports in the store, in one RangeAllocation that is written with compare-and-swap.
 
-Concurrency: changes that queue while one write is under way share the next; each is written by whoever of them gets
-the lock first. A change that is refused or cancelled holds up no other.
+Concurrency: changes that wait during a write share the next one (group commit). The first of their tasks that gets the
+lock writes for all of them. A change that is refused or cancelled does not affect the others.
 Source: pkg/registry/core/service/allocator/storage/storage.go (1.36).
 """
 
@@ -20,7 +20,7 @@ KEY = "/registry/ranges/servicenodeports"
 
 
 async def stored_range(store: Store) -> tuple[int, int] | None:
-    """The first and last node port of whoever claimed ports here first: kube-apiserver's may be set."""
+    """Return the first and last node port of the server that allocated ports first, for example a kube-apiserver."""
     row = await store.get(KEY)
     if row is None:
         return None
@@ -37,7 +37,7 @@ class _Change:
 
 
 class PortClaims:
-    """Which node ports are taken, as the store has it. `first` and `last`: the range."""
+    """Allocated node ports in the store. `first` and `last`: the range."""
 
     def __init__(self, store: Store, first: int, last: int) -> None:
         self._store = store
@@ -47,15 +47,15 @@ class PortClaims:
         self._lock = asyncio.Lock()
 
     async def taken(self) -> set[int]:
-        """All that are taken now (linearizable)."""
+        """Return all allocated ports (linearizable)."""
         return self._ports(await self._store.get(KEY))
 
     async def take(self, ports: Iterable[int]) -> None:
-        """Claim ports, all or none. Raises `TakenElsewhere`."""
+        """Claim all of these ports or none. Raises `TakenElsewhere`."""
         await self._change(_Change(frozenset(ports), frozenset()))
 
     async def free(self, ports: Iterable[int]) -> None:
-        """Give ports back."""
+        """Release ports."""
         await self._change(_Change(frozenset(), frozenset(ports)))
 
     async def _change(self, change: _Change) -> None:
@@ -73,7 +73,7 @@ class PortClaims:
             raise TakenElsewhere(", ".join(map(str, sorted(change.refused))))
 
     async def _write(self) -> None:
-        """Write all that waits. When that fails, the others go on waiting, and do it themselves."""
+        """Write all changes that wait. If that fails, each of the other tasks writes when it gets the lock."""
         changes = list(self._waiting)
         while True:
             row = await self._store.get(KEY)
@@ -118,7 +118,7 @@ class PortClaims:
 
 
 def _changed(before: set[int], changes: Sequence[_Change]) -> set[int]:
-    """What is taken after the changes, in their order; those that want what is taken are refused."""
+    """Return the allocated ports after the changes, in their order. Refuse changes that claim an allocated port."""
     after = set(before)
     for change in changes:
         change.refused = after & change.take

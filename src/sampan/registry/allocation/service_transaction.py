@@ -1,7 +1,7 @@
-"""`Transaction`: what one write of a Service takes and gives back, in this server's memory and for all servers.
+"""`Transaction`: addresses and ports that one write of a Service allocates and releases.
 
-What it takes is taken before the Service is written, and given back when that fails; what the old Service no longer
-needs is given back when the write has succeeded.
+It allocates before the write, and reverts that if the write fails. It releases what the old Service no longer needs
+after the write has succeeded. Both happen in this server's memory and in the store.
 Source: pkg/registry/core/service/storage/{storage,transaction}.go (1.36).
 """
 
@@ -24,19 +24,19 @@ from sampan.registry.allocation.allocators import (
     held_ips,
     held_ports,
 )
-from sampan.registry.allocation.ip_allocator import AllocationError, Given, RangeFull
+from sampan.registry.allocation.ip_allocator import AllocationCounters, AllocationError, RangeFull
 from sampan.registry.strategy import Release
 
 _KIND = GroupKind("", "Service")
 _RESOURCE = GroupResource("", "services")
 _IPS = Path("spec", "clusterIPs")
 _TRIES_MAX = 20
-"""A Service whose choices are claimed by others so often in a row is told to come again."""
+"""Limit of consecutive choices that another server claims first; after that, the client gets a conflict."""
 
 
 @dataclass(slots=True)
 class Transaction:
-    """What one write has taken, and what it will give back."""
+    """Allocations of one write, and what it releases if it succeeds."""
 
     allocators: Allocators
     holder: Holder
@@ -48,16 +48,16 @@ class Transaction:
 
     @property
     def name(self) -> str:
-        """The Service's name."""
+        """Name of the Service."""
         return self.holder.name
 
     async def claim(self) -> None:
-        """Have it hold for all servers. Raises `TakenElsewhere`."""
+        """Claim the allocations in the store. Raises `TakenElsewhere`."""
         if not self.dry_run and (self.taken_ips or self.taken_ports):
             await self.allocators.claims.make(self.holder, self.taken_ips, self.taken_ports)
 
     async def finish(self, success: bool) -> None:
-        """Make it final, or undo it, for all servers."""
+        """Commit or revert, in this server's memory and in the store."""
         self.settle(success)
         ips = self.released_ips if success else self.taken_ips
         ports = self.released_ports if success else self.taken_ports
@@ -65,11 +65,11 @@ class Transaction:
             await self.allocators.claims.drop(self.holder, ips, ports)
 
     def settle(self, success: bool) -> None:
-        """Make it final, or undo it, in this server's memory."""
+        """Commit or revert, in this server's memory."""
         ips = self.released_ips if success else self.taken_ips
         ports = self.released_ports if success else self.taken_ports
         if self.dry_run:
-            # A dry run keeps nothing; what it took to find out is given back at once.
+            # A dry run allocates only to find out what a write would get, and keeps nothing.
             ips, ports = self.taken_ips, self.taken_ports
         for ip in ips:
             self.allocators.release_ip(ip)
@@ -77,11 +77,11 @@ class Transaction:
             self.allocators.ports.release(port)
 
     def fail(self, fault: FieldError) -> NoReturn:
-        """Give up: 422."""
+        """Raise a 422 with this fault."""
         raise status_errors.invalid(_KIND, self.name, [fault])
 
     def take_ip(self, family: str, ip: str, shown: list[str]) -> str:
-        """An address of a family: the given one, or any if it is empty."""
+        """Allocate an address of a family: this one or, if it is empty, any. `shown`: value in a fault."""
         allocator = self.allocators.ips[family]
         scope = "static" if ip else "dynamic"
         try:
@@ -90,58 +90,58 @@ class Transaction:
             else:
                 ip = allocator.allocate_next()
         except RangeFull as error:
-            self._note(allocator.given, "dynamic", done=False)
+            self._note(allocator.counters, "dynamic", done=False)
             text = f'failed to allocate a serviceIP for Service "{self.name}": {error}'
             raise status_errors.internal_error(text) from error
         except AllocationError as error:
-            self._note(allocator.given, "static", done=False)
+            self._note(allocator.counters, "static", done=False)
             self.fail(invalid(_IPS, shown, f"failed to allocate IP {ip}: {error}"))
-        self._note(allocator.given, scope, done=True)
+        self._note(allocator.counters, scope, done=True)
         self.taken_ips.append(ip)
         return ip
 
     def take_port(self, port: int, at: Path) -> None:
-        """One port that was asked for."""
+        """Allocate a port that the client chose. Raises 422."""
         try:
             self.take_this_port(port)
         except AllocationError as error:
             self.fail(invalid(at, port, str(error)))
 
     def take_this_port(self, port: int) -> None:
-        """The same. Raises `AllocationError`."""
+        """Allocate a port that the client chose. Raises `AllocationError`."""
         ports = self.allocators.ports
         try:
             ports.allocate(port)
         except AllocationError:
-            self._note(ports.given, "static", done=False)
+            self._note(ports.counters, "static", done=False)
             raise
-        self._note(ports.given, "static", done=True)
+        self._note(ports.counters, "static", done=True)
         self.taken_ports.append(port)
 
     def take_any_port(self, what: str = "a nodePort") -> int:
-        """Any free port."""
+        """Allocate any free port. Raises 500 if none is free; `what`: its name in that error."""
         try:
             port = self.allocators.ports.allocate_next()
         except RangeFull as error:
-            self._note(self.allocators.ports.given, "dynamic", done=False)
+            self._note(self.allocators.ports.counters, "dynamic", done=False)
             raise status_errors.internal_error(f"failed to allocate {what}: {error}") from error
-        self._note(self.allocators.ports.given, "dynamic", done=True)
+        self._note(self.allocators.ports.counters, "dynamic", done=True)
         self.taken_ports.append(port)
         return port
 
-    def _note(self, given: Given, scope: str, *, done: bool) -> None:
+    def _note(self, counters: AllocationCounters, scope: str, *, done: bool) -> None:
         if not self.dry_run:
-            given.took(scope, done=done)
+            counters.count(scope, done=done)
 
     def release_port(self, port: int) -> None:
-        """Give a port back once the write has succeeded."""
+        """Release a port after the write has succeeded."""
         self.released_ports.append(port)
 
 
 async def hold(service: Object, claims: Claims, allocate: Callable[[], Transaction]) -> Release:
-    """Allocate, for all servers: choose by what this one knows, claim it, choose anew when others were faster.
+    """Allocate in this server's memory, then claim in the store. Choose again if another server was faster.
 
-    Raises `StatusError`, having taken nothing.
+    Raises `StatusError`; nothing is allocated then.
     """
     spec = service["spec"]
     for _ in range(_TRIES_MAX):
@@ -161,7 +161,7 @@ async def hold(service: Object, claims: Claims, allocate: Callable[[], Transacti
 
 
 async def hold_changes(service: Object, claims: Claims, allocate: Callable[[], Transaction]) -> Release:
-    """The same for an update, of which most take nothing: what is claimed is then not asked for."""
+    """Do the same as `hold` for an update. Most updates allocate nothing; they need no read of the store."""
     spec = service["spec"]
     service["spec"] = await offloaded(copy_json, spec)
     with suppress(status_errors.StatusError):
@@ -174,7 +174,7 @@ async def hold_changes(service: Object, claims: Claims, allocate: Callable[[], T
 
 
 async def give_back(service: Object, allocators: Allocators) -> None:
-    """Free what a Service had that is gone."""
+    """Release the addresses and ports of a deleted Service."""
     txn = Transaction(allocators, holder_of(service), dry_run=False)
     txn.released_ips.extend(held_ips(service))
     txn.released_ports.extend(held_ports(service))
@@ -182,6 +182,6 @@ async def give_back(service: Object, allocators: Allocators) -> None:
 
 
 def holder_of(service: Object) -> Holder:
-    """Who claims what a Service gets."""
+    """Return the holder of a Service's claims."""
     metadata = service["metadata"]
     return Holder(metadata.get("namespace", ""), metadata.get("name", ""))

@@ -1,7 +1,6 @@
-"""Giving Services their cluster IPs and node ports, and taking them back.
+"""Decide which cluster IPs and node ports a Service needs, and allocate them.
 
-Everything that was taken is given back when the write fails; what the old Service no longer needs is given back when
-the write has succeeded.
+If the write fails, all of them are released. If it succeeds, those that the old Service no longer needs are released.
 Source: pkg/registry/core/service/storage/{storage,alloc}.go (1.36).
 """
 
@@ -28,7 +27,7 @@ _FAMILIES = Path("spec", "ipFamilies")
 
 
 def allocate_create(service: Object, allocators: Allocators, *, dry_run: bool) -> Transaction:
-    """Take what a new Service needs, and write it into the Service. Raises `StatusError`, having taken nothing."""
+    """Allocate what a new Service needs, and set it in the Service. Raises `StatusError`; nothing is allocated then."""
     spec = service["spec"]
     txn = Transaction(allocators, holder_of(service), dry_run)
     try:
@@ -47,7 +46,7 @@ def allocate_create(service: Object, allocators: Allocators, *, dry_run: bool) -
 
 
 def allocate_update(service: Object, old: Object, allocators: Allocators, *, dry_run: bool) -> Transaction:
-    """Take what a changed Service needs anew. Raises `StatusError`, having taken nothing."""
+    """Allocate what a changed Service needs in addition. Raises `StatusError`; nothing is allocated then."""
     spec, old_spec = service["spec"], old.get("spec") or {}
     txn = Transaction(allocators, holder_of(service), dry_run)
     try:
@@ -69,7 +68,7 @@ def allocate_update(service: Object, old: Object, allocators: Allocators, *, dry
 
 
 def _keep_allocated(spec: Object, old_spec: Object) -> None:
-    """A client that leaves out what the server chose keeps it."""
+    """Keep addresses and ports that the server chose and that the client left out."""
     if needs_cluster_ip(spec) and needs_cluster_ip(old_spec):
         for name in ("clusterIP", "clusterIPs"):
             if not spec.get(name) and old_spec.get(name):
@@ -106,7 +105,7 @@ def _normalize(spec: Object, old_spec: Object) -> None:
 
 
 def _is_settled_dual_stack(spec: Object, old_spec: Object) -> bool:
-    """A Service that prefers two families and has what it can get is left alone."""
+    """Report whether a Service prefers two families, and nothing about its addresses changes."""
     if spec.get("ipFamilyPolicy") != "PreferDualStack" or spec.get("type") == "ExternalName":
         return False
     return (
@@ -118,7 +117,7 @@ def _is_settled_dual_stack(spec: Object, old_spec: Object) -> bool:
 
 
 def _init_families(spec: Object, old_spec: Object | None, txn: Transaction) -> None:
-    """Fill in the policy and the families, and check them against what the cluster has."""
+    """Set the policy and the families, and check them against those of the cluster."""
     if spec.get("type") == "ExternalName":
         return
     if spec.get("ipFamilyPolicy") is None:
@@ -223,7 +222,7 @@ def _shall_have_node_port(spec: Object) -> bool:
 
 
 def _take_node_ports(spec: Object, txn: Transaction) -> None:
-    """Ports of one number (of different protocols) share a node port, if none is asked for."""
+    """Allocate node ports. Ports with the same number (and different protocols) share one unless they name others."""
     by_number: dict[int, int] = {}
     ports = spec.get("ports") or []
     asked_for = {port.get("port", 0): port["nodePort"] for port in reversed(ports) if port.get("nodePort")}
