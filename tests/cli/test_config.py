@@ -150,6 +150,10 @@ def test_wrong_file_is_a_usage_error(tmp_path: Path, command: click.Command, tex
     assert error in result.output
 
 
+def test_subcommands_are_those_of_kubectl() -> None:
+    assert "use kubectl config view" in config("view", code=2).output
+
+
 def test_other_commands_take_a_file(tmp_path: Path) -> None:
     file = tmp_path / "node.yaml"
     file.write_text("runtime: process\nsimulated: 2\n")

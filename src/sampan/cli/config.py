@@ -10,7 +10,19 @@ from sampan.cli.settings_command import SettingsCommand
 from sampan.cli.up_settings import UP_OPTIONS, server_settings
 
 
-@click.command("config", cls=SettingsCommand, **UP_OPTIONS)
+class _ConfigCommand(SettingsCommand):
+    """Has no subcommands, other than `kubectl config`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Raise `click.UsageError` for a subcommand."""
+        if args and not args[0].startswith("-"):
+            ctx.fail(
+                f"sampan config takes only the options of sampan up. For kubeconfigs, use kubectl config {args[0]}."
+            )
+        return super().parse_args(ctx, args)
+
+
+@click.command("config", cls=_ConfigCommand, **UP_OPTIONS)
 def config_command(configuration: Configuration) -> None:
     """Print the settings of `sampan up` with the same options and --config, and where each one comes from.
 
