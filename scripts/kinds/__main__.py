@@ -65,7 +65,7 @@ def _generate(sources: Sources, *, only_check: bool) -> int:
         sys.stdout.write(f"{'differs' if only_check else 'written'}: {name}\n")
     if not changed:
         sys.stdout.write(f"all {len(made)} data files are those of Kubernetes {declared}\n")
-    differences = transcribed.differences(sources)
+    differences = list(transcribed.differences(sources))
     for difference in differences:
         sys.stdout.write(f"correct by hand: {difference}\n")
     return 1 if differences or (changed and only_check) else 0

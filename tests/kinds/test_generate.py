@@ -51,6 +51,12 @@ def test_tables_in_the_code_agree_with_complete_sources() -> None:
     assert list(transcribed.differences(complete_sources())) == []
 
 
+def test_check_succeeds_with_complete_sources(capsys: pytest.CaptureFixture[str]) -> None:
+    complete_sources()
+    status = main(["check", *filter(None, [os.environ.get("SAMPAN_TEST_KUBERNETES")])])
+    assert (status, capsys.readouterr().out.startswith("all ")) == (0, True)
+
+
 @pytest.mark.parametrize("name", ["fields.json", "defaults.json"])
 def test_rows_of_the_excerpt_equal_the_packaged_ones(made: dict[str, bytes], name: str) -> None:
     rows, known = json.loads(made[f"{files.DATA}/{name}"]), packaged(f"{files.DATA}/{name}")
