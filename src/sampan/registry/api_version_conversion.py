@@ -1,10 +1,10 @@
-"""What an object is called in either version; all that differs for some types."""
+"""Convert between versions that differ only in `apiVersion`."""
 
 from sampan.core.object import Object
 
 
 class ApiVersionConversion:
-    """Changes `apiVersion`, if the object says one. Other conversions build on it.
+    """Changes `apiVersion`, if the object has one. Other conversions build on it.
 
     `version` and `hub` are apiVersions: `batch/v1beta1`, `batch/v1`.
     """
@@ -14,13 +14,13 @@ class ApiVersionConversion:
         self._hub = hub
 
     def to_hub(self, obj: Object) -> Object:
-        """As the hub says it."""
+        """Convert to the hub version, in place."""
         if "apiVersion" in obj:
             obj["apiVersion"] = self._hub
         return obj
 
     def from_hub(self, obj: Object) -> Object:
-        """As the version says it."""
+        """Convert from the hub version, in place."""
         if "apiVersion" in obj:
             obj["apiVersion"] = self._version
         return obj

@@ -1,8 +1,9 @@
-"""`AwaitedConversion`: lets code that cannot wait convert by a webhook, by being run again when the answer is there.
+"""`AwaitedConversion`: webhook conversions for synchronous code.
 
-Who owns which field is compared in each version that somebody has written in, by plain functions; what a webhook has to
-convert for that is known only as they run. Source: apimachinery pkg/util/managedfields/internal/versionconverter.go
-(1.36), which asks the webhook in the middle of it.
+The field manager consists of plain functions that compare field ownership in each version that a client has written in.
+Only while they run is it known what a webhook has to convert. So they raise `ConversionNeeded`; `run` awaits the
+webhook, and calls them again with its response.
+Source: apimachinery pkg/util/managedfields/internal/versionconverter.go (1.36), which blocks on the webhook instead.
 """
 
 from collections import OrderedDict
@@ -15,13 +16,13 @@ from sampan.storage.encoding import decode
 from sampan.wire.json import encode
 
 T = TypeVar("T")
-_Asked = tuple[bytes, str]
-"""An object, and the version that it is wanted in."""
+_Conversion = tuple[bytes, str]
+"""Encoded object, and the version to convert it to."""
 _KEPT_MAX: Final = 64
 
 
 class ConversionNeeded(Exception):
-    """Nobody has converted this object to this version yet."""
+    """This object has not been converted to this version yet."""
 
     def __init__(self, obj: Object, api_version: str) -> None:
         super().__init__(api_version)
@@ -29,36 +30,37 @@ class ConversionNeeded(Exception):
 
 
 class AwaitedConversion:
-    """The conversions of one CRD's objects. The last answers are kept, by what was asked."""
+    """Conversions of the objects of one CRD, with a cache of the last ones."""
 
     def __init__(self, webhook: WebhookConversion) -> None:
         self._webhook = webhook
-        self._known: OrderedDict[_Asked, bytes] = OrderedDict()
-        self._own: dict[_Asked, bytes] = {}
-        """Those of the `run` whose work is being done: however many others push theirs out, each is asked for once."""
+        self._known: OrderedDict[_Conversion, bytes] = OrderedDict()
+        self._own: dict[_Conversion, bytes] = {}
+        """Conversions of the current `run`. It requests each one once, even if other runs evict it from the cache."""
 
     def convert(self, obj: Object, api_version: str) -> Object:
-        """A private copy in a version, without managedFields. Raises `ConversionNeeded` inside of `run`."""
+        """Return a private copy in a version, without managedFields. Raises `ConversionNeeded`, which `run` handles."""
         obj = {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key != "managedFields"}}
-        asked = encode(obj), api_version
-        found = self._own.get(asked) or self._known.get(asked)
+        wanted = encode(obj), api_version
+        found = self._own.get(wanted) or self._known.get(wanted)
         if found is None:
             raise ConversionNeeded(obj, api_version)
         converted: Object = decode(found)
         return converted
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What `work` gives, with all that it converts. `work` may be called several times, and must leave things as
-        they were when it raises. Raises `StatusError` 500 where the webhook fails.
+        """Call `work` until all its conversions are known, and return its result.
+
+        `work` must have no effects if it raises. Raises `StatusError` 500 if the webhook fails.
         """
-        own: dict[_Asked, bytes] = {}
+        own: dict[_Conversion, bytes] = {}
         while True:
             self._own = own
             try:
                 return work()
             except ConversionNeeded as needed:
-                asked = (encode(needed.obj), needed.api_version)
+                wanted = (encode(needed.obj), needed.api_version)
                 (converted,) = await self._webhook.convert([needed.obj], needed.api_version)
-                own[asked] = self._known[asked] = encode(converted)
+                own[wanted] = self._known[wanted] = encode(converted)
                 if len(self._known) > _KEPT_MAX:
                     self._known.popitem(last=False)

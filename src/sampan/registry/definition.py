@@ -30,30 +30,30 @@ class ObjectConversion(Protocol):
     """Converts the versions of a custom resource by rules."""
 
     def convert(self, obj: Object, api_version: str) -> Object:
-        """The object in a version, as a private copy. Raises `StatusError` 500."""
+        """Return the object in a version, as a private copy. Raises `StatusError` 500."""
         ...
 
 
 class WebhookConversion(Protocol):
-    """A conversion that has to be waited for. All methods raise `StatusError` 500 when it fails."""
+    """Asynchronous conversion by a webhook. All methods raise `StatusError` 500 if it fails."""
 
     converted: Callable[[tuple[str, str], str, float], None]
-    """Is told the versions from and to, the kind of failure and the seconds of each call."""
+    """Callback after each call: the versions from and to, the kind of failure and the seconds."""
 
     async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
-        """The objects in a version, in order."""
+        """Return the objects in a version, in order."""
         ...
 
     async def values(self, values: Sequence[bytes], api_version: str) -> list[bytes]:
-        """The same of canonical bytes with their resourceVersion."""
+        """Convert objects as canonical bytes with their resourceVersion."""
         ...
 
     async def records(self, records: Sequence[Record], api_version: str, *, anew: bool = False) -> list[Record]:
-        """The same of records, which may be remembered, unless `anew`."""
+        """Convert records. Results are cached; `anew` bypasses the cache."""
         ...
 
     async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:
-        """The same of records that others want at the same time."""
+        """Convert records, sharing one call among concurrent requests for the same records."""
         ...
 
 
@@ -75,7 +75,7 @@ RowConditions = Callable[[Object], Sequence[Mapping[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
-    """Where the scale subresource finds its numbers (dotted paths without the leading dot)."""
+    """Fields that the scale subresource reads and writes (dotted paths without the leading dot)."""
 
     spec_replicas: str = "spec.replicas"
     status_replicas: str = "status.replicas"
@@ -97,7 +97,7 @@ class VersionDefinition:
     columns: Callable[[], tuple[Column, ...]] | None = None
     """None: Name and Age."""
     status: bool = False
-    """Whether /status is served."""
+    """The subresource /status is served."""
     scale: ScalePaths | None = None
     selectable_fields: tuple[str, ...] = ()
     """JSON paths (`.spec.color`) of a CRD's selectableFields; built-ins use the strategy."""
@@ -106,7 +106,7 @@ class VersionDefinition:
     compiled: Callable[[], CompiledSchema] | None = None
     """The compiled schema, where it lives and dies with this definition (custom resources)."""
     openapi: dict[str, Any] | None = None
-    """The schema to publish, as the CRD says it (custom resources only; empty: there is none)."""
+    """Schema to publish, as in the CRD (custom resources only; empty: there is none)."""
 
     def api_version_of(self, group: str) -> str:
         """This version's `apiVersion`."""
@@ -148,7 +148,7 @@ class ResourceDefinition:
     builtin: bool = True
     """The type is one of Kubernetes' own, not defined by a CRD or another server. `dialect` has the consequences."""
     storage_prefix: str = ""
-    """Under which keys objects live; `events.k8s.io` and core events share one. Ends with a slash."""
+    """Prefix of the objects' keys, which ends with a slash. `events.k8s.io` and core events share one."""
 
     @property
     def dialect(self) -> Dialect:
@@ -162,11 +162,11 @@ class ResourceDefinition:
     terminating: bool = False
     """The CRD is being deleted: objects may be read and deleted, not created."""
     extract: Extract | None = None
-    """How the cache makes records of stored rows; None: as for any resource."""
+    """Makes the cache's records from stored rows; None: the default."""
     webhook: WebhookConversion | None = None
-    """What converts the versions of a custom resource, where not the server does."""
+    """Webhook that converts the versions of a custom resource; None: the server does."""
     hub: ObjectConversion | None = None
-    """What converts the versions of a custom resource by declared rules; None: the versions are alike."""
+    """Converts the versions of a custom resource by declared rules; None: they have the same fields."""
     rewritten_after: int = 0
     """Rows up to this revision may be stored in another form than the one written now (the CRD has changed since)."""
     settled: Callable[[], Awaitable[None]] | None = None
@@ -184,7 +184,7 @@ class ResourceDefinition:
 
     @property
     def stored_kind(self) -> GroupKind:
-        """The kind of the stored form, which is what faults of an object are told of."""
+        """Kind of the stored form, which errors about an object name."""
         return GroupKind(self.group if self.storage_group is None else self.storage_group, self.kind)
 
     @property

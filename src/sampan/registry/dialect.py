@@ -38,7 +38,7 @@ class Dialect:
     router_checks_accept: bool
     """A request that accepts no media type of the resource gets the router's 406, and no metric counts it.
 
-    The handler of custom resources returns a 406 of its own. Source: go-restful v3 jsr311.go detectRoute.
+    The handler of custom resources returns its own 406. Source: go-restful v3 jsr311.go detectRoute.
     """
 
     accepts_head: bool

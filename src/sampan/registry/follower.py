@@ -1,6 +1,6 @@
-"""`Follower`: what has changed in a watch cache since it was last looked at, for those who derive things from it.
+"""`Follower`: changes in a watch cache since the last poll, for state that is derived from its objects.
 
-Concurrency: none of its own. `poll` takes in what the store has pending, so a write that was acknowledged is seen.
+Concurrency: no tasks. `poll` first applies the store's pending events, so it includes every acknowledged write.
 """
 
 from collections.abc import Callable
@@ -9,14 +9,14 @@ from sampan.storage.cache import WatchCache
 from sampan.storage.records import Record
 
 Apply = Callable[[str, Record | None], None]
-"""Takes a key and the object's newest state; None: it has gone."""
+"""Apply a key and its newest record; None: the object was deleted."""
 
 
 class Follower:
-    """Calls `apply` for each object that is new, changed or gone, when it is polled; for the first poll all are new.
+    """Calls `apply` for each object that is new, changed or deleted since the last poll. At first, all are new.
 
-    A poll costs less than a microsecond while nothing changes, and else what the changes take. It raises
-    `Untransformable` when an object cannot be read, or (`only_readable`) passes over it.
+    A poll costs less than a microsecond while nothing changes, otherwise time in proportion to the changes.
+    It raises `Untransformable` if an object cannot be read; with `only_readable` it skips the object.
     """
 
     def __init__(self, cache: WatchCache, apply: Apply, *, only_readable: bool = False) -> None:
@@ -27,7 +27,7 @@ class Follower:
         self._records: dict[str, Record] = {}
 
     def poll(self) -> bool:
-        """Catch up; whether anything had changed."""
+        """Apply the changes since the last poll; return whether there were any."""
         cache = self._cache
         cache.poll_events()
         if cache.changed == self._seen:
@@ -42,7 +42,7 @@ class Follower:
         return True
 
     def _compare(self) -> None:
-        """Nobody can say what has changed: look at everything."""
+        """Compare all records, because the cache no longer has all events since the last poll."""
         cache = self._cache
         records = cache.readable() if self._only_readable else cache.list(cache.prefix).records
         present = {record.key: record for record in records}

@@ -1,4 +1,4 @@
-"""`Measures`: what a cluster measures for metrics, besides its caches.
+"""`Measures`: counters and durations of a cluster for its metrics, except those of its caches.
 
 Source: component-base metrics/prometheus/restclient/metrics.go, apiextensions pkg/apiserver/conversion/metrics.go
 (1.36).
@@ -17,19 +17,19 @@ _HOSTS_MAX: Final = 1000
 
 
 class Requests:
-    """Requests to webhooks, of whatever kind."""
+    """Requests to webhooks of all kinds."""
 
     def __init__(self) -> None:
         self.durations = Durations(_REQUEST_BUCKETS)
         """By verb and host."""
         self.request_sizes = Durations(_SIZE_BUCKETS)
-        """Bytes of bodies, by verb and host; of answers too."""
+        """Bytes of request bodies, by verb and host; `response_sizes` likewise."""
         self.response_sizes = Durations(_SIZE_BUCKETS)
         self.counts: dict[tuple[str, str, str], int] = {}
         """By code, method and host."""
 
     def sent(self, method: str, host: str, code: str, seconds: float) -> None:
-        """One was answered with a code, or came to nothing (`<error>`)."""
+        """Count a request that got a response with this code, or failed (`<error>`)."""
         key = (code, method, host)
         if key not in self.counts and len(self.counts) >= _HOSTS_MAX:
             return
@@ -37,7 +37,7 @@ class Requests:
         self.durations.observe((method, host), seconds)
 
     def answered(self, method: str, host: str, request_bytes: int, response_bytes: int) -> None:
-        """The bodies of one that was sent and has an answer. Of hosts beyond the bound nothing is kept."""
+        """Record the body sizes of a request that got a response. Ignores hosts beyond the limit."""
         key = (method, host)
         if key in self.durations.series:
             self.request_sizes.observe(key, request_bytes)
@@ -45,30 +45,30 @@ class Requests:
 
 
 class Measures:
-    """One for each cluster."""
+    """Measurements of one cluster."""
 
     def __init__(self) -> None:
         self.requests = Requests()
         self.conversions = Durations(_CONVERSION_BUCKETS)
         """Conversion webhooks: by result (success, failure) and kind of failure."""
         self.crd_conversions = Durations(_CRD_BUCKETS)
-        """The same by CRD, version before, version after, and whether it succeeded."""
+        """Conversion webhooks, by CRD, version before, version after, and success."""
 
         self.repair_errors = 0
-        """How often the claims of Services, of addresses and node ports, could not be looked over."""
+        """Failed passes of the repair loop over the addresses and node ports of Services."""
 
         self.works: dict[str, Work] = {}
-        """How the loops get on, by their names."""
+        """Progress of the loops, by name."""
 
     def repair_failed(self) -> None:
-        """A pass over the claims of Services came to nothing."""
+        """Count a failed pass of the repair loop."""
         self.repair_errors += 1
 
     def work(self, name: str) -> Work:
-        """That of a loop."""
+        """Return the progress of a loop; created on first use."""
         return self.works.setdefault(name, Work())
 
     def converted(self, crd: str, versions: tuple[str, str], failure: str, seconds: float) -> None:
-        """A conversion webhook was asked. `versions`: from and to; `failure`: its kind, "" for none."""
+        """Record a call of a conversion webhook. `versions`: from and to; `failure`: its kind, "" for none."""
         self.conversions.observe(("failure" if failure else "success", failure), seconds)
         self.crd_conversions.observe((crd, *versions, "false" if failure else "true"), seconds)

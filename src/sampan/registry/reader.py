@@ -1,4 +1,4 @@
-"""`CacheReader`: other objects, for strategies and admission, straight from the watch caches."""
+"""`CacheReader`: reads objects from the watch caches, for strategies and admission."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,24 +11,24 @@ from sampan.storage.records import Record
 
 
 class CacheReader:
-    """Implements `ObjectReader`. Objects come decoded, in their stored version; they are private copies."""
+    """Implements `ObjectReader`. Objects are decoded private copies in their stored version."""
 
     def __init__(self, registry: ResourceRegistry, caches: Mapping[str, WatchCache]) -> None:
         self._registry = registry
         self._caches = caches
 
     def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None:
-        """One object, or None."""
+        """Return one object, or None."""
         record = self.record(group, resource, namespace, name)
         return None if record is None else decode(record.value)
 
     async def find(self, group: str, resource: str, namespace: str, name: str) -> Object | None:
-        """The same as of now, also if another server has just written it."""
+        """Return the newest state of an object, even if another server has just written it (linearizable); or None."""
         await self.fresh(group, resource)
         return self.get(group, resource, namespace, name)
 
     def record(self, group: str, resource: str, namespace: str, name: str) -> Record | None:
-        """One object as it lies in the cache, not decoded."""
+        """Return the cached record of one object, or None."""
         cache, prefix = self._cache(group, resource)
         if cache is None:
             return None
@@ -36,23 +36,26 @@ class CacheReader:
         return cache.get(f"{prefix}{namespace}/{name}" if namespace else f"{prefix}{name}")
 
     async def fresh(self, group: str, resource: str) -> None:
-        """Have all that was written to a resource so far, also by other servers, in what is read from now on."""
+        """Wait until the cache has all writes to a resource so far, including those of other servers."""
         cache, _ = self._cache(group, resource)
         if cache is not None:
             await cache.fresh()
 
     def follow(self, group: str, resource: str, apply: Apply) -> Follower:
-        """Be told of each change of a built-in resource's objects, whenever the follower is polled."""
+        """Return a follower that applies the changes of a built-in resource's objects when it is polled."""
         cache, _ = self._cache(group, resource)
         assert cache is not None, f"nothing is stored of {resource}.{group}"
         return Follower(cache, apply)
 
     def list(self, group: str, resource: str, namespace: str = "") -> list[Object]:
-        """All objects of a resource, or of one of its namespaces."""
+        """Return all objects of a resource, or those in one namespace."""
         return [decode(record.value) for record in self.records(group, resource, namespace)]
 
     def records(self, group: str, resource: str, namespace: str = "") -> Sequence[Record]:
-        """The same, not decoded; not to be changed. While nothing is written in the scope it is the same list."""
+        """Return the records of `list`, which must not be changed.
+
+        Calls return the same list object until something in the scope is written.
+        """
         cache, prefix = self._cache(group, resource)
         if cache is None:
             return ()

@@ -28,11 +28,11 @@ class ResourceRegistry:
         return self._definitions.keys()
 
     def get(self, group: str, resource: str) -> ResourceDefinition | None:
-        """The definition of a resource, whatever its versions."""
+        """Return the definition of a resource, or None."""
         return self._definitions.get((group, resource))
 
     def lookup(self, group: str, version: str, resource: str) -> tuple[ResourceDefinition, VersionDefinition] | None:
-        """What serves an endpoint; None when nothing does."""
+        """Return the definitions that serve a version of a resource, or None."""
         return self._served.get((group, version, resource))
 
     def add(self, *definitions: ResourceDefinition) -> None:

@@ -1,21 +1,21 @@
-"""`StoredResources`: what lies where in the store."""
+"""`StoredResources`: the resource of a key in the store."""
 
 from sampan.registry.registry import ResourceRegistry
 
 
 class StoredResources:
-    """Tells of a key whose it is, from the built-in resources' prefixes and the layout of custom resources' keys."""
+    """Finds the resource of a key, by the prefixes of built-in resources and the layout of custom resources' keys."""
 
     def __init__(self, registry: ResourceRegistry) -> None:
         self._prefixes: dict[str, tuple[str, str]] = {}
         for definition in registry.definitions():
-            # Core events and those of events.k8s.io lie in the same place: the first one counts, as for Kubernetes.
+            # Events of the core group and of events.k8s.io share a prefix. Like Kubernetes, report the core group.
             found = self._prefixes.setdefault(definition.storage_prefix, (definition.group, definition.resource))
             if not definition.group and found != ("", definition.resource):
                 self._prefixes[definition.storage_prefix] = ("", definition.resource)
 
     def of(self, key: str) -> tuple[str, str] | None:
-        """Group and resource; None: the key is no object's."""
+        """Return group and resource; None if the key is not that of an object."""
         parts = key.split("/", 4)
         if len(parts) < 4 or parts[1] != "registry":
             return None
