@@ -11,6 +11,7 @@ from sampan.core.errors import StatusError, bad_request, internal_error
 from sampan.core.recent import Recent
 from sampan.server.request import RequestInfo
 
+_ESCAPES: Final = re.compile(rb"(?:%[0-9A-Fa-f]{2})+")
 _BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _SPECIAL_VERBS = frozenset({"proxy", "watch"})
@@ -173,7 +174,10 @@ def _unquote(raw_path: str) -> str:
     """Percent-decode a path. Raises `StatusError` 400 for a broken escape."""
     if _BROKEN_ESCAPE.search(raw_path):
         raise _malformed(raw_path)
-    return unquote(raw_path.encode("latin-1").decode("utf-8", "replace"))
+    raw = raw_path.encode("latin-1")
+    return _ESCAPES.sub(lambda match: bytes.fromhex(match[0].replace(b"%", b"").decode()), raw).decode(
+        "utf-8", "replace"
+    )
 
 
 def _malformed(text: str) -> StatusError:
