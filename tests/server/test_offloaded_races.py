@@ -1,0 +1,140 @@
+"""Checks of large writes run in threads, while CRDs, policies, webhooks and namespaces change on the event loop."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from sampan.core.offload import LARGE_BYTES
+from tests.server.admission.policy.policies import GROUP, MAPS, binding, config_map, enforce, failing, validating
+from tests.server.cluster import Answer, Api, served
+from tests.server.custom_resources import CRD, CRDS, SHIRTS, crd, schema, shirt, version
+
+WRITERS = 4
+ROUNDS = 3
+DEADLINE_S = 60.0
+WEBHOOKS = f"{GROUP}/validatingwebhookconfigurations"
+POLICIES, BINDINGS = f"{GROUP}/validatingadmissionpolicies", f"{GROUP}/validatingadmissionpolicybindings"
+LINES = {"type": "array", "items": {"type": "string", "maxLength": 100}}
+EXPRESSION = "namespaceObject.metadata.labels.?level.orValue('0') != '1' && object.data.all(k, k != '')"
+ANSWERS = {200, 201, 404, 409, 422}
+"""404 while the CRD is replaced, 409 for an object that another writer has made, 422 for what a policy denies."""
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[Api]:
+    async with served() as api:
+        await api.create(CRDS, crd(version(openapi=shirts(0))))
+        yield api
+
+
+def shirts(number: int) -> dict[str, Any]:
+    """Return a schema. Those of even and odd numbers differ in a rule and in a default."""
+    rule = {"rule": f"self.lines.size() > {number % 2}"}
+    spec = {"lines": LINES, "fit": {"type": "string", "default": f"fit-{number % 2}"}}
+    made = schema(spec)
+    made["properties"]["spec"]["x-kubernetes-validations"] = [rule]
+    return made
+
+
+def large(count: int = 1500) -> list[str]:
+    lines = [f"line {number} of a large object" for number in range(count)]
+    assert sum(map(len, lines)) > LARGE_BYTES
+    return lines
+
+
+async def change_crd(api: Api, number: int) -> int:
+    shown = await api.get(CRD)
+    shown.body["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = shirts(number)
+    return (await api.put(CRD, shown.body)).code
+
+
+async def change_policy(api: Api, number: int) -> int:
+    if number % 2:
+        await api.delete(f"{BINDINGS}/b")
+        return (await api.delete(f"{POLICIES}/p")).code
+    await enforce(api, validating(validations=[failing(EXPRESSION)]), binding())
+    return 201
+
+
+async def change_webhook(api: Api, number: int) -> int:
+    if number % 2:
+        return (await api.delete(f"{WEBHOOKS}/w")).code
+    rules = [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["configmaps", "shirts"]}]
+    webhook = {
+        "name": "w.example.com",
+        "clientConfig": {"url": "https://127.0.0.1:1/"},
+        "failurePolicy": "Ignore",
+        "rules": rules,
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    return (await api.post(WEBHOOKS, {"metadata": {"name": "w"}, "webhooks": [webhook]})).code
+
+
+async def change_namespace(api: Api, number: int) -> int:
+    labels = {"metadata": {"labels": {"level": str(number % 2), f"label-{number}": "x"}}}
+    return (await api.patch("/api/v1/namespaces/default", labels)).code
+
+
+async def write_maps(api: Api, number: int, writer: int) -> list[int]:
+    data = {f"key-{index}": line for index, line in enumerate(large())}
+    name = f"map-{writer}"
+    codes = [(await api.post(MAPS, config_map(name, data=data))).code]
+    codes.append((await api.patch(f"{MAPS}/{name}", {"data": {"more": str(number)}})).code)
+    codes.append((await api.apply(f"{MAPS}/{name}", config_map(name, data=data), "fieldManager=a&force=true")).code)
+    return [*codes, (await api.delete(f"{MAPS}/{name}")).code]
+
+
+async def write_shirts(api: Api, number: int, writer: int) -> list[int]:
+    name = f"shirt-{writer}"
+    created = await answered(lambda: api.post(SHIRTS, shirt(name, {"lines": large()})))
+    return [created, await answered(lambda: api.patch(f"{SHIRTS}/{name}", {"spec": {"lines": large(1600)}}))]
+
+
+async def answered(write: Callable[[], Awaitable[Answer]]) -> int:
+    """Write again while the answer names a time for that, as clients do: the cache of the resource was replaced."""
+    while True:
+        answer = await write()
+        if answer.code != 504 or not answer.body["details"]["retryAfterSeconds"]:
+            return answer.code
+        await asyncio.sleep(0.01)
+
+
+Change = Callable[[Api, int], Awaitable[int]]
+
+
+async def test_large_writes_during_changes_of_their_rules_are_answered(
+    api: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    codes: list[int] = []
+    done = 0
+
+    async def keep_writing(write: Callable[[Api, int, int], Awaitable[list[int]]], writer: int) -> None:
+        nonlocal done
+        for number in range(ROUNDS):
+            codes.extend(await write(api, number, writer))
+        done += 1
+
+    async def keep_changing(change: Change) -> None:
+        number = 0
+        while done < WRITERS:
+            codes.append(await change(api, number))
+            number += 1
+            # Requests to the store in memory do not yield. A write starts again after each change of its CRD.
+            await asyncio.sleep(0.3 if change is change_crd else 0.005)
+
+    with caplog.at_level(logging.ERROR):
+        async with asyncio.timeout(DEADLINE_S), asyncio.TaskGroup() as group:
+            for writer in range(WRITERS):
+                group.create_task(keep_writing(write_maps if writer % 2 else write_shirts, writer))
+            for change in (change_crd, change_policy, change_webhook, change_namespace):
+                group.create_task(keep_changing(change))
+    assert set(codes) <= ANSWERS
+    assert {200, 201} <= set(codes)
+    assert not caplog.records
+    for listed in (await api.get(SHIRTS)).body["items"]:
+        assert listed["spec"]["fit"] in ("fit-0", "fit-1")
+        assert len(listed["spec"]["lines"]) in (1500, 1600)
