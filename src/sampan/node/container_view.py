@@ -63,6 +63,10 @@ class ContainerPort(msgspec.Struct, rename="camel", gc=False):
 
     name: str = ""
     container_port: int = 0
+    protocol: str = "TCP"
+    host_port: int = 0
+    """0: the port is not open on the node."""
+    host_ip: str = msgspec.field(name="hostIP", default="")
 
 
 class Header(msgspec.Struct, gc=False):

@@ -22,6 +22,9 @@ class PodSpec(msgspec.Struct, rename="camel"):
     node_name: str = ""
     restart_policy: str = "Always"
     host_network: bool = False
+    host_pid: bool = msgspec.field(name="hostPID", default=False)
+    host_ipc: bool = msgspec.field(name="hostIPC", default=False)
+    share_process_namespace: bool = False
     containers: list[Container] = []
     init_containers: list[Container] = []
     readiness_gates: list[ReadinessGate] = []

@@ -1,0 +1,83 @@
+"""`sandbox_config`: the configuration of a Pod's sandbox, as CRI wants it.
+
+Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_sandbox.go `generatePodSandboxConfig`, util/util.go
+`NamespacesForPod`, pkg/kubelet/cm/pod_container_manager_linux.go (1.36).
+"""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Final
+
+from sampan.node.cri.messages import AnyMessage, message, value
+from sampan.node.environment.environment import host_name
+from sampan.node.environment.fields import PodPlace
+from sampan.node.views import Pod
+
+POD_NAME: Final = "io.kubernetes.pod.name"
+POD_NAMESPACE: Final = "io.kubernetes.pod.namespace"
+POD_UID: Final = "io.kubernetes.pod.uid"
+"""Labels of sandboxes and containers, by which the agent finds them again after a restart."""
+_QOS_CGROUPS: Final = {"Burstable": "/kubepods/burstable", "BestEffort": "/kubepods/besteffort"}
+
+
+def sandbox_config(place: PodPlace, *, attempt: int, logs: PurePosixPath) -> AnyMessage:
+    """Return the PodSandboxConfig of a Pod.
+
+    `attempt`: number of the Pod's earlier sandboxes. `logs`: directory of all Pods' logs.
+    """
+    pod = place.pod
+    metadata = pod.metadata
+    return message("PodSandboxConfig")(
+        metadata=message("PodSandboxMetadata")(
+            name=metadata.name, namespace=metadata.namespace, uid=metadata.uid, attempt=attempt
+        ),
+        # With the node's network comes the node's UTS namespace, in which runc refuses to set a hostname.
+        hostname="" if pod.spec.host_network else host_name(place),
+        log_directory=str(log_directory(pod, logs)),
+        port_mappings=[] if pod.spec.host_network else list(_port_mappings(pod)),
+        labels={
+            **metadata.labels,
+            POD_NAME: metadata.name,
+            POD_NAMESPACE: metadata.namespace,
+            POD_UID: metadata.uid,
+        },
+        annotations=metadata.annotations,
+        linux=message("LinuxPodSandboxConfig")(
+            cgroup_parent=cgroup_parent(pod),
+            security_context=message("LinuxSandboxSecurityContext")(namespace_options=namespaces(pod)),
+        ),
+    )
+
+
+def log_directory(pod: Pod, logs: PurePosixPath) -> PurePosixPath:
+    """Return the directory of a Pod's logs, which has one directory for each container."""
+    metadata = pod.metadata
+    return logs / f"{metadata.namespace}_{metadata.name}_{metadata.uid}"
+
+
+def cgroup_parent(pod: Pod) -> str:
+    """Return the cgroup of a Pod, for the cgroupfs driver. Guaranteed Pods are directly below `kubepods`."""
+    return f"{_QOS_CGROUPS.get(pod.status.get('qosClass', ''), '/kubepods')}/pod{pod.metadata.uid}"
+
+
+def namespaces(pod: Pod) -> AnyMessage:
+    """Return the NamespaceOption of a Pod: which namespaces are the node's, the Pod's or each container's."""
+    spec = pod.spec
+    pid = "NODE" if spec.host_pid else "POD" if spec.share_process_namespace else "CONTAINER"
+    return message("NamespaceOption")(
+        network=value("NODE" if spec.host_network else "POD"),
+        pid=value(pid),
+        ipc=value("NODE" if spec.host_ipc else "POD"),
+    )
+
+
+def _port_mappings(pod: Pod) -> Iterator[AnyMessage]:
+    for container in (*pod.spec.init_containers, *pod.spec.containers):
+        for port in container.ports:
+            if port.host_port:
+                yield message("PortMapping")(
+                    protocol=value(port.protocol),
+                    container_port=port.container_port,
+                    host_port=port.host_port,
+                    host_ip=port.host_ip,
+                )
