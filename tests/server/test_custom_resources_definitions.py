@@ -54,9 +54,8 @@ async def test_a_group_needs_a_dot(api: Api) -> None:
         pytest.param([version(), version()], "must contain unique version names", id="twice"),
         pytest.param(
             [version(storage=False)],
-            'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":false,"Deprecated":false,'
-            '"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,'
-            '"SelectableFields":null}]: must have exactly one version marked as storage version',
+            'spec.versions: Invalid value: [{"name":"v1","served":true,"storage":false}]: '
+            "must have exactly one version marked as storage version",
             id="no storage",
         ),
         pytest.param([version("V1")], "a DNS-1035 label must consist of", id="no label"),
