@@ -202,7 +202,7 @@ async def test_indexes_have_all_of_ones_own_writes() -> None:
         informer = SharedInformer(list_watch, dynamic(CONFIG_MAPS), indexers=indexers)
         task = tasks.create_task(informer.run())
         cached_client = CachedClient(client)
-        with pytest.raises(LookupError, match="nobody watches configmaps"):
+        with pytest.raises(LookupError, match="configmaps is not watched"):
             await cached_client.resource(CONFIG_MAPS).by_index("first", "a")
         cached_client.read_from(informer)
         maps = cached_client.resource(CONFIG_MAPS)

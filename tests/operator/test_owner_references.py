@@ -111,7 +111,7 @@ def test_an_owner_that_was_never_read_from_the_server_is_refused() -> None:
 
 
 def test_an_owner_that_says_no_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="says no apiVersion and kind"):
+    with pytest.raises(ValueError, match="has no apiVersion and kind"):
         set_owner_reference({"metadata": {"name": "x", "uid": "u"}}, obj("child"))
 
 

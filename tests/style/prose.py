@@ -5,6 +5,7 @@ A rule takes a text and returns the offending phrases. `RULES` maps each kind of
 """
 
 import ast
+import inspect
 import io
 import re
 import sys
@@ -24,6 +25,7 @@ _WORDS = re.compile(
 )
 _QUOTED = re.compile(r"```.*?```|``[^`]*``|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”", re.DOTALL)
 _MARKDOWN_CODE = re.compile(r"^```[\s\S]*?^```|^ {4}(?! *(?:-|\d+\.) ).*$", re.MULTILINE)
+_INDENTED = re.compile(r"^ {4}.*$", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?:(?<=[.:;!?])|(?<=[.:;!?][)*])|(?<=[.:;!?]\*\*))\s+|\n\s*\n|\n\s*(?=[-*|#>]|\d+\.)")
 _DIRECTIVE = re.compile(r"#\s*(noqa|type:|pragma|!|fmt:|ruff:|nosec)")
 
@@ -124,13 +126,15 @@ def _docstrings(node: ast.AST) -> Iterator[Text]:
     body = getattr(node, "body", None)
     for statement in body if isinstance(body, list) else []:
         if isinstance(statement, ast.Expr) and (text := _constant(statement.value)) is not None:
-            yield Text("docstring", statement.lineno, text)
+            yield Text("docstring", statement.lineno, _INDENTED.sub("", inspect.cleandoc(text)))
 
 
 def _call_texts(node: ast.Call) -> Iterator[Text]:
     function = node.func
     if isinstance(function, ast.Attribute) and function.attr in LOG_METHODS and node.args and _is_log(function.value):
-        yield Text("log", node.lineno, _constant(node.args[0]) or "")
+        text = _constant(node.args[0])
+        if text is not None:
+            yield Text("log", node.lineno, text)
     for keyword in node.keywords:
         text = _constant(keyword.value)
         if keyword.arg == "help" and text is not None:

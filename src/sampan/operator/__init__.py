@@ -1,4 +1,4 @@
-"""The toolkit to write operators with: queues, controllers, a manager, and what reconcilers write.
+"""The toolkit to write operators with: queues, controllers, a manager, and writers of status, events and finalizers.
 
     async def reconcile(request: Request) -> Result | None: ...
 

@@ -1,4 +1,4 @@
-"""`Builder`: a controller in a few words.
+"""`Builder`: declares a controller.
 
     (
         Builder(manager)
@@ -29,15 +29,15 @@ from sampan.operator.source import KindSource, PeriodicSource, Source
 from sampan.resource import ObjectType, ResourceInfo
 
 Kind = ResourceInfo | ObjectType[Any] | type[Any]
-"""What names a kind: a declared class, its `ObjectType`, or a `ResourceInfo` (objects are dicts)."""
+"""Names a kind: a declared class, its `ObjectType`, or a `ResourceInfo` (objects are dicts)."""
 
 
 class BuildError(ValueError):
-    """A controller was described that could not work; the text says what is missing."""
+    """The description of a controller is incomplete; the message names the missing part."""
 
 
 class OptionFields(TypedDict, total=False):
-    """The fields of `ControllerOptions`, which says what they mean."""
+    """Keyword arguments with the fields of `ControllerOptions`, which documents them."""
 
     max_concurrent_reconciles: int
     rate_limiter: RateLimiter[Request] | None
@@ -57,7 +57,7 @@ class _Watch:
 
 
 class Builder:
-    """Collects what a controller looks at; `complete` makes it. Each method gives the builder, to go on with."""
+    """Collects the parts of a controller; `complete` creates it. All other methods return the builder, for chaining."""
 
     def __init__(self, manager: Manager) -> None:
         self._manager = manager
@@ -71,7 +71,7 @@ class Builder:
         self._options = ControllerOptions()
 
     def for_(self, kind: Kind, *, predicates: Iterable[Predicate[Any]] = ()) -> Self:
-        """The kind that is reconciled. Raises `BuildError` the second time."""
+        """Set the kind that is reconciled. Raises `BuildError` on the second call."""
         if self._for is not None:
             raise BuildError("for_ may be called only once: a controller reconciles one kind; use watches for others")
         resource_info(kind)
@@ -86,10 +86,10 @@ class Builder:
         only_controller: bool = True,
         metadata_only: bool = False,
     ) -> Self:
-        """Objects of another kind, whose changes are looked at in their owner.
+        """Watch objects of another kind, and reconcile their owners.
 
-        `only_controller`: in the controlling one, not in others. `metadata_only`: only their metadata is sent and kept,
-        which is all that is needed to find the owner.
+        `only_controller`: reconcile only the controlling owner. `metadata_only`: receive and keep only metadata, which
+        is enough to find the owner.
         """
         resource_info(kind)
         self._owned.append((kind, only_controller, tuple(predicates), metadata_only))
@@ -103,42 +103,42 @@ class Builder:
         predicates: Iterable[Predicate[Any]] = (),
         metadata_only: bool = False,
     ) -> Self:
-        """Objects of any kind; the function says which requests follow from a change of one."""
+        """Watch objects of any kind. `map_function` returns the requests for a changed object."""
         resource_info(kind)
         self._watches.append(_Watch(kind, map_function, tuple(predicates), metadata_only))
         return self
 
     def watches_source(self, source: Source) -> Self:
-        """Any other source of requests: a `ChannelSource`, say."""
+        """Add another source of requests, for example a `ChannelSource`."""
         self._sources.append(source)
         return self
 
     def recheck_every(self, period_s: float) -> Self:
-        """Look at all objects of `for_` again and again: finds what has changed outside of the cluster."""
+        """Reconcile all objects of `for_` periodically, to find changes outside the cluster."""
         if period_s <= 0:
             raise BuildError(f"the period must be positive, not {period_s:g}")
         self._period_s = period_s
         return self
 
     def with_predicates(self, *predicates: Predicate[Any]) -> Self:
-        """Predicates for all kinds that are watched."""
+        """Add predicates for all watched kinds."""
         self._predicates = predicates
         return self
 
     def named(self, name: str) -> Self:
-        """The controller's name, in logs and metrics; without it the kind's, in lower case."""
+        """Set the controller's name for logs and metrics. The default is the kind in lower case."""
         self._name = name
         return self
 
     def with_options(self, **options: Unpack[OptionFields]) -> Self:
-        """How the controller works: the fields of `ControllerOptions`. Raises `TypeError`, `ValueError`."""
+        """Set options: the fields of `ControllerOptions`. Raises `TypeError`, `ValueError`."""
         self._options = ControllerOptions(**options)
         return self
 
     def complete(self, reconciler: Reconciler | ReconcileFunction) -> Controller:
-        """Make the controller; the manager runs it.
+        """Create the controller and add it to the manager.
 
-        Raises `BuildError` when something is missing, `ValueError` for a name that is taken, `TypeError`.
+        Raises `BuildError` if a part is missing, `ValueError` if the name is in use, `TypeError`.
         """
         name = self._check()
         controller = self._manager.new_controller(name, reconciler, self._options)
@@ -154,9 +154,9 @@ class Builder:
 
     def _check(self) -> str:
         if self._for is None and self._owned:
-            raise BuildError("owns needs for_: whose are these objects?")
+            raise BuildError("owns needs for_, which names the kind of the owners")
         if self._for is None and self._period_s:
-            raise BuildError("recheck_every needs for_: which objects are to be looked at?")
+            raise BuildError("recheck_every needs for_, which names the kind to recheck")
         if self._for is None and not (self._watches or self._sources):
             raise BuildError("nothing is watched: call for_, watches or watches_source")
         if self._for is None and not self._name:

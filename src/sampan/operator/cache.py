@@ -1,4 +1,4 @@
-"""`Cache`: an informer, and what its client knows beyond it: own writes, and refusals that show that it is behind."""
+"""`Cache`: an informer, the client's own writes, and refusals that show that the informer is behind."""
 
 import asyncio
 from collections import OrderedDict
@@ -18,11 +18,11 @@ _WRITES_MAX: Final = 4096
 _GONE_MAX: Final = 4096
 _OUTDATED_MAX: Final = 4096
 _OTHER_MANAGER: Final = "FieldManagerConflict"
-"""Cause of a conflict of server-side apply, which does not depend on the age of what was read."""
+"""Cause of a conflict of server-side apply, which does not depend on the age of the read object."""
 
 
 class StaleCache(TimeoutError):
-    """The cache has not come as far as this client's own last write in time."""
+    """The cache did not reach this client's last write in time."""
 
 
 class _Write(NamedTuple):
@@ -33,11 +33,13 @@ class _Write(NamedTuple):
 class _Gone(NamedTuple):
     key: str
     resource_version: str
-    """The last known version before the deletion."""
+    """Last known version before the deletion."""
 
 
 class Cache:
-    """An informer, and what has been written past it. The memory of writes is bounded: the oldest go first."""
+    """An informer and the writes that it has not yet received. The number of remembered writes is bounded; the oldest
+    are dropped first.
+    """
 
     def __init__(self, informer: SharedInformer[Any], namespace: str, timeout_s: float) -> None:
         self._informer = informer
@@ -49,22 +51,22 @@ class Cache:
 
     @property
     def resource_version(self) -> str:
-        """How far the cache has come."""
+        """Version that the cache has reached."""
         return self._informer.last_resource_version
 
     def holds(self, namespace: str) -> bool:
-        """Whether the objects of a namespace ("" for all) are in it."""
+        """Return True if the cache contains the objects of a namespace ("" for all)."""
         return self._namespace in ("", namespace)
 
     def wrote(self, obj: Any) -> None:
-        """Something has been written; `obj` is the answer."""
+        """Record a write; `obj` is the response."""
         metadata = meta(obj)
         if not metadata.resource_version:
             return
         key = join_key(metadata.namespace, metadata.name)
         before = self._written.get(key)
         if before is not None and older(metadata.resource_version, before.resource_version):
-            return  # Answers of two writes may come in the other order.
+            return  # Responses of two writes may arrive in another order.
         self._written[key] = _Write(metadata.resource_version, metadata.uid)
         self._written.move_to_end(key)
         self._forget_seen()
@@ -72,7 +74,7 @@ class Cache:
             self._written.popitem(last=False)
 
     def deleted(self, key: str, answer: Any) -> None:
-        """A deletion has been asked for."""
+        """Record a deletion request; `answer` is the response."""
         if answer is not None and _stays(answer):
             self.wrote(answer)
             return
@@ -87,7 +89,7 @@ class Cache:
 
     @contextmanager
     def refusals(self, key: str) -> Iterator[None]:
-        """Around a write: note an object that the server has in another state than the cache."""
+        """Wrap a write. If the server refuses it because of another state, mark the object as outdated."""
         try:
             yield
         except (AlreadyExists, Conflict, NotFound) as error:
@@ -98,15 +100,15 @@ class Cache:
             raise
 
     def is_outdated(self, key: str) -> bool:
-        """Return whether the object must be read from the server."""
+        """Return True if the object must be read from the server."""
         return key in self._outdated
 
     def outdated(self) -> list[str]:
-        """Keys of all objects that must be read from the server."""
+        """Return the keys of all objects that must be read from the server."""
         return list(self._outdated)
 
     def fetched(self, key: str, obj: Any | None) -> None:
-        """An object was read from the server; None if it does not exist there."""
+        """Record that an object was read from the server; None if it does not exist."""
         self._outdated.pop(key, None)
         if obj is None:
             self.deleted(key, None)
@@ -114,7 +116,7 @@ class Cache:
             self.wrote(obj)
 
     async def get(self, key: str) -> Ref[Any] | None:
-        """The object as of now or later. Raises `StaleCache`."""
+        """Return the present or a later state of the object. Raises `StaleCache`."""
         await self._reach_own(key)
         if not self._informer.has_synced():
             await self._synced()
@@ -122,20 +124,20 @@ class Cache:
         return None if ref is None or ref.uid in self._gone else ref
 
     async def refs(self, namespace: str, selector: str) -> list[Ref[Any]]:
-        """The objects of a namespace ("" for all) as of now or later. Raises `StaleCache`."""
+        """Return the present or later states of the objects of a namespace ("" for all). Raises `StaleCache`."""
         await self._reach_all()
         lister: Lister[Any] = self._informer.lister()
         found = lister.namespaced(namespace).refs(selector) if namespace else lister.refs(selector)
         return [ref for ref in found if ref.uid not in self._gone]
 
     async def by_index(self, name: str, values: Iterable[str]) -> list[Ref[Any]]:
-        """The objects that an index has under some values, as of now or later. Raises `StaleCache`, `KeyError`."""
+        """Return the objects that an index has under some values, now or later. Raises `StaleCache`, `KeyError`."""
         await self._reach_all()
         found = {ref.key: ref for value in values for ref in self._informer.indexer.by_index(name, value)}
         return [ref for ref in found.values() if ref.uid not in self._gone]
 
     def _forget_seen(self) -> None:
-        """Forget writes and deletions that the cache has seen, the oldest first."""
+        """Drop writes and deletions that the cache has received, the oldest first."""
         reached = self._informer.last_resource_version
         while self._written:
             key, write = next(iter(self._written.items()))
@@ -150,14 +152,16 @@ class Cache:
             del self._gone[uid]
 
     async def _reach_all(self) -> None:
-        """Wait until everything is seen that has been written."""
+        """Wait until the cache has received all own writes."""
         for key in list(self._written):
             await self._reach_own(key)
         if not self._informer.has_synced():
             await self._synced()
 
     async def _reach_own(self, key: str) -> None:
-        """Wait for the last write of one object. It is forgotten only when it is seen: others may wait for it too."""
+        """Wait for the last write of one object. It is dropped only after it is received, because other tasks may wait
+        for it.
+        """
         write = self._written.get(key)
         if write is None:
             return
@@ -184,6 +188,6 @@ class Cache:
 
 
 def _stays(deleted: Any) -> bool:
-    """Whether a deletion has only begun: finalizers hold the object up, or it ends gracefully."""
+    """Return True if a deletion has only started: finalizers are pending, or the object ends gracefully."""
     metadata = meta(deleted)
     return bool(metadata.deletion_timestamp and (metadata.finalizers or metadata.deletion_grace_period_seconds))

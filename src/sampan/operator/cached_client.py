@@ -1,12 +1,13 @@
-"""`CachedClient`: a client that reads from informers and writes to the server, and reads its own writes.
+"""`CachedClient`: a client that reads from informers, writes to the server, and reads its own writes.
 
-Only kinds that somebody watches are read from a cache: to ask for any other kind asks the server, and never starts an
-informer of the whole cluster by the way.
+Only watched kinds are read from a cache. A read of any other kind requests it from the server, and never starts an
+informer of the whole cluster.
 
-Guarantees: a read sees every write that was made through the same `CachedClient` and had returned before. It waits for
-the cache if need be, as a rule some milliseconds. Writes of other clients are seen when the cache has them; `direct`
-asks the server. A write that the server refuses because the object has changed, exists already or exists no more shows
-that the cache is behind: the next read of that object asks the server.
+Guarantees: a read sees every write that was made through the same `CachedClient` and had returned before. If necessary
+it waits for the cache, usually some milliseconds. Writes of other clients are visible when the cache has them; `direct`
+reads from the server. If the server refuses a write because the object has changed, already exists or no longer exists,
+the cache is behind: the next read of that object goes to the server.
+
 Source: controller-runtime pkg/client/client.go (0.24), designs on read-your-own-writes (#3320).
 """
 
@@ -36,9 +37,11 @@ Caches = Mapping[ResourceInfo, Cache]
 
 
 class CachedResourceClient(ResourceClient[T]):
-    """A resource's client whose `get`, `list` and `list_all` read the cache; all else is as in `ResourceClient`.
+    """Client of a resource whose `get`, `list` and `list_all` read the cache. Everything else is as in
+    `ResourceClient`.
 
-    A list with a field selector, a page or a resourceVersion asks the server, and so does a `get` with one.
+    A list with a field selector, a page or a resourceVersion goes to the server, and so does a `get` with a
+    resourceVersion.
     """
 
     def __init__(self, endpoint: Endpoint, object_type: ObjectType[T], caches: Caches) -> None:
@@ -46,20 +49,20 @@ class CachedResourceClient(ResourceClient[T]):
         self._caches = caches
 
     def in_namespace(self, namespace: str) -> "CachedResourceClient[T]":
-        """The same client in another namespace; "" for all of them."""
+        """Return the same client for another namespace; "" for all."""
         direct = super().in_namespace(namespace)
         return CachedResourceClient(direct._endpoint, self.object_type, self._caches)
 
     def with_timeout(self, request_timeout_s: float) -> "CachedResourceClient[T]":
-        """The same client with another limit for the server's answers; `math.inf` for no limit."""
+        """Return the same client with another limit for the server's responses; `math.inf` for no limit."""
         return CachedResourceClient(self._endpoint.with_timeout(request_timeout_s), self.object_type, self._caches)
 
     async def get(self, name: str, *, resource_version: str | None = None) -> T:
-        """One object, from the cache. Raises `NotFound`, `StaleCache`."""
+        """Return one object, from the cache. Raises `NotFound`, `StaleCache`."""
         cache = self._cache
         if cache is None or resource_version is not None:
             return await super().get(name, resource_version=resource_version)
-        self._endpoint.path_of(name)  # Refuses what the server could not be asked either.
+        self._endpoint.path_of(name)  # Refuses names that the server refuses, too.
         key = join_key(self.namespace, name)
         if cache.is_outdated(key):
             return await self._fetch(cache, key)
@@ -70,14 +73,16 @@ class CachedResourceClient(ResourceClient[T]):
         return self.object_type.decode(ref.raw)
 
     async def find(self, request: Request) -> T | None:
-        """The object that a reconciler is asked to look at; None when it is gone. Raises `StaleCache`."""
+        """Return the object of a reconcile request; None if it no longer exists. Raises `StaleCache`."""
         try:
             return await self.in_namespace(request.namespace).get(request.name)
         except NotFound:
             return None
 
     async def list(self, options: ListOptions = ListOptions()) -> ObjectList[T]:
-        """All objects that the label selector takes, from the cache, by namespace and name. Raises `StaleCache`."""
+        """Return all objects that match the label selector, from the cache, sorted by namespace and name. Raises
+        `StaleCache`.
+        """
         cache = self._cache
         if cache is None or not _only_labels(options):
             return await super().list(options)
@@ -87,20 +92,20 @@ class CachedResourceClient(ResourceClient[T]):
         return ObjectList([self.object_type.decode(ref.raw) for ref in refs], cache.resource_version)
 
     async def list_all(self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE) -> ObjectList[T]:
-        """The same as `list`, from the cache; what the cache cannot answer is read in pages from the server."""
+        """Return the same as `list`. If the cache cannot answer, read pages from the server."""
         if self._cache is None or not _only_labels(options):
             return await super().list_all(options, page_size=page_size)
         return await self.list(options)
 
     async def by_index(self, name: str, *values: str) -> Sequence[T]:
-        """The objects that an index of the kind's informer has under any of the values, own writes included.
+        """Return the objects that an index of the kind's informer has under any of the values, own writes included.
 
-        In all namespaces, in no order. Raises `StaleCache`; `LookupError` when nobody watches the kind, or there is no
-        such index.
+        In all namespaces, in no order. Raises `StaleCache`; `LookupError` if the kind is not watched or the index does
+        not exist.
         """
         cache = self._cache
         if cache is None:
-            raise LookupError(f"nobody watches {self.object_type.info.gvr.group_resource}: it has no indexes")
+            raise LookupError(f"{self.object_type.info.gvr.group_resource} is not watched, so it has no indexes")
         await self._fetch_outdated(cache)
         return [self.object_type.decode(ref.raw) for ref in await cache.by_index(name, values)]
 
@@ -133,7 +138,7 @@ class CachedResourceClient(ResourceClient[T]):
             return self._wrote(await super().update_status(obj, options))
 
     async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | None:
-        """Ask for an object's end. Raises `NotFound`, `Conflict`."""
+        """Request the deletion of an object. Raises `NotFound`, `Conflict`."""
         key = join_key(self.namespace, name)
         try:
             with self._refusals(name):
@@ -147,17 +152,17 @@ class CachedResourceClient(ResourceClient[T]):
 
     @property
     def status(self) -> SubresourceClient[T]:
-        """The status of objects."""
+        """Client of the status of objects."""
         return _StatusClient(self._endpoint, self.object_type, self._wrote, self._refusals)
 
     @property
     def _cache(self) -> Cache | None:
-        """What has these objects, if anything has; it may come later than this client."""
+        """Cache that has these objects, if there is one. It may be created later than this client."""
         cache = self._caches.get(self.object_type.info)
         return cache if cache is not None and cache.holds(self.namespace) else None
 
     async def _fetch(self, cache: Cache, key: str) -> T:
-        """Read an object from the server, and let later reads of the cache wait for what was read."""
+        """Read an object from the server, and make later reads of the cache wait for this version."""
         namespace, name = split_key(key)
         try:
             obj = await ResourceClient.get(self.in_namespace(namespace), name)
@@ -175,7 +180,7 @@ class CachedResourceClient(ResourceClient[T]):
                 continue
 
     def _refusals(self, written: T | Object | str) -> AbstractContextManager[None]:
-        """Around a write of an object, or of the one of this name."""
+        """Wrap a write of an object, or of the object with this name."""
         cache = self._caches.get(self.object_type.info)
         if isinstance(written, str):
             namespace, name = self.namespace, written
@@ -223,24 +228,24 @@ class _StatusClient(SubresourceClient[T]):
 
 
 class CachedClient:
-    """A client whose resources are read from caches, where there are some. Safe to use from many tasks."""
+    """Client whose resources are read from caches, if there are any. Many tasks may share it."""
 
     def __init__(self, direct: Client, *, timeout_s: float = 10.0) -> None:
-        """`timeout_s`: the longest that a read waits for the cache."""
+        """`timeout_s` limits the time that a read waits for the cache."""
         self.direct = direct
-        """The client that always asks the server."""
+        """Client that always requests from the server."""
         self._timeout_s = timeout_s
         self._caches: dict[ResourceInfo, Cache] = {}
 
     def read_from(self, informer: SharedInformer[Any], *, namespace: str = "") -> None:
-        """Read a kind from an informer from now on; `namespace` is the informer's, "" for all.
+        """Read a kind from an informer from now on. `namespace` is that of the informer, "" for all.
 
-        The informer must have no selectors: what it does not have would be taken for not being there.
+        The informer must have no selectors: objects outside its selection would appear not to exist.
         """
         self._caches[informer.object_type.info] = Cache(informer, namespace, self._timeout_s)
 
     def is_cached(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> bool:
-        """Whether a kind is read from a cache."""
+        """Return True if a kind is read from a cache."""
         return resource_info(what) in self._caches
 
     @overload
@@ -255,13 +260,13 @@ class CachedClient:
     def resource(
         self, what: ResourceInfo | ObjectType[Any] | type[Any], *, namespace: str | None = None
     ) -> CachedResourceClient[Any]:
-        """The client of a resource, as `Client.resource`; it reads the cache as soon as there is one for the kind."""
+        """Return the client of a resource, as `Client.resource` does. It reads the cache once the kind has one."""
         direct: ResourceClient[Any] = self.direct.resource(what, namespace=namespace)
         return CachedResourceClient(direct._endpoint, direct.object_type, self._caches)
 
 
 def resource_info(what: ResourceInfo | ObjectType[Any] | type[Any]) -> ResourceInfo:
-    """The resource that something stands for. Raises `TypeError` for a class that was not declared."""
+    """Return the resource of a kind. Raises `TypeError` for an undeclared class."""
     if isinstance(what, ResourceInfo):
         return what
     kind: ObjectType[Any] = what if isinstance(what, ObjectType) else object_type(what)
@@ -269,7 +274,7 @@ def resource_info(what: ResourceInfo | ObjectType[Any] | type[Any]) -> ResourceI
 
 
 def declared_type(what: ResourceInfo | ObjectType[Any] | type[Any]) -> ObjectType[Any]:
-    """The object type that something stands for; of a `ResourceInfo` that of dicts."""
+    """Return the object type of a kind; for a `ResourceInfo`, that of dicts."""
     if isinstance(what, ResourceInfo):
         return dynamic(what)
     return what if isinstance(what, ObjectType) else object_type(what)

@@ -1,6 +1,7 @@
-"""Conditions in an object's status: what holds of it, of which generation, and since when.
+"""Conditions in an object's status: their state, the observed generation, and the time of the last transition.
 
-The functions work on the list, be its items `Condition`s, a struct of one's own with the same fields, or dicts.
+The functions work on a list of `Condition`s, of other structs with the same fields, or of dicts.
+
 Source: apimachinery pkg/api/meta/conditions.go, pkg/apis/meta/v1/types.go `Condition` (1.36).
 """
 
@@ -20,29 +21,29 @@ _REASON: Final = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
 
 
 class Condition(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
-    """Whether something holds, as `metav1.Condition`; declared kinds may have a `list_map("type")` of it."""
+    """One condition, as `metav1.Condition`. Declared kinds may have a `list_map("type")` of it."""
 
     type: Annotated[str, msgspec.Meta(max_length=316)]
     status: ConditionStatus
     reason: Annotated[str, msgspec.Meta(min_length=1, max_length=1024, pattern=_REASON)]
-    """Why, in one word for programs: `NetworkCreated`."""
+    """Reason in one word, for programs: `NetworkCreated`."""
     message: Annotated[str, msgspec.Meta(max_length=32768)] = ""
-    """Why, in a sentence for people."""
+    """Reason in a sentence, for people."""
     last_transition_time: str = ""
-    """Since when the status is what it is."""
+    """Time of the last change of the status."""
     observed_generation: int = 0
-    """The generation of the object that was looked at."""
+    """Generation of the object that was observed."""
 
 
 def find_condition(conditions: list[C], type: str) -> C | None:
-    """The condition of a type."""
+    """Return the condition of a type, or None."""
     return next((condition for condition in conditions if _get(condition, "type") == type), None)
 
 
 def set_condition(conditions: list[C], new: C, clock: Clock) -> bool:
-    """Put a condition into the list, in place of the one of its type; whether that changed anything.
+    """Add a condition, or replace the one of its type. Return True if anything changed.
 
-    The time of transition is that of `new` or, where it has none, now; it changes only when the status does.
+    The transition time changes only with the status. It is that of `new`, or the present time if `new` has none.
     """
     existing = find_condition(conditions, _get(new, "type"))
     if existing is None:
@@ -59,7 +60,7 @@ def set_condition(conditions: list[C], new: C, clock: Clock) -> bool:
 
 
 def remove_condition(conditions: list[C], type: str) -> bool:
-    """Take the condition of a type off the list; False when there was none."""
+    """Remove the condition of a type. Return False if there was none."""
     existing = find_condition(conditions, type)
     if existing is None:
         return False
@@ -68,12 +69,12 @@ def remove_condition(conditions: list[C], type: str) -> bool:
 
 
 def is_true(conditions: list[C], type: str, *, generation: int = 0) -> bool:
-    """Whether a condition holds; with `generation`, whether it was found to hold of that generation or a later one."""
+    """Return True if a condition is true; with `generation`, only if that generation or a later one was observed."""
     return _is(conditions, type, "True", generation)
 
 
 def is_false(conditions: list[C], type: str, *, generation: int = 0) -> bool:
-    """Whether a condition is there and does not hold; `generation` as above."""
+    """Return True if a condition exists and is false; `generation` as in `is_true`."""
     return _is(conditions, type, "False", generation)
 
 

@@ -1,7 +1,7 @@
-"""How errors look in logs: one line for what happens in normal operation, a traceback for programming errors.
+"""Format errors for logs: one line for errors of normal operation, a traceback for programming errors.
 
-A refusal of the server, a broken connection or a timeout is explained by its text. Any other exception points to a
-fault in the program, and only its traceback shows where.
+The text of a refusal of the server, a broken connection or a timeout explains it. Any other exception indicates a bug,
+and only its traceback shows where.
 """
 
 from typing import Final
@@ -13,18 +13,18 @@ from sampan.operator.request import RetryLater, TerminalError
 _EXPECTED: Final = (ClientError, StatusError, OSError, RetryLater, TerminalError)
 """`OSError` includes `TimeoutError` and `ConnectionError`."""
 _NAMESPACE_ENDS: Final = "NamespaceTerminating"
-"""Cause in the answer to a create in a namespace that is being deleted."""
+"""Cause in the response to a create in a namespace that is being deleted."""
 
 
 def is_expected(error: BaseException) -> bool:
-    """Return whether the error can happen without a fault in the program; a group, if all of its errors can."""
+    """Return True if the error can happen without a bug. A group is expected if all its errors are."""
     if isinstance(error, BaseExceptionGroup):
         return all(is_expected(each) for each in error.exceptions)
     return isinstance(error, _EXPECTED)
 
 
 def is_race(error: BaseException) -> bool:
-    """Return whether another writer was first, or the namespace ends: the next attempt sees that, and needs no action.
+    """Return True if another writer was first, or the namespace is being deleted: the next attempt sees the new state.
 
     A group is a race if all of its errors are.
     """
@@ -36,7 +36,7 @@ def is_race(error: BaseException) -> bool:
 
 
 def traceback_of(error: Exception) -> Exception | None:
-    """Return what to pass as `exc_info`: the error, or None if its text says enough."""
+    """Return the value for `exc_info`: the error, or None if its text explains it."""
     return None if is_expected(error) else error
 
 

@@ -1,8 +1,8 @@
-"""Errors that come out of task groups."""
+"""Unwrap errors of task groups."""
 
 
 def single_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error itself where a group has but one in it, at whatever depth; else the group."""
+    """Return the only error of a group, at any depth; the group itself if it has several."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]

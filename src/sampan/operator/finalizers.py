@@ -1,4 +1,4 @@
-"""Finalizers: an object is not removed before its controller has cleaned up.
+"""Finalizers: the server keeps a deleted object until its controller has cleaned up.
 
     result = await finalizer(networks, network, FINALIZER, Finalizing(apply=make, clean_up=unmake))
 
@@ -21,26 +21,28 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Finalizing(Generic[T]):
-    """What to do with an object that has our finalizer."""
+    """Actions for an object with our finalizer."""
 
     apply: Callable[[T], Awaitable[Result | None]]
-    """The object is to be: make it so. It surely has the finalizer, so nothing that is made here is left behind."""
+    """Create or update what the object describes. The object has the finalizer, so everything created here is cleaned
+    up.
+    """
     clean_up: Callable[[T], Awaitable[Result | None]]
-    """The object is to go: undo all. To be repeated until it returns None; a `Result` means: not finished yet."""
+    """Undo everything. It is repeated until it returns None; a `Result` means that it is not finished."""
 
 
 def has_finalizer(obj: Any, name: str) -> bool:
-    """Whether the finalizer is on the object."""
+    """Return True if the object has the finalizer."""
     return name in meta(obj).finalizers
 
 
 def is_deleting(obj: Any) -> bool:
-    """Whether the deletion of the object has begun."""
+    """Return True if the deletion of the object has started."""
     return bool(meta(obj).deletion_timestamp)
 
 
 def add_finalizer(obj: Any, name: str) -> bool:
-    """Put the finalizer on the object, in memory; False when it is there already."""
+    """Add the finalizer to the object in memory. Return False if it was there."""
     if has_finalizer(obj, name):
         return False
     meta(obj).finalizers = [*meta(obj).finalizers, name]
@@ -48,7 +50,7 @@ def add_finalizer(obj: Any, name: str) -> bool:
 
 
 def remove_finalizer(obj: Any, name: str) -> bool:
-    """Take the finalizer off the object, in memory; False when it is not there."""
+    """Remove the finalizer from the object in memory. Return False if it was not there."""
     if not has_finalizer(obj, name):
         return False
     meta(obj).finalizers = [each for each in meta(obj).finalizers if each != name]
@@ -56,9 +58,10 @@ def remove_finalizer(obj: Any, name: str) -> bool:
 
 
 async def patch_finalizer_in(client: ResourceClient[T], obj: T, name: str) -> T:
-    """Put the finalizer on the object at the server; gives the object as it is then.
+    """Add the finalizer on the server, and return the updated object.
 
-    Raises `Conflict` when the object has changed since it was read: others' finalizers are never lost.
+    Raises `Conflict` if the object has changed since it was read, so that finalizers of other controllers are never
+    lost.
     """
     if has_finalizer(obj, name):
         return obj
@@ -66,9 +69,9 @@ async def patch_finalizer_in(client: ResourceClient[T], obj: T, name: str) -> T:
 
 
 async def patch_finalizer_out(client: ResourceClient[T], obj: T, name: str) -> T | None:
-    """Take the finalizer off the object at the server, as it is there now; None when the object is gone.
+    """Remove the finalizer on the server, from the present state. Return None if the object no longer exists.
 
-    The object may have changed since it was read (cleaning up has written its status): then it is read again.
+    If the object has changed since it was read, for example by a status update, it is read again.
     """
     latest = obj
 
@@ -93,17 +96,18 @@ async def patch_finalizer_out(client: ResourceClient[T], obj: T, name: str) -> T
 
 
 async def finalizer(client: ResourceClient[T], obj: T, name: str, then: Finalizing[T]) -> Result | None:
-    """One step for an object that is to have a finalizer.
+    """Run one step for an object that should have a finalizer.
 
-    | deletion begun | finalizer | what happens |
+    | deletion started | finalizer | action |
     |---|---|---|
-    | no  | no  | the finalizer is put on, then `apply` |
+    | no  | no  | add the finalizer, then `apply` |
     | no  | yes | `apply` |
-    | yes | yes | `clean_up`; when it returns None the finalizer is taken off |
-    | yes | no  | nothing: others hold the object up |
+    | yes | yes | `clean_up`; when it returns None, remove the finalizer |
+    | yes | no  | nothing: only finalizers of other controllers are left |
 
-    `apply` follows at once, not at the next event: that event would have the same generation, which a
-    `GenerationChanged` predicate drops. Raises what the functions raise, `Conflict`, `ApiError`, `TransportError`.
+    `apply` follows at once, not at the next event: that event would have the same generation, so a
+    `GenerationChanged` predicate would drop it. Raises `Conflict`, `ApiError`, `TransportError` and the errors of the
+    functions.
     """
     if not is_deleting(obj):
         return await then.apply(await patch_finalizer_in(client, obj, name))

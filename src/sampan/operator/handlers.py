@@ -1,4 +1,4 @@
-"""From events of informers to requests: which objects are to be looked at when one has changed.
+"""Map events of informers to requests: the objects to reconcile after a change.
 
 Source: controller-runtime pkg/handler/{enqueue,enqueue_owner,enqueue_mapped,eventhandler}.go (0.24).
 """
@@ -17,16 +17,16 @@ from sampan.resource import ResourceInfo
 T = TypeVar("T")
 
 MapFunction = Callable[[Ref[T]], Iterable[Request] | Awaitable[Iterable[Request]]]
-"""Which objects to look at when this one has changed. For an update it is asked for the old and the new state."""
+"""Returns the requests for a changed object. For an update it is called with the old and the new state."""
 
 
 def for_object(ref: Ref[Any]) -> Iterable[Request]:
-    """Look at the object itself."""
+    """Request the object itself."""
     return (Request.of_key(ref.key),)
 
 
 def for_owner(owner: ResourceInfo, *, only_controller: bool = True) -> MapFunction[Any]:
-    """Look at the owners of that group and kind, in any version; `only_controller`: only at the controlling one."""
+    """Request the owners of that group and kind, in any version. `only_controller`: only the controlling one."""
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
         if b'"ownerReferences"' not in ref.raw:
@@ -43,10 +43,10 @@ def for_owner(owner: ResourceInfo, *, only_controller: bool = True) -> MapFuncti
 
 
 class EnqueueHandler(Generic[T]):
-    """An informer's handler that puts requests into a queue.
+    """Informer handler that puts requests into a queue.
 
-    What belongs to the initial list or to a resync (old and new have the same resourceVersion) gets low priority.
-    `debounce_s`: a change is looked at so long after it, together with those that follow meanwhile.
+    Objects of the initial list or a resync (old and new have the same resourceVersion) get low priority. `debounce_s`
+    is the delay after a change, in which further changes are merged.
     """
 
     def __init__(
@@ -63,13 +63,13 @@ class EnqueueHandler(Generic[T]):
         self._debounce_s = debounce_s
 
     def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
-        """Enqueue, if all predicates let it pass."""
+        """Queue the object if all predicates select it."""
         if not all(predicate.create(obj) for predicate in self._predicates):
             return None
         return self._enqueue(LOW_PRIORITY if is_in_initial_list else 0, obj)
 
     def on_update(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
-        """Enqueue for both states, if all predicates let it pass."""
+        """Queue both states if all predicates select the change."""
         if not all(predicate.update(old, new) for predicate in self._predicates):
             return None
         if old.resource_version == new.resource_version:
@@ -77,7 +77,7 @@ class EnqueueHandler(Generic[T]):
         return self._enqueue(0, old, new)
 
     def on_delete(self, obj: Deletion[T]) -> HandlerResult:
-        """Enqueue for the last known state, if all predicates let it pass."""
+        """Queue the last known state if all predicates select it."""
         ref = last_known(obj)
         if not all(predicate.delete(ref) for predicate in self._predicates):
             return None
@@ -99,5 +99,5 @@ class EnqueueHandler(Generic[T]):
 
     def _add(self, requests: Iterable[Request], priority: int) -> None:
         for request in requests:
-            # The earliest time wins, so a stream of changes cannot put an object off for ever.
+            # The earliest time wins, so a stream of changes cannot delay an object forever.
             self._queue.add_after(request, self._debounce_s, priority=priority)

@@ -1,9 +1,9 @@
-"""`ObjectTasks`: a task of its own for each object, for as long as the object is there (a daemon).
+"""`ObjectTasks`: one task for each object, for as long as the object exists (a daemon).
 
-For what must be watched all the time and cannot be asked from time to time: a connection to a device, a stream. All
-else is better done by a reconciler.
+For work that cannot be polled: a connection to a device, a stream. Everything else is simpler in a reconciler.
 
-Concurrency: `run` owns one task for each object, and the handler at the informer; there are as many tasks as objects.
+Concurrency: `run` owns one task for each object and the informer handler. There are as many tasks as objects.
+
 Source: kopf docs/daemons.rst (1.44) for the idea.
 """
 
@@ -24,21 +24,23 @@ T = TypeVar("T")
 _log = logging.getLogger("sampan.object_tasks")
 
 ObjectFunction = Callable[[Request], Awaitable[None]]
-"""Works for one object until it is cancelled. When it returns it is done with the object."""
+"""Works for one object until it is cancelled. When it returns, its work for the object is done."""
 
 
 class ObjectTasks(Generic[T]):
     """Runs a function for each object of a kind. A `Runnable`: add it to a manager.
 
-    It is begun when the object appears, and cancelled when it is gone, when its deletion begins, or when a change
-    passes the predicate's `update` (then it is begun anew). When it raises it is begun anew, each time a little later:
-    from 1 s doubling to 5 minutes. It never runs twice at once for objects of one name.
+    The function starts when the object appears. It is cancelled when the object is deleted or its deletion starts. When
+    a change passes the predicate's `update`, or the function raises, it is restarted; after an error with delays from 1
+    s, doubled up to 5 minutes. It never runs twice at once for objects of one name.
     """
 
     def __init__(
         self, informer: HandlerHost[T], function: ObjectFunction, *, restart_on: Predicate[T] | None = None
     ) -> None:
-        """`restart_on`: `GenerationChanged()`, say. Without it changes do not disturb: the function reads the cache."""
+        """`restart_on` is, for example, `GenerationChanged()`. Without it, changes do not restart the function, which
+        reads the cache.
+        """
         self._informer = informer
         self._function = function
         self._restart_on = restart_on
@@ -60,18 +62,18 @@ class ObjectTasks(Generic[T]):
                 self._group = None
 
     def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> None:
-        """Begin."""
+        """Start the task."""
         self._begin(obj)
 
     def on_update(self, old: Ref[T], new: Ref[T]) -> None:
-        """Begin anew, or end, if the change is of that kind."""
+        """Restart or end the task if the change requires it."""
         restart = self._restart_on is not None and self._restart_on.update(old, new)
         if old.uid != new.uid or restart or new.deletion_timestamp:
             self._end(new.key)
             self._begin(new)
 
     def on_delete(self, obj: Deletion[T]) -> None:
-        """End."""
+        """End the task."""
         self._end(last_known(obj).key)
 
     def _begin(self, obj: Ref[T]) -> None:

@@ -1,6 +1,7 @@
-"""Owner references: whose object this is, for the garbage collector and for `Builder.owns`.
+"""Owner references: the owners of an object, for the garbage collector and for `Builder.owns`.
 
-An owner is told by group, kind and name; a reference to an earlier object of the same name is replaced.
+An owner is identified by group, kind and name. A reference to an earlier object of the same name is replaced.
+
 Source: controller-runtime pkg/controller/controllerutil/controllerutil.go (0.24).
 """
 
@@ -20,13 +21,13 @@ class AlreadyOwned(ValueError):
 
 
 class DisallowedOwner(ValueError):
-    """The owner cannot own this object: it is in another namespace, or not in the cluster at all."""
+    """The owner cannot own this object: it is in another namespace, or was not read from the server."""
 
 
 def owner_reference(owner: Any, *, controller: bool = False, block_owner_deletion: bool = False) -> OwnerReference:
-    """The reference to an owner as it was read from the server.
+    """Return the reference to an owner that was read from the server.
 
-    Raises `DisallowedOwner` when the owner has no uid: the garbage collector would take its objects for orphans.
+    Raises `DisallowedOwner` if the owner has no uid: the garbage collector would treat its objects as orphans.
     """
     api_version, kind = object_kind(owner)
     metadata = meta(owner)
@@ -38,7 +39,7 @@ def owner_reference(owner: Any, *, controller: bool = False, block_owner_deletio
 def set_controller_reference(owner: Any, controlled: Any, *, block_owner_deletion: bool = True) -> None:
     """Make `owner` the one controller of an object, which is changed in place.
 
-    `block_owner_deletion`: a foreground deletion of the owner waits for the object. Raises `AlreadyOwned`,
+    `block_owner_deletion`: a foreground deletion of the owner waits for the object's deletion. Raises `AlreadyOwned`,
     `DisallowedOwner`.
     """
     reference = owner_reference(owner, controller=True, block_owner_deletion=block_owner_deletion)
@@ -58,7 +59,7 @@ def set_owner_reference(owner: Any, owned: Any, *, block_owner_deletion: bool = 
 
 
 def remove_owner_reference(owner: Any, owned: Any) -> bool:
-    """Make an object no longer `owner`'s; False when it was not."""
+    """Remove `owner` from the owners of an object. Return False if it was not one."""
     api_version, kind = object_kind(owner)
     gone = OwnerReference(api_version, kind, meta(owner).name)
     before = meta(owned).owner_references
@@ -70,25 +71,25 @@ def remove_owner_reference(owner: Any, owned: Any) -> bool:
 
 
 def has_owner_reference(owner: Any, owned: Any) -> bool:
-    """Whether an object is `owner`'s, or was one's of the same kind and name."""
+    """Return True if `owner`, or an earlier object of the same kind and name, owns the object."""
     api_version, kind = object_kind(owner)
     wanted = OwnerReference(api_version, kind, meta(owner).name)
     return any(_is_same_owner(reference, wanted) for reference in meta(owned).owner_references)
 
 
 def controller_of(obj: Any) -> OwnerReference | None:
-    """The reference to the controller of an object, if it has one."""
+    """Return the reference to the controller of an object, if it has one."""
     return next((reference for reference in meta(obj).owner_references if reference.controller), None)
 
 
 def is_controlled_by(obj: Any, owner: Any) -> bool:
-    """Whether this very owner (by uid) controls an object."""
+    """Return True if exactly this owner (by uid) controls the object."""
     reference = controller_of(obj)
     return reference is not None and reference.uid == meta(owner).uid
 
 
 def _check_namespaces(owner: Any, owned: Any) -> None:
-    """An owner of a namespace owns only there; one of the cluster owns everywhere."""
+    """Check the namespaces: a namespaced owner owns objects of its namespace, a cluster-scoped one owns any."""
     owner_namespace, namespace = meta(owner).namespace, meta(owned).namespace
     if not owner_namespace or owner_namespace == namespace:
         return
@@ -106,7 +107,7 @@ def _check_namespaces(owner: Any, owned: Any) -> None:
 
 
 def _is_same_owner(one: OwnerReference, other: OwnerReference) -> bool:
-    """The version does not matter: the same object is served in several."""
+    """Compare without the version, because the same object is served in several."""
     if (one.kind, one.name) != (other.kind, other.name):
         return False
     return GroupVersion.parse(one.api_version).group == GroupVersion.parse(other.api_version).group

@@ -1,9 +1,10 @@
-"""Predicates: which events a controller does not want to be woken for.
+"""Predicates: select the events that a controller handles.
 
-They see `Ref` records: what is at hand there (generation, resourceVersion, labels) costs nothing, everything else is
-read from the bytes. A predicate drops events, not objects: the cache has them all the same.
+They receive `Ref` records. Attributes (generation, resourceVersion, labels) cost nothing; everything else is decoded
+from the bytes. A predicate drops events, not objects: the cache still contains them.
 
-An update where the uid is another one means that the object was deleted and made anew: `…Changed` let it pass always.
+An update with different uids means that the object was deleted and created again: `…Changed` predicates always pass it.
+
 Source: controller-runtime pkg/predicate/predicate.go (0.24).
 """
 
@@ -20,18 +21,21 @@ T = TypeVar("T")
 
 
 class Predicate(Generic[T]):
-    """Lets everything pass; subclasses override what they care about. They combine with `&`, `|` and `~`."""
+    """Base class that passes every event. Subclasses override single methods. Predicates combine with `&`, `
+
+    ` and `~`.
+    """
 
     def create(self, obj: Ref[T]) -> bool:
-        """Whether an added object passes (also those of the initial list)."""
+        """Return True if an added object passes, also one of the initial list."""
         return True
 
     def update(self, old: Ref[T], new: Ref[T]) -> bool:
-        """Whether a change passes; at a resync old and new are the same."""
+        """Return True if a change passes. In a resync, `old` and `new` are identical."""
         return True
 
     def delete(self, obj: Ref[T]) -> bool:
-        """Whether a deletion passes."""
+        """Return True if a deletion passes."""
         return True
 
     def __and__(self, other: "Predicate[T]") -> "Predicate[T]":
@@ -46,31 +50,31 @@ class Predicate(Generic[T]):
 
 @dataclass(frozen=True)
 class PredicateFuncs(Predicate[T]):
-    """A predicate made of functions; what is None lets everything pass."""
+    """Predicate made of functions; None passes every event."""
 
     on_create: Callable[[Ref[T]], bool] | None = None
     on_update: Callable[[Ref[T], Ref[T]], bool] | None = None
     on_delete: Callable[[Ref[T]], bool] | None = None
 
     def create(self, obj: Ref[T]) -> bool:
-        """Asks `on_create`."""
+        """Call `on_create`."""
         return self.on_create is None or self.on_create(obj)
 
     def update(self, old: Ref[T], new: Ref[T]) -> bool:
-        """Asks `on_update`."""
+        """Call `on_update`."""
         return self.on_update is None or self.on_update(old, new)
 
     def delete(self, obj: Ref[T]) -> bool:
-        """Asks `on_delete`."""
+        """Call `on_delete`."""
         return self.on_delete is None or self.on_delete(obj)
 
 
 ONLY_DELETIONS: Final[Predicate[Any]] = PredicateFuncs(lambda _: False, lambda _, __: False)
-"""For those who wait until something has gone."""
+"""Passes deletions only, for controllers that wait until an object no longer exists."""
 
 
 def matching(matches: Callable[[Ref[T]], bool]) -> Predicate[T]:
-    """The events of objects that match; an update if the old or the new state does, so that none is lost."""
+    """Return a predicate of objects that match. An update passes if the old or the new state matches."""
     return PredicateFuncs(matches, lambda old, new: matches(new) or matches(old), matches)
 
 
@@ -78,44 +82,44 @@ class ResourceVersionChanged(Predicate[Any]):
     """Drops the updates of resyncs, and no others."""
 
     def update(self, old: Ref[Any], new: Ref[Any]) -> bool:
-        """Whether anything has changed."""
+        """Return True if anything has changed."""
         return old.resource_version != new.resource_version or old.uid != new.uid
 
 
 class GenerationChanged(Predicate[Any]):
-    """Drops updates that leave the generation as it is: of status and metadata, and resyncs.
+    """Drops updates that do not change the generation: updates of status and metadata, and resyncs.
 
-    Only for kinds that count a generation (custom resources with a status subresource do, ConfigMaps do not: of those
-    it drops every update). With `periodic` re-checks use a `PeriodicSource`, as it drops resyncs.
+    Use it only for kinds with a generation. Custom resources with a status subresource have one; ConfigMaps do not, so
+    all their updates are dropped. For periodic checks use a `PeriodicSource`, because resyncs are dropped.
     """
 
     def update(self, old: Ref[Any], new: Ref[Any]) -> bool:
-        """Whether the desired state has changed."""
+        """Return True if the desired state has changed."""
         return old.generation != new.generation or old.uid != new.uid
 
 
 class LabelChanged(Predicate[Any]):
-    """Drops updates that leave the labels as they are."""
+    """Drops updates that do not change the labels."""
 
     def update(self, old: Ref[Any], new: Ref[Any]) -> bool:
-        """Whether any label has changed."""
+        """Return True if any label has changed."""
         return old.labels != new.labels or old.uid != new.uid
 
 
 class AnnotationChanged(Predicate[Any]):
-    """Drops updates that leave the annotations as they are."""
+    """Drops updates that do not change the annotations."""
 
     def update(self, old: Ref[Any], new: Ref[Any]) -> bool:
-        """Whether any annotation has changed."""
+        """Return True if any annotation has changed."""
         if old.resource_version == new.resource_version and old.uid == new.uid:
             return False
         return old.uid != new.uid or old.annotations != new.annotations
 
 
 class FieldChanged(Predicate[Any]):
-    """Drops updates that leave all the named fields as they are.
+    """Drops updates that change none of the named fields.
 
-    A path is keys with dots between them (`spec.cidr`), or a tuple of keys where one has a dot in it.
+    A path is a string of keys separated by dots (`spec.cidr`), or a tuple of keys if a key contains a dot.
     """
 
     def __init__(self, *paths: str | tuple[str, ...]) -> None:
@@ -123,13 +127,13 @@ class FieldChanged(Predicate[Any]):
         self._only_spec = all(path[0] == "spec" for path in self._paths)
 
     def update(self, old: Ref[Any], new: Ref[Any]) -> bool:
-        """Whether a named field has changed."""
+        """Return True if a named field has changed."""
         if old.uid != new.uid:
             return True
         if old.resource_version == new.resource_version:
             return False
         if self._only_spec and old.generation == new.generation > 0:
-            return False  # A change of the spec raises the generation, where there is one.
+            return False  # A change of the spec raises the generation, if the kind has one.
         before, after = msgspec.json.decode(old.raw), msgspec.json.decode(new.raw)
         return any(_field(before, path) != _field(after, path) for path in self._paths)
 
@@ -146,9 +150,9 @@ def _field(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def label_selector(selector: str | Selector) -> Predicate[Any]:
-    """The events of objects that a selector selects; an update if it selects the old or the new state.
+    """Return a predicate of objects that a selector selects. An update passes if the old or the new state is selected.
 
-    Raises `ValueError` for what is no selector.
+    Raises `ValueError` for an invalid selector.
     """
     matches = (parse_labels(selector) if isinstance(selector, str) else selector).matches
     return matching(lambda ref: matches(ref.labels))
@@ -183,20 +187,20 @@ class _Any(Predicate[T]):
 
 
 def and_(*predicates: Predicate[T]) -> Predicate[T]:
-    """Passes what all let pass."""
+    """Return a predicate that passes events which all predicates pass."""
     return _All(predicates)
 
 
 def or_(*predicates: Predicate[T]) -> Predicate[T]:
-    """Passes what at least one lets pass.
+    """Return a predicate that passes events which at least one predicate passes.
 
-    Mind that `GenerationChanged` and fellows pass every create and delete: an `or_` with one passes them, too.
+    `GenerationChanged` and similar predicates pass every create and delete, so an `or_` with one of them does, too.
     """
     return _Any(predicates)
 
 
 def not_(predicate: Predicate[T]) -> Predicate[T]:
-    """Passes what the other drops, of creates and deletes too."""
+    """Return a predicate that passes the events which the other drops, including creates and deletes."""
     return PredicateFuncs(
         lambda obj: not predicate.create(obj),
         lambda old, new: not predicate.update(old, new),

@@ -1,7 +1,8 @@
-"""`Reconciler`: makes the actual state what the desired one says; and how one is called, be it asynchronous or not.
+"""`Reconciler`: makes the actual state match the desired state. Also the functions that call one.
 
-A reconciler is level-based: it is told which object to look at, not what happened to it, and must do right however
-often it is called. To raise means: try again later, each time a little later; `TerminalError` means: do not.
+A reconciler is level-based: it gets the name of an object, not the change, and must be correct however often it is
+called. An exception means a retry with a growing delay; `TerminalError` means no retry.
+
 Source: controller-runtime pkg/reconcile/reconcile.go (0.24).
 """
 
@@ -18,19 +19,19 @@ T = TypeVar("T")
 
 
 class Reconciler(Protocol):
-    """An object whose method reconciles; `reconcile` may also be a plain method, which then runs in a thread."""
+    """Object with a method that reconciles. `reconcile` may be a plain method, which then runs in a thread."""
 
     def reconcile(self, request: Request) -> Awaitable[Result | None] | Result | None:
-        """Look at the object and do what is needed."""
+        """Compare the object with the actual state and make the necessary changes."""
         ...
 
 
 ReconcileFunction = Callable[[Request], Awaitable[Result | None] | Result | None]
-"""A function in the place of a reconciler: asynchronous, or plain, which then runs in a thread."""
+"""Function instead of a reconciler: asynchronous, or plain, which then runs in a thread."""
 
 
 def reconcile_function(reconciler: Reconciler | ReconcileFunction) -> ReconcileFunction:
-    """The function to call. Raises `TypeError` for what is no reconciler."""
+    """Return the function to call. Raises `TypeError` for an invalid reconciler."""
     method = getattr(reconciler, "reconcile", reconciler)
     if isinstance(reconciler, type) or not callable(method):
         raise TypeError(f"{reconciler!r} is neither a function nor an object with a method `reconcile`")
@@ -39,15 +40,15 @@ def reconcile_function(reconciler: Reconciler | ReconcileFunction) -> ReconcileF
 
 
 def is_asynchronous(function: ReconcileFunction) -> bool:
-    """Whether the function is to be called on the loop; all others are called in threads."""
+    """Return True if the function must be called on the loop. All other functions are called in threads."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 async def in_thread(executor: Executor, function: Callable[[Request], T], request: Request) -> T:
     """Call a plain function in a thread, with the caller's context variables.
 
-    A thread cannot be cancelled. So that nobody else works on the same object meanwhile, cancellation waits until the
-    thread has ended.
+    A thread cannot be cancelled. So cancellation waits until the thread has ended, to prevent a second reconcile of the
+    same object.
     """
     loop = asyncio.get_running_loop()
     future = loop.run_in_executor(executor, contextvars.copy_context().run, function, request)
@@ -56,5 +57,5 @@ async def in_thread(executor: Executor, function: Callable[[Request], T], reques
     except asyncio.CancelledError:
         await asyncio.wait({future})
         if not future.cancelled():
-            future.exception()  # What it raised is not of interest any more.
+            future.exception()  # Mark the error as retrieved; it is irrelevant now.
         raise

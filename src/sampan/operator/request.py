@@ -1,4 +1,4 @@
-"""`Request`, `Result` and `TerminalError`: what a reconciler is asked, and how it answers.
+"""`Request`, `Result` and `TerminalError`: the argument and the outcomes of a reconciler.
 
 Source: controller-runtime pkg/reconcile/reconcile.go (0.24).
 """
@@ -10,10 +10,10 @@ from sampan.informer.key import join_key, split_key
 
 
 class Request(NamedTuple):
-    """Names an object to be looked at; says nothing of what has happened to it, nor whether it still exists."""
+    """Name of an object to reconcile. It contains neither the change nor whether the object still exists."""
 
     namespace: str
-    """Empty for objects of the cluster."""
+    """Empty for cluster-scoped objects."""
     name: str
 
     @property
@@ -23,7 +23,7 @@ class Request(NamedTuple):
 
     @classmethod
     def of_key(cls, key: str) -> "Request":
-        """The request for a store's key. Raises `ValueError`."""
+        """Return the request for a store's key. Raises `ValueError`."""
         return cls(*split_key(key))
 
     def __str__(self) -> str:
@@ -32,23 +32,23 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a reconciler that has succeeded wants to go on. `None` in its place means `Result()`: nothing more to do."""
+    """Outcome of a successful reconcile. `None` means `Result()`: no further action."""
 
     requeue_after_s: float | None = None
-    """Look again after so many seconds, or earlier if something changes. None or ≤ 0: only if something changes."""
+    """Reconcile again after so many seconds, or earlier after a change. None or ≤ 0: only after a change."""
     priority: int | None = None
-    """The priority of that next look; None keeps the one of this."""
+    """Priority of that next reconcile; None keeps the present one."""
 
 
 class RetryLater(Exception):
-    """Something that another component does has not happened yet: the request is tried again after the usual delay.
+    """Another component has not finished yet: the request is retried after the usual delay.
 
-    Raise it, or a subclass, with a text that says what is missing. It is logged in one line, without a traceback.
+    Raise it, or a subclass, with a text that names the missing part. It is logged in one line, without a traceback.
     """
 
 
 class TerminalError(Exception):
-    """Trying again would not help: it is logged and counted, and the request is not tried again until a change.
+    """A retry would not help: the error is logged and counted, and the object is reconciled only after its next change.
 
     Raise it `from` the error that is the reason.
     """

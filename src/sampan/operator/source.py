@@ -1,7 +1,8 @@
-"""Sources: where a controller's requests come from: informers, other programs, the clock.
+"""Sources of a controller's requests: informers, other programs, the clock.
 
-Concurrency: a controller runs each source as one task and cancels it in the end. A source owns nothing else; an
-informer's handler lives as long as the source runs.
+Concurrency: a controller runs each source as one task and cancels it at the end. A source owns nothing else. The
+handler of an informer exists as long as the source runs.
+
 Source: controller-runtime pkg/source/source.go (0.24).
 """
 
@@ -25,37 +26,37 @@ class Source(Protocol):
     """Puts requests into a controller's queue."""
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Run until cancelled; set `synced` when all that there is at the start has been put in."""
+        """Run until cancelled. Set `synced` when all initial requests are in the queue."""
         ...
 
 
 class Registration(Protocol):
-    """What an informer gives for a handler."""
+    """Handle of a registered handler."""
 
     async def synced(self) -> None:
-        """Wait until the handler has been told of all that there was when it was added."""
+        """Wait until the handler has processed all objects that existed when it was added."""
         ...
 
     def remove(self) -> None:
-        """Tell the handler nothing more."""
+        """Stop notifying the handler."""
         ...
 
 
 class HandlerHost(Protocol[T]):
-    """What a source needs of a shared informer."""
+    """Part of a shared informer that a source uses."""
 
     @property
     def object_type(self) -> ObjectType[T]:
-        """Of which objects it tells."""
+        """Type of the objects."""
         ...
 
     def add_handler(self, handler: EventHandler[T]) -> Registration:
-        """Tell a handler of all that is there and of every change."""
+        """Register a handler for all present objects and all changes."""
         ...
 
 
 class KindSource(Generic[T]):
-    """The objects of one kind, as a shared informer tells of them."""
+    """Objects of one kind, from a shared informer."""
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class KindSource(Generic[T]):
         return f"kind source: {self._informer.object_type.info.gvr.group_resource}"
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Synced when the informer has told of everything and all of it is in the queue."""
+        """Run. Synced when the informer has synced and all its objects are in the queue."""
         handler = EnqueueHandler(queue, self._map, self._predicates, debounce_s=self._debounce_s)
         registration = self._informer.add_handler(handler)
         try:
@@ -86,10 +87,10 @@ class KindSource(Generic[T]):
 
 
 class ChannelSource(Generic[E]):
-    """Events from outside of the cluster (a webhook of another system, a message queue), mapped to requests.
+    """Events from outside the cluster (a webhook of another system, a message queue), mapped to requests.
 
-    At most `size_max` events wait; then `put` waits and `put_nowait` raises `asyncio.QueueFull`. Events that are put
-    before the controller runs are kept.
+    At most `size_max` events are queued. Then `put` waits and `put_nowait` raises `asyncio.QueueFull`. Events from
+    before the start of the controller are kept.
     """
 
     def __init__(self, map_function: Callable[[E], Iterable[Request]], *, size_max: int = 1024) -> None:
@@ -100,15 +101,15 @@ class ChannelSource(Generic[E]):
         return "channel source"
 
     async def put(self, event: E) -> None:
-        """Tell of an event; waits while there is no room."""
+        """Queue an event. Waits while the queue is full."""
         await self._events.put(event)
 
     def put_nowait(self, event: E) -> None:
-        """Tell of an event. From another thread: `loop.call_soon_threadsafe(source.put_nowait, event)`."""
+        """Queue an event. From another thread: `loop.call_soon_threadsafe(source.put_nowait, event)`."""
         self._events.put_nowait(event)
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Synced at once: nobody knows how much there is."""
+        """Run. Synced at once, because the number of events is unknown."""
         synced.set()
         while True:
             for request in self._map(await self._events.get()):
@@ -116,10 +117,10 @@ class ChannelSource(Generic[E]):
 
 
 class PeriodicSource:
-    """Looks at everything again now and then, with low priority: finds what has changed outside of the cluster."""
+    """Requests all objects periodically, with low priority, to find changes outside the cluster."""
 
     def __init__(self, requests: Callable[[], Iterable[Request]], period_s: float, *, jitter: float = 0.1) -> None:
-        """`requests` says what to look at (from a lister, say); each period varies by the share `jitter`."""
+        """`requests` returns the requests, for example from a lister. Each period varies by the fraction `jitter`."""
         self._requests = requests
         self._period_s = period_s
         self._jitter = jitter
@@ -128,7 +129,7 @@ class PeriodicSource:
         return f"periodic source: every {self._period_s:g} s"
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Synced at once; the first look is after a period."""
+        """Run. Synced at once; the first requests follow after one period."""
         synced.set()
         while True:
             await asyncio.sleep(self._period_s * (1.0 + self._jitter * random.uniform(-1.0, 1.0)))

@@ -1,4 +1,4 @@
-"""Writing the status: only if it has changed, and nothing but the status."""
+"""Write the status of an object if it has changed, and only the status."""
 
 from typing import TypeVar
 
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 async def patch_status(client: ResourceClient[T], before: T, after: T, *, optimistic_lock: bool = False) -> T:
-    """Write what differs in the status of two states of an object; gives `before` when nothing does.
+    """Write the difference between the status of two states of an object. Return `before` if there is none.
 
-    `before` is the object as it was read, `after` a changed copy of it (read it twice from the cache, or use
-    `copy.deepcopy`). Lists, and so conditions, are written whole. With `optimistic_lock` a status that others have
-    written meanwhile is not overwritten: it raises `Conflict`. Raises `NotFound` when the object is gone.
+    `before` is the object as it was read, `after` a changed copy (read it twice from the cache, or use
+    `copy.deepcopy`). Lists, and so conditions, are written whole. With `optimistic_lock`, a status that another client
+    has changed meanwhile is not overwritten: `Conflict` is raised. Raises `NotFound` if the object no longer exists.
     """
     old, new = client.to_dict(before), client.to_dict(after)
     fields = merge_patch_between({"status": old.get("status") or {}}, {"status": new.get("status") or {}}).fields

@@ -235,7 +235,7 @@ async def test_warmed_up_sources_fill_the_queue_before_anything_is_reconciled() 
 @virtual_time
 async def test_a_running_controller_takes_no_more_sources() -> None:
     async with at_work(lambda request: None) as bench:
-        with pytest.raises(RuntimeError, match="no more sources"):
+        with pytest.raises(RuntimeError, match="add sources before the start"):
             bench.controller.watch(NoSource())
 
 

@@ -138,5 +138,5 @@ async def test_an_event_on_what_is_of_no_namespace_is_in_default() -> None:
 
 async def test_what_says_no_kind_is_refused() -> None:
     recorder = EventRecorder(EventBroadcaster(NewEventSink(None)), "c", "c-1", Clock())  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="says no apiVersion and kind"):
+    with pytest.raises(ValueError, match="has no apiVersion and kind"):
         recorder.normal({"metadata": {"name": "a"}}, "Made", "it was made")

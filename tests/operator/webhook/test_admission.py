@@ -135,7 +135,7 @@ class Checks(Validator[Network]):
         (review("DELETE", None, network()), 403, "net is in use", None),
         (review("CONNECT", {"kind": "PodExecOptions"}), 200, None, None),
         (review("CREATE", {"spec": 1}), 400, "the object does not fit", None),
-        (review("CREATE", None), 400, "there is no content to decode", None),
+        (review("CREATE", None), 400, "the review contains no object", None),
     ],
     ids=["create", "bad create", "update", "bad update", "delete", "connect", "another shape", "nothing"],
 )

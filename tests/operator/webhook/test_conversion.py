@@ -158,9 +158,9 @@ async def test_what_is_no_review_is_refused(body: Any) -> None:
 def test_registrations_are_checked() -> None:
     server = webhook_server()
     networks = converting(server)
-    with pytest.raises(ValueError, match=r"there is a conversion of Network.net.example.com already"):
+    with pytest.raises(ValueError, match=r"Network.net.example.com already has a conversion"):
         server.conversion(Network)
-    with pytest.raises(ValueError, match=r"there is a function for net.example.com/v1, Kind=Network already"):
+    with pytest.raises(ValueError, match=r"net.example.com/v1, Kind=Network already has a function"):
         networks.to_hub(Network)
     with pytest.raises(ValueError, match="is not another version of"):
         networks.to_hub(NetworkV2)

@@ -146,7 +146,7 @@ async def test_a_store_that_always_changes_is_given_up_for_now() -> None:
         store.stored = Stored({}, "x")
 
     store.before_save = interfere
-    with pytest.raises(OSError, match="others change the certificates all the time"):
+    with pytest.raises(OSError, match="other replicas keep changing the certificates"):
         await IssuedCertificates(store, HOSTS, FixedClock()).refresh()
 
 

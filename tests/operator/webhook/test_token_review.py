@@ -74,8 +74,8 @@ async def test_what_is_no_review_is_refused(body: Any) -> None:
 
 async def test_a_path_is_for_one_thing() -> None:
     server = server_with_users()
-    with pytest.raises(ValueError, match="something else is registered at /authenticate already"):
+    with pytest.raises(ValueError, match="/authenticate is already in use"):
         server.authenticating()
     server.register_validator(Network, Validator(), path="/authenticate")
-    with pytest.raises(ValueError, match="two things are registered at /authenticate"):
+    with pytest.raises(ValueError, match="/authenticate is registered twice"):
         await server.run()

@@ -1,4 +1,4 @@
-"""Which reconcile the running code belongs to, and how its log lines come to say so."""
+"""Identifies the reconcile that the running code belongs to, for log records."""
 
 import logging
 import uuid
@@ -13,22 +13,22 @@ _COUNTED_DIGITS: Final = 12
 
 
 class ReconcileContext(NamedTuple):
-    """The reconcile under way."""
+    """Identity of a running reconcile."""
 
     controller: str
     request: Request
     reconcile_id: str
-    """Another for each try."""
+    """Unique for each attempt."""
     priority: int = 0
-    """The priority that the request had in the queue."""
+    """Priority of the request in the queue."""
 
     def fields(self) -> dict[str, str]:
-        """What is added to log records (their `extra`)."""
+        """Return the fields for log records (their `extra`)."""
         return {"controller": self.controller, "request": self.request.key, "reconcile_id": self.reconcile_id}
 
 
 def reconcile_ids() -> Iterator[str]:
-    """Ids without end, in the form of a UUID: its last part counts on from what was drawn."""
+    """Yield ids in the form of a UUID without end: a random start, and a counter in the last part."""
     drawn = uuid.uuid4()
     begin = str(drawn)[:-_COUNTED_DIGITS]
     return (f"{begin}{number % 16**_COUNTED_DIGITS:0{_COUNTED_DIGITS}x}" for number in count(drawn.node))
@@ -38,18 +38,18 @@ CURRENT_RECONCILE: ContextVar[ReconcileContext | None] = ContextVar("sampan_reco
 
 
 def current_reconcile() -> ReconcileContext | None:
-    """The reconcile that the calling code belongs to, also in the threads of plain reconcilers; else None."""
+    """Return the reconcile of the calling code, also in the threads of plain reconcilers; None outside a reconcile."""
     return CURRENT_RECONCILE.get()
 
 
 class ReconcileLogFilter(logging.Filter):
-    """Gives every log record `controller`, `request` and `reconcile_id` (empty outside of a reconcile).
+    """Adds `controller`, `request` and `reconcile_id` to every log record; they are empty outside a reconcile.
 
-    Put it on a handler; then its format may name them: `%(levelname)s %(request)s %(reconcile_id)s %(message)s`.
+    Add it to a handler. Then the format may use the fields: `%(levelname)s %(request)s %(reconcile_id)s %(message)s`.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Lets everything pass."""
+        """Add the fields and return True."""
         reconcile = CURRENT_RECONCILE.get() or ReconcileContext("", Request("", ""), "")
         for name, value in reconcile.fields().items():
             record.__dict__.setdefault(name, value)

@@ -1,12 +1,14 @@
-"""`Controller`: keeps one reconciler at work on the requests of its sources.
+"""`Controller`: runs one reconciler for the requests of its sources.
 
-Concurrency: `run` owns all: a task for each source and one for each worker, in one task group. Workers share the work
-queue, which hands a request to one of them at a time. Plain reconcilers run in a pool of as many threads as there are
-workers. `run` ends by cancellation, which cancels the reconciles under way; or after `drain`, which lets them finish.
-With `warm_up` the sources are tasks of `warm_up()` instead, which may begin long before `run`.
+Concurrency: `run` owns all tasks: one for each source and one for each worker, in one task group. Workers share the
+work queue, which hands a request to one worker at a time. Plain reconcilers run in a pool with as many threads as
+workers. `run` ends by cancellation, which cancels running reconciles, or after `drain`, which lets them finish. With
+`warm_up`, the sources are tasks of `warm_up()` instead, which may start long before `run`.
 
-Guarantees: one object is never reconciled twice at the same time; whatever a reconciler raises ends that reconcile and
-nothing else. Source: controller-runtime pkg/internal/controller/controller.go (0.24).
+Guarantees: one object is never reconciled twice at the same time. An exception of a reconciler ends only that
+reconcile.
+
+Source: controller-runtime pkg/internal/controller/controller.go (0.24).
 """
 
 import asyncio
@@ -34,7 +36,7 @@ _NOTHING_MORE: Final = Result()
 
 
 class CacheSyncTimeout(TimeoutError):
-    """A source has not told all that there is in time: no access, no such resource, or very much."""
+    """A source has not synced in time: no access, no such resource, or too many objects."""
 
 
 class ReconcileTimeout(TimeoutError):
@@ -42,7 +44,7 @@ class ReconcileTimeout(TimeoutError):
 
 
 class Controller:
-    """Reconciles what its sources ask for. To be run once, as a rule by a `Manager`."""
+    """Reconciles the requests of its sources. Runs once, usually in a `Manager`."""
 
     def __init__(
         self,
@@ -53,7 +55,7 @@ class Controller:
         metrics: ControllerMetrics | None = None,
         queue_metrics: WorkQueueMetrics | None = None,
     ) -> None:
-        """`name` stands in logs and metrics. Raises `TypeError` when the reconciler is none."""
+        """`name` appears in logs and metrics. Raises `TypeError` for an invalid reconciler."""
         self.name = name
         self.options = options
         self._function = reconcile_function(reconciler)
@@ -75,7 +77,7 @@ class Controller:
 
     @property
     def queue(self) -> WorkQueue[Request]:
-        """The work queue; it is made at the first use, on the running loop."""
+        """Work queue. It is created on first use, on the running loop."""
         if self._queue is None:
             limiter = self.options.rate_limiter
             self._queue = WorkQueue(self.name, rate_limiter=limiter, metrics=self._queue_metrics)
@@ -83,26 +85,26 @@ class Controller:
 
     @property
     def needs_leader_election(self) -> bool:
-        """Whether only the leader is to run it."""
+        """Only the leader runs the controller."""
         return self.options.needs_leader_election
 
     @property
     def warms_up(self) -> bool:
-        """Whether `warm_up` is to run before this replica leads."""
+        """`warm_up` runs before this replica leads."""
         return self.options.warm_up and self.options.needs_leader_election
 
     def watch(self, source: Source) -> None:
-        """Take requests from one more source. Raises `RuntimeError` once the sources run."""
+        """Add a source. Raises `RuntimeError` if the sources are running."""
         if self._sources_run:
-            raise RuntimeError(f"{self} is running: it takes no more sources")
+            raise RuntimeError(f"{self} is running: add sources before the start")
         self._sources.append(source)
 
     async def ready(self) -> None:
-        """Wait until every source has put in all that there is."""
+        """Wait until every source has queued its initial objects."""
         await self._synced.wait()
 
     async def warm_up(self) -> None:
-        """Run the sources, until cancelled; `run` then only works. Raises in a group what `run` raises."""
+        """Run the sources until cancelled; `run` then only runs the workers. Raises the errors of `run` in a group."""
         self._sources_run = True
         async with asyncio.TaskGroup() as tasks:
             events = []
@@ -116,7 +118,7 @@ class Controller:
     async def run(self) -> None:
         """Reconcile until cancelled or drained.
 
-        Raises `RuntimeError` the second time, `CacheSyncTimeout`, and what sources raise.
+        Raises `RuntimeError` on the second call, `CacheSyncTimeout`, and errors of sources.
         """
         if self._started:
             raise RuntimeError(f"{self} was started more than once; was it added to a manager twice?")
@@ -137,7 +139,7 @@ class Controller:
                 self._executor.shutdown(wait=False)
 
     async def drain(self) -> None:
-        """Begin nothing more, and wait until the reconciles under way have ended; `run` ends then."""
+        """Start no more reconciles, and wait for the running ones. Then `run` returns."""
         self.queue.shut_down()
         if self._started:
             await self._idle.wait()
@@ -166,11 +168,11 @@ class Controller:
                 await self._handle(request, priority)
             finally:
                 queue.done(request)
-            # A reconcile that never waits would otherwise keep all else from running.
+            # A reconciler that never waits would otherwise block all other tasks.
             await asyncio.sleep(0)
 
     async def _handle(self, request: Request, priority: int) -> None:
-        """One reconcile and what follows from it."""
+        """Run one reconcile and handle its result."""
         context = ReconcileContext(self.name, request, next(self._ids), priority)
         token = CURRENT_RECONCILE.set(context)
         loop = asyncio.get_running_loop()
@@ -203,7 +205,7 @@ class Controller:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
-            # Nobody has cancelled this worker: the reconciler has awaited something that was cancelled.
+            # This worker was not cancelled: the reconciler has awaited a cancelled task.
             raise RuntimeError("the reconciler raised CancelledError, though it was not cancelled") from error
         if result is None:
             return _NOTHING_MORE
@@ -244,7 +246,7 @@ class Controller:
 
 
 class _SlowReconcile:
-    """Warns while a reconcile of the current task takes long: after `after_s`, twice that time, and so on."""
+    """Logs a warning while a reconcile of the current task is slow: after `after_s`, twice that time, and so on."""
 
     def __init__(self, context: ReconcileContext, after_s: float) -> None:
         self._loop = asyncio.get_running_loop()
@@ -255,7 +257,7 @@ class _SlowReconcile:
         self._timer = self._loop.call_at(self._started + after_s, self._warn)
 
     def cancel(self) -> None:
-        """Warn no more."""
+        """Stop the warnings."""
         self._timer.cancel()
 
     def _warn(self) -> None:

@@ -1,4 +1,4 @@
-"""`FailureLog`: what a controller logs about reconciles that fail.
+"""`FailureLog`: log lines about failed reconciles of a controller.
 
 The first failure of an object is logged at once. The same failure again is only counted, and logged once a minute with
 the count. Another failure of the object is logged at once.
@@ -17,9 +17,11 @@ from sampan.operator.request import Request
 _log = logging.getLogger("sampan.controller")
 
 REPEAT_S: Final = 60.0
-"""Shortest time between two lines about the same failure of one object."""
+"""Minimum time between two lines about the same failure of one object."""
 _OBJECTS_MAX: Final = 4096
-"""Objects whose failures are remembered; beyond that the oldest is forgotten, and its next failure logged at once."""
+"""Limit of objects whose failures are remembered. Beyond it the oldest is dropped, and its next failure is logged at
+once.
+"""
 
 
 @dataclass(slots=True)
@@ -31,7 +33,7 @@ class _Failure:
 
 
 class FailureLog:
-    """The failures of one controller's objects since their last success."""
+    """Failures of one controller's objects since their last success."""
 
     def __init__(self) -> None:
         self._failures: OrderedDict[Request, _Failure] = OrderedDict()
@@ -44,7 +46,7 @@ class FailureLog:
         known = self._failures.get(context.request)
         if known is None or known.text != text:
             self._remember(context.request, _Failure(text, now, now))
-            # What changed between read and write is part of normal operation, and so is the retry.
+            # Changes between read and write are normal, and so is the retry.
             level = logging.INFO if is_race(error) else logging.ERROR
             _log.log(
                 level,

@@ -1,4 +1,4 @@
-"""The metrics of controllers, with the names of controller-runtime's.
+"""Metrics of controllers, with the names of controller-runtime.
 
 Source: controller-runtime pkg/internal/controller/metrics/metrics.go (0.24).
 """
@@ -17,7 +17,7 @@ _LABELS: Final = ("controller",)
 
 
 class ControllerMetrics:
-    """The families for all controllers of one registry. Make one for a registry and give it to every controller."""
+    """Metric families of all controllers of one registry. Create one for a registry and pass it to every controller."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def counter(name: str, text: str, *labels: str) -> Counter:
@@ -41,12 +41,12 @@ class ControllerMetrics:
         self.active = Gauge("controller_runtime_active_workers", "Workers that reconcile", _LABELS, registry=registry)
 
     def of(self, controller: str, workers: int) -> "ReconcileMetrics":
-        """The metrics of one controller, all at 0."""
+        """Return the metrics of one controller, all at 0."""
         return ReconcileMetrics(self, controller, workers)
 
 
 class ReconcileMetrics:
-    """The metrics of one controller."""
+    """Metrics of one controller."""
 
     def __init__(self, families: ControllerMetrics, controller: str, workers: int) -> None:
         self.results = {result: families.total.labels(controller, result) for result in _RESULTS}

@@ -1,4 +1,4 @@
-"""`ControllerOptions`: how a controller works.
+"""`ControllerOptions`: settings of a controller.
 
 Source: controller-runtime pkg/controller/controller.go `Options` (0.24).
 """
@@ -11,24 +11,24 @@ from sampan.operator.request import Request
 
 @dataclass(frozen=True, slots=True)
 class ControllerOptions:
-    """How a controller works. Raises `ValueError` for what makes no sense."""
+    """Settings of a controller. Raises `ValueError` for invalid values."""
 
     max_concurrent_reconciles: int = 1
-    """How many workers there are: so many different objects are worked on at once."""
+    """Number of workers, which is the number of objects that are reconciled at the same time."""
     rate_limiter: RateLimiter[Request] | None = None
-    """When what failed is tried again. None: each object on its own, from 5 ms doubling to 1000 s."""
+    """Delays of retries. None: separate for each object, from 5 ms, doubled up to 1000 s."""
     reconcile_timeout_s: float | None = None
-    """The longest that one reconcile may take; then it is cancelled and counts as failed. None: any time."""
+    """Limit of one reconcile; then it is cancelled and counts as failed. None: no limit."""
     slow_reconcile_s: float = 60.0
-    """A reconcile that takes longer is logged with what it awaits: after this time, twice this time, and so on."""
+    """A slower reconcile is logged with what it awaits: after this time, after twice this time, and so on."""
     debounce_s: float = 0.0
-    """Changes of watched objects are looked at so long after the first of them, all at once; 0: at once."""
+    """Delay between the first change of an object and its reconcile, which handles all changes in between; 0: none."""
     cache_sync_timeout_s: float = 120.0
-    """The longest that the sources may take until they have told all that there is."""
+    """Limit of the time until the sources have synced."""
     needs_leader_election: bool = True
-    """Whether only the leader reconciles. False: every replica does."""
+    """Only the leader reconciles. False: every replica does."""
     warm_up: bool = False
-    """Whether the sources start before this replica leads, so that it can work at once when it does."""
+    """Start the sources before this replica leads, so that it can reconcile as soon as it leads."""
 
     def __post_init__(self) -> None:
         if self.max_concurrent_reconciles < 1:

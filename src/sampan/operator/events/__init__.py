@@ -1,4 +1,4 @@
-"""Events: what happened to an object, for people who look at it (`kubectl describe`)."""
+"""Events about objects, as shown by `kubectl describe`."""
 
 from sampan.operator.events.broadcaster import EventBroadcaster
 from sampan.operator.events.correlator import EventCorrelator

@@ -1,9 +1,10 @@
 """`EventBroadcaster`: posts events in the background.
 
-Concurrency: `run` is one task; it takes events from a queue of at most `EVENTS_MAX`, in order, one request at a time.
-When the queue is full the newest event is dropped, with a line in the log. One at a time on purpose: when thousands of
-Pods are scheduled at once, their events come after what they tell of, and take nothing from it. A server that cannot be
-reached holds up everything for two minutes at most; then the event is given up.
+Concurrency: `run` is one task. It takes events from a queue of at most `EVENTS_MAX`, in order, one request at a time.
+When the queue is full, the newest event is dropped and logged. One request at a time is intended: when thousands of
+Pods are scheduled at once, their events follow later and do not delay the Pods. An unreachable server delays the queue
+by at most two minutes; then the event is dropped.
+
 Source: client-go tools/record/event.go, tools/events/event_broadcaster.go (1.36).
 """
 
@@ -21,12 +22,14 @@ from sampan.operator.events.sink import EventSink
 _log = logging.getLogger("sampan.events")
 
 EVENTS_MAX: Final = 10_000
-"""About 2 kB each; client-go's queue takes 1,000."""
+"""Limit of queued events of about 2 kB each; client-go's limit is 1,000."""
 _TRIES_MAX: Final = 12
 _RETRY_S: Final = 10.0
 _DRAIN_S: Final = 5.0
 _NAMESPACE_ENDS: Final = "NamespaceTerminating"
-"""Nothing that is told of is there much longer. Source: client-go tools/record/event.go (1.36)."""
+"""Cause of a refusal in a namespace that is being deleted; its events are dropped. Source: client-go
+tools/record/event.go (1.36).
+"""
 
 
 class EventBroadcaster:
@@ -45,18 +48,18 @@ class EventBroadcaster:
 
     @property
     def dropped(self) -> int:
-        """How many events were dropped because too many were waiting."""
+        """Number of events that were dropped because the queue was full."""
         return self._dropped
 
     def put(self, event: Event) -> None:
-        """Post an event, some time. Never waits, never raises. To be called on the running loop.
+        """Queue an event. Never waits, never raises. Call it on the running loop.
 
-        What is spam is dropped here and takes no place in the queue.
+        Spam is dropped before it reaches the queue.
         """
         try:
             sighting = self._correlator.correlate(event, asyncio.get_running_loop().time())
         except Exception:
-            _log.exception("the event %s could not be understood", event)
+            _log.exception("cannot process event %s", event)
             return
         if sighting is None:
             return
@@ -64,25 +67,25 @@ class EventBroadcaster:
             self._sightings.put_nowait(sighting)
         except asyncio.QueueFull:
             self._dropped += 1
-            if self._dropped & (self._dropped - 1) == 0:  # The first, and at each doubling.
+            if self._dropped & (self._dropped - 1) == 0:  # Log the first dropped event, and at each doubling.
                 regarding = event.regarding
                 text = "too many events wait, %d dropped so far; the last: %s of %s %s/%s"
                 _log.warning(text, self._dropped, event.reason, regarding.kind, regarding.namespace, regarding.name)
 
     async def drain(self) -> None:
-        """Wait until all events have been posted, for `_DRAIN_S` at most: nobody waits long for events."""
+        """Wait until all events are posted, but at most `_DRAIN_S`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_S):
                 await self._sightings.join()
 
     async def run(self) -> None:
-        """Post until cancelled."""
+        """Post events until cancelled."""
         while True:
             sighting = await self._sightings.get()
             try:
                 await self._post(sighting)
             except Exception:
-                _log.exception("the event %s could not be written", sighting.series.name)
+                _log.exception("cannot write event %s", sighting.series.name)
             finally:
                 self._sightings.task_done()
 
@@ -96,6 +99,6 @@ class EventBroadcaster:
                     level = logging.DEBUG if error.has_cause(_NAMESPACE_ENDS) else logging.WARNING
                     _log.log(level, "the server refused the event %s: %s", sighting.series.name, error)
                     return
-                _log.info("the event %s could not be written, trying again: %s", sighting.series.name, error)
+                _log.info("cannot write event %s, retrying: %s", sighting.series.name, error)
             await asyncio.sleep(_RETRY_S * random.uniform(0.75, 1.25))
-        _log.warning("the event %s was given up after %d tries", sighting.series.name, _TRIES_MAX)
+        _log.warning("dropped event %s after %d attempts", sighting.series.name, _TRIES_MAX)

@@ -1,8 +1,9 @@
-"""`EventCorrelator`: which events are new, which repeat others, and which are too many.
+"""`EventCorrelator`: detects repeated events and spam.
 
-Nothing but decisions; the time is a parameter. Each of the three memories is bounded: the least used goes first. An
-entry that decides nothing any more, as its time is over, goes as well. The memories hold digests of events, not the
-events: 4096 events with all their texts would be tens of megabytes.
+It only decides; the time is a parameter. Each of its three memories is bounded and drops the least recently used entry,
+and entries whose time is over. They hold digests of events instead of the events: 4096 events with all their texts
+would be tens of megabytes.
+
 Source: client-go tools/record/events_cache.go (1.36).
 """
 
@@ -27,20 +28,20 @@ _COMBINED: Final = "(combined from similar events): "
 
 @dataclass(slots=True)
 class Series:
-    """How often the same event was seen."""
+    """Count of identical events."""
 
     name: str
-    """Of the object of the API."""
+    """Name of the Event object."""
     first: dt.datetime
     last: dt.datetime
     count: int = 1
     posted: bool = False
-    """Whether the server has it."""
+    """The server has the event."""
 
 
 @dataclass(slots=True)
 class Sighting:
-    """An event, with the time at which it was first seen, and the series that it belongs to."""
+    """An event with the time of its first occurrence and its series."""
 
     event: Event
     series: Series
@@ -62,7 +63,7 @@ class _Bucket:
 
 
 class _Memory(OrderedDict[bytes, V], Generic[V]):
-    """The last so many values that were used, by the digests of their keys."""
+    """Bounded memory of the last used values, by the digests of their keys."""
 
     def recall(self, key: bytes) -> V | None:
         value = self.get(key)
@@ -77,17 +78,17 @@ class _Memory(OrderedDict[bytes, V], Generic[V]):
         return value
 
     def drop_while(self, is_over: Callable[[V], bool]) -> None:
-        """Drop the least used values for as long as their time is over."""
+        """Drop the least recently used values while `is_over` returns true."""
         while self and is_over(next(iter(self.values()))):
             self.popitem(last=False)
 
 
 class EventCorrelator:
-    """Spares the API server what is more of the same.
+    """Reduces the load of repeated events.
 
-    - The same event again raises the count of the first.
-    - From the tenth note on in ten minutes, events that differ by the note alone become one "combined" event.
-    - A controller may post 25 events on one object, and then one more every five minutes; others are only counted.
+    - An identical event raises the count of the first.
+    - From the tenth note in ten minutes on, events that differ only in the note become one "combined" event.
+    - A controller may post 25 events about one object, and then one every five minutes. More are only counted.
     """
 
     def __init__(self) -> None:
@@ -97,7 +98,7 @@ class EventCorrelator:
         self._named_ns = 0
 
     def correlate(self, event: Event, now: float) -> Sighting | None:
-        """What is to be posted; None when nothing is. `now` in seconds of any clock that only goes forward."""
+        """Return what to post; None if nothing. `now` is in seconds of a monotonic clock."""
         event, key = self._aggregate(replace(event, note=shortened(event.note)), now)
         digest = _digest(key)
         series = self._series.recall(digest)
@@ -110,7 +111,7 @@ class EventCorrelator:
         return Sighting(event, series) if self._is_allowed(event, now) else None
 
     def _new_name(self, event: Event) -> str:
-        """Clocks are coarser than names: no two may have the same."""
+        """Return a new name. Clocks are coarser than names, and two names must never be equal."""
         self._named_ns = max(int(event.time.timestamp() * 1_000_000) * 1000, self._named_ns + 1)
         return event_name(event.regarding, self._named_ns)
 

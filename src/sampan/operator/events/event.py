@@ -1,4 +1,4 @@
-"""`Event`: one thing that happened, before it is an object of the API."""
+"""`Event`: one occurrence, before it becomes an object of the API."""
 
 import datetime as dt
 import uuid
@@ -17,7 +17,7 @@ _NOTE_BYTES_MAX: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class ObjectReference:
-    """Which object."""
+    """Reference to an object."""
 
     api_version: str
     kind: str
@@ -26,10 +26,10 @@ class ObjectReference:
     uid: str = ""
     resource_version: str = ""
     field_path: str = ""
-    """Which part of it: `spec.containers{main}`."""
+    """Part of the object: `spec.containers{main}`."""
 
     def to_dict(self) -> dict[str, str]:
-        """As `v1.ObjectReference`."""
+        """Return the reference as `v1.ObjectReference`."""
         said = {
             "apiVersion": self.api_version,
             "kind": self.kind,
@@ -43,7 +43,7 @@ class ObjectReference:
 
 
 def reference_to(obj: Any) -> ObjectReference:
-    """The reference to a dict object, one of a declared kind, or a cache's record. Raises `ValueError`, `TypeError`."""
+    """Return a reference to a dict, an object of a declared kind, or a `Ref`. Raises `ValueError`, `TypeError`."""
     if isinstance(obj, ObjectReference):
         return obj
     if isinstance(obj, Ref):
@@ -58,38 +58,38 @@ def reference_to(obj: Any) -> ObjectReference:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened."""
+    """One occurrence."""
 
     controller: str
     instance: str
     regarding: ObjectReference
     type: EventType
     reason: str
-    """Why, in one word for programs: `NetworkCreated`."""
+    """Reason in one word, for programs: `NetworkCreated`."""
     action: str
-    """What was done, in one word: `Create`."""
+    """Action in one word: `Create`."""
     note: str
-    """A sentence for people."""
+    """Sentence for people."""
     time: dt.datetime
     related: ObjectReference | None = None
     host: str = ""
-    """The node that it comes from, where that is of interest."""
+    """Node of the event, if it is relevant."""
 
     @property
     def namespace(self) -> str:
-        """Where the object of the API is: with what it regards; for what is of no namespace in `default`."""
+        """Namespace of the Event object: that of the regarding object, or `default` for cluster-scoped objects."""
         return self.regarding.namespace or "default"
 
     def spam_key(self) -> tuple[object, ...]:
-        """Whose events are counted together against spam."""
+        """Key of events that count together as spam."""
         return self.controller, self.instance, self._regarded(), self.type
 
     def aggregate_key(self) -> tuple[object, ...]:
-        """Which events differ by nothing but the note."""
+        """Key of events that differ only in the note."""
         return *self.spam_key(), self.reason, self.action
 
     def key(self) -> tuple[object, ...]:
-        """Which events are the same."""
+        """Key of identical events."""
         return *self.aggregate_key(), self.regarding.field_path, self.note, self.related
 
     def _regarded(self) -> tuple[str, ...]:
@@ -98,13 +98,13 @@ class Event:
 
 
 def event_name(regarding: ObjectReference, nanoseconds: int) -> str:
-    """A name for the object of the API: the regarded one's and the time, where that is a valid name."""
+    """Return a name for the Event object: the name of the regarding object and the time, if that is valid."""
     name = f"{regarding.name}.{nanoseconds:x}"
     return str(uuid.uuid4()) if dns1123_subdomain_errors(name) else name
 
 
 def shortened(note: str) -> str:
-    """What the API takes for a note: 1 kB at most."""
+    """Return the note within the API's limit of 1 kB."""
     body = note.encode()
     if len(body) <= _NOTE_BYTES_MAX:
         return note

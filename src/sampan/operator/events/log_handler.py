@@ -1,4 +1,4 @@
-"""`EventLogHandler`: log lines of a reconcile become Events of its object, for those who read `kubectl describe`."""
+"""`EventLogHandler`: turns log records of a reconcile into Events of its object."""
 
 import asyncio
 import logging
@@ -10,16 +10,16 @@ from sampan.operator.events.recorder import EventRecorder
 
 
 class EventLogHandler(logging.Handler):
-    """A handler for a program's own logger. Lines outside of a reconcile, and of objects that are gone, are no events.
+    """Handler for a program's logger. Records outside a reconcile, and of deleted objects, are ignored.
 
-    The reason is the logger's attribute `reason` in `extra`, else `Logging`; warnings and worse are `Warning` events.
-    To be made on the event loop; lines from the threads of plain reconcilers are handed to it.
+    The reason is the attribute `reason` in `extra`, or `Logging`. Warnings and errors become `Warning` events. Create
+    it on the event loop; records from threads of plain reconcilers are handed to it.
     """
 
     def __init__(
         self, recorder: EventRecorder, find: Callable[[ReconcileContext], Any], *, level: int = logging.INFO
     ) -> None:
-        """`find` gives the object that a reconcile works on (a `Ref` from an informer's store, say), or None."""
+        """`find` returns the object of a reconcile, for example a `Ref` from an informer's store, or None."""
         super().__init__(level)
         self._loop = asyncio.get_running_loop()
         self._recorder = recorder

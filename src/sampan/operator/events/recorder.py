@@ -1,4 +1,4 @@
-"""`EventRecorder`: how a reconciler says what has happened."""
+"""`EventRecorder`: records events in reconcilers."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from sampan.operator.events.event import Event, EventType, reference_to
 
 
 class EventRecorder:
-    """Records events in the name of a controller. Nothing here waits, and no trouble with the server comes back.
+    """Records events of a controller. Its methods never wait, and errors of the server do not reach the caller.
 
-    To be called on the event loop; from the thread of a plain reconciler by `loop.call_soon_threadsafe`.
+    Call it on the event loop; from the thread of a plain reconciler use `loop.call_soon_threadsafe`.
     """
 
     def __init__(
         self, broadcaster: EventBroadcaster, controller: str, instance: str, clock: Clock, *, host: str = ""
     ) -> None:
-        """`host`: the node that the events come from, where people want to see it."""
+        """`host` is the node of the events, if it is relevant."""
         self._broadcaster = broadcaster
         self._host = host
         self._controller = controller
@@ -24,16 +24,16 @@ class EventRecorder:
         self._clock = clock
 
     def normal(self, obj: Any, reason: str, note: str, *, action: str = "", related: Any = None) -> None:
-        """Something went as it should.
+        """Record a normal event.
 
-        `obj` is what the event is about: a dict, an object of a declared kind, or a `Ref`; `related` a second one.
-        `reason` and `action` are words in UpperCamelCase for programs (`action` is the reason unless given), `note` a
-        sentence for people, cut at 1 kB. Raises `ValueError` and `TypeError` for an object that says no kind.
+        `obj` is the object of the event: a dict, an object of a declared kind, or a `Ref`. `related` is a second
+        object. `reason` and `action` are words in UpperCamelCase for programs; `action` defaults to the reason. `note`
+        is a sentence for people, cut at 1 kB. Raises `ValueError` and `TypeError` for an object without a kind.
         """
         self._record(obj, "Normal", reason, note, (action, related))
 
     def warning(self, obj: Any, reason: str, note: str, *, action: str = "", related: Any = None) -> None:
-        """Something went wrong. Otherwise as `normal`."""
+        """Record a warning. The arguments are those of `normal`."""
         self._record(obj, "Warning", reason, note, (action, related))
 
     def _record(self, obj: Any, type: EventType, reason: str, note: str, more: tuple[str, Any]) -> None:

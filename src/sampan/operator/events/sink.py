@@ -1,4 +1,4 @@
-"""Sinks: how events become objects of the API, in events.k8s.io/v1 or in the older v1."""
+"""Sinks: write events as objects of the API, in events.k8s.io/v1 or the older v1."""
 
 from typing import Any, Final, Protocol
 
@@ -15,15 +15,15 @@ CORE_EVENTS: Final = ResourceInfo(GroupVersionResource("", "v1", "events"), "Eve
 
 
 class EventSink(Protocol):
-    """Where events go."""
+    """Destination of events."""
 
     async def post(self, sighting: Sighting) -> None:
-        """Make the server know of an event and how often it was seen. Raises `ApiError`, `TransportError`."""
+        """Write an event and its count to the server. Raises `ApiError`, `TransportError`."""
         ...
 
 
 class NewEventSink:
-    """events.k8s.io/v1: repetitions are a `series`. Its notes cannot change, so a combined event keeps its first."""
+    """events.k8s.io/v1: repetitions are a `series`. Notes are immutable, so a combined event keeps its first note."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -34,7 +34,7 @@ class NewEventSink:
 
 
 class CoreEventSink:
-    """v1: repetitions are a `count`. What older clients show."""
+    """v1: repetitions are a `count`, which older clients show."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -53,11 +53,11 @@ async def _post(client: Client, info: ResourceInfo, sighting: Sighting, body: Ob
             await events.patch(sighting.series.name, MergePatch(change))
             return
         except NotFound:
-            pass  # Events are removed after an hour; this one goes on.
+            pass  # Events expire after an hour, but this series continues.
     try:
         await events.create(body)
     except AlreadyExists:
-        # An earlier try has arrived, though its answer has not.
+        # An earlier attempt succeeded, but its response was lost.
         if sighting.series.count > 1:
             await events.patch(sighting.series.name, MergePatch(change))
     sighting.series.posted = True

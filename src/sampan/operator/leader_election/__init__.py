@@ -1,4 +1,4 @@
-"""Leader election on Leases: of several replicas one works, and another takes over when it is gone."""
+"""Leader election with Leases: one of several replicas works, and another takes over when it fails."""
 
 from sampan.operator.leader_election.config import LeaderElectionConfig
 from sampan.operator.leader_election.elector import LeaderElectionLost, LeaderElector

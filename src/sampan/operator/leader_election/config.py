@@ -1,33 +1,34 @@
-"""`LeaderElectionConfig`: which lease, who asks for it, and how long everything takes."""
+"""`LeaderElectionConfig`: the lease, the candidate, and the durations."""
 
 from dataclasses import dataclass
 from typing import Final
 
 JITTER_FACTOR: Final = 1.2
-"""The wait between tries to become leader is `retry_period_s` and up to this share of it more."""
+"""Upper limit of the random delay between attempts to lead, as a multiple of `retry_period_s`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderElectionConfig:
-    """Who wants to lead. All durations are measured on the own clock alone; those of others need not agree with it.
+    """Settings of a candidate. Durations are measured with the local clock; clocks of other candidates need not agree.
 
-    Raises `ValueError` when the durations do not fit: the leader must give up before others may take over.
+    Raises `ValueError` if the durations are inconsistent: the leader must stop before another candidate may take over.
+
     Source: client-go tools/leaderelection/leaderelection.go (1.36).
     """
 
     name: str
-    """The name of the Lease."""
+    """Name of the Lease."""
     namespace: str
     identity: str
-    """Unique among the candidates: the pod's name and something random, say."""
+    """Unique among the candidates, for example the pod's name and a random suffix."""
     lease_duration_s: float = 15.0
-    """How long others wait after the last sign of life before they take over."""
+    """Time after the last renewal until another candidate may take over."""
     renew_deadline_s: float = 10.0
-    """How long the leader tries to renew before it gives up."""
+    """Time during which the leader tries to renew before it stops."""
     retry_period_s: float = 2.0
-    """The time between two tries."""
+    """Time between two attempts."""
     release_on_exit: bool = True
-    """Whether a leader that ends gives the lease back, so that another need not wait."""
+    """Release the lease on exit, so that another candidate need not wait."""
 
     def __post_init__(self) -> None:
         if not self.name or not self.namespace or not self.identity:

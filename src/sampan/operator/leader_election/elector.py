@@ -1,14 +1,15 @@
-"""`LeaderElector`: works while it holds a lease.
+"""`LeaderElector`: runs work while it holds a lease.
 
-Concurrency: `run` owns two tasks while it leads: the work, and the renewal. The work ends before the lease is given
-up, whatever ends it, and the lease is renewed until the work has ended.
+Concurrency: while it leads, `run` owns two tasks, the work and the renewal. The work always ends before the lease is
+released, and the lease is renewed until the work has ended.
 
-Correctness rests on the own clock's differences alone: a candidate takes over when it has seen no change of the lease
-for its whole duration; the leader stops its work when it could not renew for the shorter `renew_deadline_s`, counted
-from before the request that last succeeded. A process that stood still for longer finds that it no longer leads only
-when it runs again: until then `is_over` says so, and the manager's client writes nothing (`guard.py`).
-Source: client-go tools/leaderelection/leaderelection.go (1.36). Otherwise than there, a leader that reads that another
-holds the lease gives up at once, and a candidate tries at the very end of the lease that it has seen.
+Correctness depends only on durations of the local clock. A candidate takes over when the lease has not changed for its
+whole duration. The leader stops its work when it could not renew for the shorter `renew_deadline_s`, counted from
+before the last successful request. A process that was paused for longer detects that only when it runs again. Until
+then `is_over` is true, and the manager's client refuses writes (`guard.py`).
+
+Source: client-go tools/leaderelection/leaderelection.go (1.36). Differences: a leader that reads another holder stops
+at once, and a candidate tries exactly at the end of the observed lease.
 """
 
 import asyncio
@@ -33,11 +34,11 @@ _AFTER_THE_END_S: Final = 0.001
 
 
 class LeaderElectionLost(RuntimeError):
-    """The lease could not be renewed, or another took it: the work was ended, and so should the process."""
+    """The lease could not be renewed, or another candidate has it. The work was stopped, and the process should end."""
 
 
 class LeaderElector:
-    """One candidate for one lease. To be run once."""
+    """One candidate for one lease. Runs once."""
 
     def __init__(
         self,
@@ -47,7 +48,7 @@ class LeaderElector:
         on_new_leader: Callable[[str], None] | None = None,
         metrics: LeaderElectionMetrics | None = None,
     ) -> None:
-        """`on_new_leader` is told of each leader that is seen, also of oneself; it must not take long."""
+        """`on_new_leader` is called with each new leader, including this candidate. It must return quickly."""
         self.config = config
         self._lease = lease
         self._on_new_leader = on_new_leader
@@ -62,36 +63,37 @@ class LeaderElector:
 
     @property
     def leader(self) -> str:
-        """The identity that was last seen to hold the lease; empty when none was."""
+        """Identity of the last observed holder; empty if there was none."""
         return self._observed.holder
 
     def is_leader(self) -> bool:
-        """Whether this candidate holds the lease, and it is still valid by the own clock."""
+        """This candidate holds the lease, which is valid according to the local clock."""
         return self._observed.holder == self.config.identity and self._is_valid()
 
     def is_over(self) -> bool:
-        """Whether the work runs that only the leader may do, and the lease for it is not valid any more.
+        """The leader's work is running, but its lease has expired.
 
-        By a clock of its own too: the event loop's may be late while a callback runs, and stands while the machine
-        sleeps.
+        Uses a separate clock: the event loop's clock may be late during a callback, and stops while the machine sleeps.
         """
         if not self._leads:
             return False
         return not self.is_leader() or seconds() >= self._observed_real + self._observed.duration_s
 
     def check(self, tolerance_s: float = 20.0) -> None:
-        """For a health endpoint: raises `LeaderElectionLost` when the lease has been over for longer than that and
-        this process has not noticed (it hangs, say)."""
+        """Check for a health endpoint: raise `LeaderElectionLost` if the lease expired longer ago than `tolerance_s`.
+
+        Then this process has not noticed it, for example because it hangs.
+        """
         if self._observed.holder != self.config.identity or self._lost:
             return
         if self._now() - self._observed_at > self.config.lease_duration_s + tolerance_s:
             raise LeaderElectionLost(f"failed election to renew leadership on lease {self.config.name}")
 
     async def run(self, lead: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Become the leader, then run `lead` for as long as the lease can be held.
+        """Become the leader, then run `lead` for as long as the lease is held.
 
-        Ends when `lead` does (raising what it raises) or by cancellation, which cancels `lead`, waits for its end, and
-        then gives the lease back. Raises `LeaderElectionLost`, after `lead` was cancelled and has ended.
+        Ends with `lead` (and raises its error), or by cancellation, which cancels `lead`, waits for its end, and then
+        releases the lease. Raises `LeaderElectionLost` after `lead` was cancelled and has ended.
         """
         await self._acquire()
         self._leading.set(1)
@@ -108,11 +110,11 @@ class LeaderElector:
             raise LeaderElectionLost(self._lost)
 
     async def _end(self, leading: asyncio.Task[None], renewing: asyncio.Task[None]) -> None:
-        """End the work, then the renewal, then give the lease back."""
+        """Stop the work, then the renewal, then release the lease."""
         leading.cancel()
         await asyncio.wait({leading, renewing}, return_when=asyncio.FIRST_COMPLETED)
         if not leading.done():
-            # Lost while the work takes its time to end: it must not any longer.
+            # The lease was lost while the work was ending: cancel it.
             leading.cancel()
             await asyncio.wait({leading})
         self._leads = False
@@ -123,15 +125,15 @@ class LeaderElector:
             await self._release()
 
     async def _acquire(self) -> None:
-        _log.info("waiting to lead: %s", self.config.name)
+        _log.info("waiting for lease %s", self.config.name)
         while not await self._try_to_lead():
             self._report()
             await asyncio.sleep(self._pause_s())
         self._report()
-        _log.info("%s leads: %s", self.config.identity, self.config.name)
+        _log.info("lease %s acquired by %s", self.config.name, self.config.identity)
 
     def _pause_s(self) -> float:
-        """Until the next try: a while that is never the same, but not beyond the end of the lease that was seen."""
+        """Return the delay until the next attempt: random, but not beyond the end of the observed lease."""
         pause_s = self.config.retry_period_s * (1.0 + JITTER_FACTOR * random.random())
         left_s = self._observed_at + self._observed.duration_s - self._now()
         return left_s + _AFTER_THE_END_S if 0 < left_s < pause_s else pause_s
@@ -144,15 +146,15 @@ class LeaderElector:
             return False
 
     async def _renew_until_lost(self) -> None:
-        """Returns when the lease is lost."""
+        """Renew until the lease is lost."""
         while not self._lost:
             await asyncio.sleep(self.config.retry_period_s)
             self._lost = await self._renew()
             self._report()
-        _log.error("%s no longer leads: %s", self.config.identity, self._lost)
+        _log.error("leadership lost by %s: %s", self.config.identity, self._lost)
 
     async def _renew(self) -> str:
-        """Renew, however many tries it takes; else why it cannot be."""
+        """Renew, with retries. Return the reason if the lease is lost."""
         try:
             async with asyncio.timeout(self.config.renew_deadline_s):
                 while not await self._try_acquire_or_renew():
@@ -164,7 +166,7 @@ class LeaderElector:
         return ""
 
     async def _try_acquire_or_renew(self) -> bool:
-        """One try; False when another holds the lease, or the server does not do as asked."""
+        """Try once. Return False if another candidate holds the lease, or the request fails."""
         try:
             if self.is_leader() and await self._renew_unseen():
                 return True
@@ -179,11 +181,11 @@ class LeaderElector:
                 self._observe(record, self._now())
             return await self._take(record)
         except ClientError as error:
-            _log.warning("the lease %s could not be read or written: %s", self.config.name, error)
+            _log.warning("cannot read or write lease %s: %s", self.config.name, error)
             return False
 
     async def _take(self, record: LeaseRecord) -> bool:
-        """Write ourselves into the lease that was just read, if that is allowed."""
+        """Write this candidate into the lease that was just read, if that is allowed."""
         is_mine = record.holder == self.config.identity
         if record.holder and not is_mine and self._is_valid():
             return False
@@ -198,28 +200,28 @@ class LeaderElector:
         return True
 
     async def _renew_unseen(self) -> bool:
-        """Renew without reading first, as nobody else should have written."""
+        """Renew without reading first, because no other candidate should have written."""
         mine = self._mine(self._observed.acquire_time, self._observed.transitions)
         asked_at = self._now()
         try:
             await self._lease.update(mine)
         except ClientError as error:
-            _log.info("the lease %s must be read anew: %s", self.config.name, error)
+            _log.info("reading lease %s again: %s", self.config.name, error)
             return False
         self._observe(mine, asked_at)
         return True
 
     async def _release(self) -> None:
-        """Leave an empty holder and one second, so that another takes over at its next try."""
+        """Write an empty holder and a duration of one second, so that another candidate takes over soon."""
         try:
             async with asyncio.timeout(self.config.renew_deadline_s):
                 while not await self._try_release():
                     pass
         except (ClientError, TimeoutError) as error:
-            _log.warning("the lease %s could not be given back: %s", self.config.name, error)
+            _log.warning("cannot release lease %s: %s", self.config.name, error)
 
     async def _try_release(self) -> bool:
-        """False when the lease was written meanwhile (by our own last renewal, say)."""
+        """Release the lease. Return False if it was written meanwhile, for example by the last own renewal."""
         record = await self._lease.get()
         if record is None or record.holder != self.config.identity:
             return True
@@ -229,7 +231,7 @@ class LeaderElector:
         except Conflict:
             return False
         self._observed = LeaseRecord("", 1)
-        _log.info("%s has given the lease %s back", self.config.identity, self.config.name)
+        _log.info("lease %s released by %s", self.config.name, self.config.identity)
         return True
 
     def _mine(self, acquire_time: str, transitions: int = 0) -> LeaseRecord:

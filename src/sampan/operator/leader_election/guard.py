@@ -1,7 +1,7 @@
-"""`GuardedTransport`: a leader whose lease is over writes nothing more, also before it has noticed.
+"""`GuardedTransport`: refuses writes of a leader whose lease has expired, also before the leader has noticed.
 
-A process that stood still for longer than its lease goes on in the middle of what it did, and another leads by then.
-What it had sent before it stood still is on its way all the same: guard writes by resourceVersions as always.
+A process that was paused for longer than its lease continues where it stopped, and another leader exists by then.
+Requests that it sent before the pause are still on their way, so guard writes with resourceVersions as always.
 """
 
 from collections.abc import Callable
@@ -14,18 +14,18 @@ _READS: Final = frozenset({"GET", "HEAD"})
 
 
 class LeaseOver(ClientError):
-    """Nothing was sent: this process led, and another one may lead now."""
+    """Nothing was sent: this process was the leader, and another one may lead now."""
 
 
 class GuardedTransport:
-    """Sends what `inner` does, and writes only while `is_over()` is false."""
+    """Passes requests to `inner`; writes only while `is_over()` is false."""
 
     def __init__(self, inner: Transport, is_over: Callable[[], bool]) -> None:
         self._inner = inner
         self._is_over = is_over
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Raises `LeaseOver` for a write after the lease, else what `inner` does."""
+        """Send a request. Raises `LeaseOver` for a write after the lease, else the errors of `inner`."""
         if request.method not in _READS and self._is_over():
             raise LeaseOver(f"{request.method} {request.target} is not sent: the lease of this leader is over")
         return await self._inner.send(request)

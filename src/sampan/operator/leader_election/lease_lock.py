@@ -1,4 +1,4 @@
-"""`LeaseLock`: the Lease object that candidates write their names into.
+"""`LeaseLock`: the Lease object into which candidates write their names.
 
 Source: client-go tools/leaderelection/resourcelock/leaselock.go (1.36).
 """
@@ -17,7 +17,7 @@ LEASES: Final = ResourceInfo(GroupVersionResource("coordination.k8s.io", "v1", "
 
 @dataclass(frozen=True, slots=True)
 class LeaseRecord:
-    """What a Lease says. Times are texts: nobody compares them with a clock."""
+    """Content of a Lease. Times are text, because they are never compared with a clock."""
 
     holder: str
     duration_s: int
@@ -27,27 +27,27 @@ class LeaseRecord:
 
 
 class Lease(Protocol):
-    """A lock that candidates share. All methods raise `ClientError`."""
+    """Lock that candidates share. All methods raise `ClientError`."""
 
     async def get(self) -> LeaseRecord | None:
-        """What it says; None when there is none yet."""
+        """Return its content; None if it does not exist."""
         ...
 
     async def create(self, record: LeaseRecord) -> None:
-        """Make it. Raises `AlreadyExists`."""
+        """Create it. Raises `AlreadyExists`."""
         ...
 
     async def update(self, record: LeaseRecord) -> None:
-        """Write it. Raises `Conflict` when it has changed since it was last read or written here."""
+        """Write it. Raises `Conflict` if it has changed since it was last read or written here."""
         ...
 
     def time(self) -> str:
-        """The present time as it stands in records."""
+        """Return the present time in the format of records."""
         ...
 
 
 class LeaseLock:
-    """The Lease of a name in a namespace. Labels and annotations that others give it are kept."""
+    """Lease with a name in a namespace. Labels and annotations of other writers are kept."""
 
     def __init__(self, client: Client, namespace: str, name: str, clock: Clock) -> None:
         self._leases = client.resource(LEASES, namespace=namespace)
@@ -59,7 +59,7 @@ class LeaseLock:
         return f"{self._leases.namespace}/{self._name}"
 
     def time(self) -> str:
-        """A micro time."""
+        """Return the present time as a MicroTime."""
         return format_micro_time(self._clock.now())
 
     async def get(self) -> LeaseRecord | None:
@@ -71,7 +71,7 @@ class LeaseLock:
         return _record_of(self._lease.get("spec") or {})
 
     async def create(self, record: LeaseRecord) -> None:
-        """Make the Lease."""
+        """Create the Lease."""
         lease = {
             "apiVersion": LEASES.api_version,
             "kind": LEASES.kind,
@@ -81,7 +81,7 @@ class LeaseLock:
         self._lease = await self._leases.create(lease)
 
     async def update(self, record: LeaseRecord) -> None:
-        """Write the Lease as it was last read or written; the resourceVersion guards it."""
+        """Write the Lease. The resourceVersion of the last read or write guards it."""
         assert self._lease is not None, "a lease is read before it is written"
         changed = {**self._lease, "spec": _spec_of(record, self._lease.get("spec") or {})}
         self._lease = await self._leases.update(changed)

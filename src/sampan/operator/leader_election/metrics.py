@@ -1,10 +1,10 @@
-"""The metrics of leader election, with the names of client-go's."""
+"""Metrics of leader election, with the names of client-go."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 
 class LeaderElectionMetrics:
-    """The families for the elections of one registry."""
+    """Metric families of the elections of one registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.leading = Gauge(

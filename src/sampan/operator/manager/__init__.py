@@ -1,4 +1,4 @@
-"""The manager: starts everything an operator needs in order, and ends it in the reverse one."""
+"""The manager: starts all parts of an operator in order, and stops them in reverse order."""
 
 from sampan.operator.manager.manager import Manager
 from sampan.operator.manager.options import ManagerOptions

@@ -1,4 +1,4 @@
-"""The metrics of a client, read from its counts when a registry is scraped; with client-go's names."""
+"""Metrics of a client, with client-go's names. They are read from its counters when the registry is scraped."""
 
 from collections.abc import Iterator
 from itertools import accumulate
@@ -10,14 +10,14 @@ from sampan.client.request_counts import DURATION_BUCKETS, RequestCounts
 
 
 class ClientCollector:
-    """The collector for the requests of one client."""
+    """Collector for the requests of one client."""
 
     def __init__(self, registry: CollectorRegistry, counts: RequestCounts) -> None:
         self._counts = counts
         registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
-        """The families with the present figures."""
+        """Yield the families with the present values."""
         counts = self._counts
         requests = CounterMetricFamily(
             "rest_client_requests_total", "Requests sent, by what came of them", labels=["code", "method", "host"]

@@ -1,4 +1,4 @@
-"""The metrics of informers, read from their counters when a registry is scraped."""
+"""Metrics of informers. They are read from their counters when the registry is scraped."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -29,18 +29,18 @@ _GAUGES: Final[dict[str, tuple[str, Callable[[SharedInformer[Any]], int]]]] = {
 
 
 class InformerCollector:
-    """The collector for all informers of a manager; `resource` says which one, as `networks.net.example.com`."""
+    """Collector for all informers of a manager. The label `resource` is, for example, `networks.net.example.com`."""
 
     def __init__(self, registry: CollectorRegistry, informers: Callable[[], Sequence[SharedInformer[Any]]]) -> None:
         self._informers = informers
         registry.register(self)
 
     def describe(self) -> list[Metric]:
-        """The families, empty."""
+        """Return the families, empty."""
         return list(self._families([]))
 
     def collect(self) -> Iterator[Metric]:
-        """The families with the present figures."""
+        """Yield the families with the present values."""
         return self._families(self._informers())
 
     def _families(self, informers: Sequence[SharedInformer[Any]]) -> Iterator[Metric]:
@@ -58,7 +58,7 @@ class InformerCollector:
 
 
 def _summed(figures: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """One figure for each resource, also where it has several informers (metadata alone, other namespaces)."""
+    """Sum the values by resource, which may have several informers (metadata only, other namespaces)."""
     sums: dict[str, int] = {}
     for resource, figure in figures:
         sums[resource] = sums.get(resource, 0) + figure

@@ -1,4 +1,4 @@
-"""`Manager`: what an operator's parts share, and their life from the first start to the last end.
+"""`Manager`: the shared parts of an operator, and the start and end of all its parts.
 
     async with connect() as client:
         manager = Manager(client, ManagerOptions(probe_address="0.0.0.0:8081"))
@@ -46,7 +46,7 @@ _INSTANCE_LENGTH_MAX: Final = 128
 
 
 class Manager:
-    """Runs controllers and whatever else an operator needs. To be run once."""
+    """Runs controllers and other parts of an operator. Runs once."""
 
     def __init__(self, client: Client, options: ManagerOptions = ManagerOptions()) -> None:
         self.options = options
@@ -54,15 +54,15 @@ class Manager:
         if options.leader_election is not None:
             guarded = client.through(lambda transport: GuardedTransport(transport, self._is_over))
         self.client = CachedClient(guarded, timeout_s=options.read_timeout_s)
-        """Reads kinds that are watched from the cache, all others from the server; `client.direct` never caches.
+        """Client that reads watched kinds from the cache, all others from the server. `client.direct` never caches.
 
-        Neither writes when this replica leads and its lease is over: `LeaseOver`.
+        Both raise `LeaseOver` for writes of a leader whose lease has expired.
         """
         self.informers = SharedInformerFactory(
             client, namespace=options.namespace, resync_s=options.resync_s, settings=options.informer_settings
         )
         self.registry = CollectorRegistry()
-        """What /metrics shows."""
+        """Registry of the metrics at /metrics."""
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self.registry)
         TaskCollector(self.registry)
@@ -75,7 +75,7 @@ class Manager:
         self._probes = Probes(self.registry, options.probe_address or "127.0.0.1:0")
         self._controller_metrics = ControllerMetrics(self.registry)
         self.queue_metrics = WorkQueueMetrics(self.registry)
-        """For the work queues of what is no `Controller`."""
+        """Metrics of work queues outside of `Controller`."""
         self._events = EventBroadcaster(options.event_sink(guarded))
         self._groups = {group: RunnableGroup(group, self._member_failed) for group in Group}
         self._controllers: set[str] = set()
@@ -89,14 +89,14 @@ class Manager:
 
     @property
     def probes(self) -> Probes:
-        """The endpoints for health and metrics."""
+        """Endpoints for health and metrics."""
         return self._probes
 
     def add(self, runnable: Runnable | Callable[[], Awaitable[None]], *, group: Group | None = None) -> None:
-        """Run something: an object with `run`, or an asynchronous function. May be called while the manager runs.
+        """Run an object with `run`, or an asynchronous function. May be called while the manager runs.
 
-        Without `group` it runs on the leader alone, unless it has `needs_leader_election = False`.
-        Raises `RuntimeError` when the manager ends, `TypeError`.
+        Without `group` only the leader runs it, unless it has `needs_leader_election = False`. Raises `RuntimeError` if
+        the manager is stopping, `TypeError`.
         """
         if group is None and getattr(runnable, "warms_up", False):
             warm: Any = runnable
@@ -106,9 +106,9 @@ class Manager:
     def new_controller(
         self, name: str, reconciler: Reconciler | ReconcileFunction, options: ControllerOptions = ControllerOptions()
     ) -> Controller:
-        """A controller that this manager runs; its sources are still to be given. Most use a `Builder`.
+        """Create a controller that this manager runs; its sources must be added. A `Builder` is usually simpler.
 
-        Raises `ValueError` for a name that another controller has: metrics and logs could not tell them apart.
+        Raises `ValueError` if another controller has the name: metrics and logs could not distinguish them.
         """
         if name in self._controllers:
             raise ValueError(f"there is a controller called {name!r} already: give this one another name")
@@ -119,7 +119,7 @@ class Manager:
         return controller
 
     def informer_for(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> SharedInformer[Any]:
-        """The informer of a kind, in the manager's namespace; from now on `client` reads the kind from it."""
+        """Return the informer of a kind in the manager's namespace. From now on `client` reads the kind from it."""
         informer: SharedInformer[Any] = self.informers.informer_for(declared_type(what))
         if not self.client.is_cached(what):
             self.client.read_from(informer, namespace=self.options.namespace)
@@ -127,33 +127,38 @@ class Manager:
         return informer
 
     def metadata_informer_for(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> SharedInformer[Any]:
-        """The informer of a kind's metadata alone; `client` does not read from it."""
+        """Return an informer of a kind's metadata; `client` does not read from it."""
         informer: SharedInformer[Any] = self.informers.metadata_informer_for(declared_type(what))
         self._informers_wanted.set()
         return informer
 
     def event_recorder(self, controller: str) -> EventRecorder:
-        """What a controller of this name says events with."""
+        """Return the event recorder of a controller."""
         instance = f"{controller}-{self.options.host}"[:_INSTANCE_LENGTH_MAX]
         return EventRecorder(self._events, controller, instance, self.options.clock)
 
     def add_healthz_check(self, name: str, check: Check) -> None:
-        """When it fails the process should be started anew. Raises `ValueError` for a name that is taken."""
+        """Add a liveness check: if it fails, the process should be restarted. Raises `ValueError` if the name is in
+        use.
+        """
         self._probes.add_healthz_check(name, check)
 
     def add_readyz_check(self, name: str, check: Check) -> None:
-        """When it fails the process should get no requests. Raises `ValueError` for a name that is taken."""
+        """Add a readiness check: if it fails, the process should get no requests. Raises `ValueError` if the name is in
+        use.
+        """
         self._probes.add_readyz_check(name, check)
 
     def stop(self) -> None:
-        """Have `run` end everything and return."""
+        """Stop all parts, so that `run` returns."""
         self._over.set()
 
     async def run(self, *, handle_signals: bool = False) -> None:
-        """Run until `stop`, a signal (if wanted; a second one ends the process), cancellation, or a failure.
+        """Run until `stop`, a signal (with `handle_signals`), cancellation or a failure. A second signal ends the
+        process.
 
-        Raises what the runnable raised that failed first, `LeaderElectionLost`, `CacheSyncTimeout`,
-        `ShutdownTimeout` when something does not end, `RuntimeError` the second time.
+        Raises the first error of a runnable, `LeaderElectionLost`, `CacheSyncTimeout`, `ShutdownTimeout` if a part does
+        not end, and `RuntimeError` on the second call.
         """
         if self._started:
             raise RuntimeError("the manager was started more than once")
@@ -168,7 +173,7 @@ class Manager:
         if self._failure is not None:
             raise self._failure
 
-    # ---- its life
+    # ---- life cycle
 
     async def _live(self, tasks: asyncio.TaskGroup) -> None:
         try:
@@ -181,7 +186,7 @@ class Manager:
             self._fail(error)
 
     async def _lead(self, tasks: asyncio.TaskGroup) -> None:
-        """Run the leader-elected group until cancelled. Only an end that is wanted may take its time."""
+        """Run the leader-elected group until cancelled. Only a requested end waits for the grace period."""
         group = self._groups[Group.LEADER_ELECTED]
         try:
             await group.start(tasks)
@@ -210,24 +215,24 @@ class Manager:
         self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        """The first failure is what `run` raises; it ends everything."""
+        """Stop everything and remember the first failure, which `run` raises."""
         if isinstance(error, ExceptionGroup):
             single = single_error(error)
             error = single if isinstance(single, Exception) else error
         if self._failure is None:
             self._failure = error
         else:
-            _log.error("while ending: %s", error)
+            _log.error("error during shutdown: %s", error)
         self._over.set()
 
-    # ---- its own parts
+    # ---- internal parts
 
     def _make_elector(self, client: Client) -> LeaderElector | None:
         config = self.options.leader_election
         if config is None:
             return None
-        # A request that hangs must leave time for another one before the lease has to be given up.
-        # Source: client-go tools/leaderelection/resourcelock/interface.go `NewFromKubeconfig` (1.36).
+        # A hanging request must leave time for another one before the renew deadline. Source: client-go
+        # tools/leaderelection/resourcelock/interface.go `NewFromKubeconfig` (1.36).
         client = client.with_defaults(request_timeout_s=config.renew_deadline_s / 2)
         lock = LeaseLock(client, config.namespace, config.name, self.options.clock)
         return LeaderElector(config, lock, metrics=LeaderElectionMetrics(self.registry))

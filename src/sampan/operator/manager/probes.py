@@ -1,6 +1,7 @@
-"""`Probes`: /healthz, /readyz and /metrics on a small listener of their own. It answers GET and HEAD, without TLS.
+"""`Probes`: /healthz, /readyz and /metrics on a small listener. It answers GET and HEAD, without TLS.
 
-Concurrency: `run` owns the listener; each connection is a task of it and serves one request.
+Concurrency: `run` owns the listener. Each connection is one task and serves one request.
+
 Source: controller-runtime pkg/healthz/healthz.go (0.24).
 """
 
@@ -19,11 +20,11 @@ _log = logging.getLogger("sampan.manager")
 _LIMITS: Final = HttpLimits(keep_alive=False)
 
 Check = Callable[[], Awaitable[None] | None]
-"""Returns when all is well, raises when not. It must not take long."""
+"""Returns if healthy, else raises. It must return quickly."""
 
 
 class Probes:
-    """Serves health, readiness and metrics. Every path of a check is also there alone: `/healthz/ping`."""
+    """Serves health, readiness and metrics. Each check also has its own path: `/healthz/ping`."""
 
     needs_leader_election = False
 
@@ -41,15 +42,19 @@ class Probes:
 
     @property
     def port(self) -> int:
-        """Where it listens, once it is ready."""
+        """Port of the listener, once it is ready."""
         return self._listener.port
 
     def add_healthz_check(self, name: str, check: Check) -> None:
-        """When it fails the process should be started anew. Raises `ValueError` for a name that is taken."""
+        """Add a liveness check: if it fails, the process should be restarted. Raises `ValueError` if the name is in
+        use.
+        """
         self._add("healthz", name, check)
 
     def add_readyz_check(self, name: str, check: Check) -> None:
-        """When it fails the process should get no requests. Raises `ValueError` for a name that is taken."""
+        """Add a readiness check: if it fails, the process should get no requests. Raises `ValueError` if the name is in
+        use.
+        """
         self._add("readyz", name, check)
 
     async def ready(self) -> None:
@@ -57,11 +62,11 @@ class Probes:
         await self._listener.ready()
 
     async def run(self) -> None:
-        """Serve until cancelled. Raises `OSError` when it cannot listen."""
+        """Serve until cancelled. Raises `OSError` if it cannot listen."""
         await self._listener.run()
 
     async def answer(self, request: Request) -> Answer:
-        """What the listener answers."""
+        """Return the response to a request."""
         if request.method not in ("GET", "HEAD"):
             return Answer(405, b"only GET\n")
         query = request.query

@@ -1,4 +1,4 @@
-"""`Runnable`: what a manager runs, and in which group.
+"""`Runnable`: a part of an operator, and its group.
 
 Source: controller-runtime pkg/manager/{manager,runnable_group}.go (0.24).
 """
@@ -10,37 +10,37 @@ from typing import Any, Protocol
 
 
 class Group(enum.IntEnum):
-    """The groups, in the order in which they start."""
+    """Groups, in the order in which they start."""
 
     HTTP_SERVERS = 0
-    """Probes and metrics: they answer while everything else still starts."""
+    """Probes and metrics, which answer while the other groups start."""
     WEBHOOKS = 1
-    """Before the caches: lists may need conversions."""
+    """Before the caches, because lists may need conversions."""
     CACHES = 2
     OTHERS = 3
-    """What every replica runs, leader or not."""
+    """Runnables of every replica, leader or not."""
     WARM_UP = 4
-    """What can be prepared before this replica leads."""
+    """Preparations that are possible before this replica leads."""
     LEADER_ELECTED = 5
 
 
 class Runnable(Protocol):
-    """Something that runs until it is cancelled. It may have more, all optional:
+    """Object that runs until cancelled. These members are optional:
 
-    - `needs_leader_election: bool`: whether only the leader runs it; what does not say so counts as True
-    - `async ready()`: returns when it is ready; the next group starts after that
-    - `async drain()`: ends what was begun and begins nothing more; then it is cancelled
+    - `needs_leader_election: bool`: only the leader runs it; the default is True
+    - `async ready()`: returns when it is ready; then the next group starts
+    - `async drain()`: finishes its work and starts none; then it is cancelled
     - `async warm_up()`, with `warms_up: bool` True: runs before this replica leads
     """
 
     async def run(self) -> None:
-        """Run until cancelled, or until nothing is left to do. What it raises ends the manager."""
+        """Run until cancelled, or until the work is done. An exception ends the manager."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A runnable as its group sees it."""
+    """Runnable as seen by its group."""
 
     name: str
     run: Callable[[], Awaitable[None]]
@@ -49,7 +49,7 @@ class Member:
 
 
 def member_of(runnable: Runnable | Callable[[], Awaitable[None]]) -> Member:
-    """The member that a runnable, or an asynchronous function, makes. Raises `TypeError`."""
+    """Return the member for a runnable or an asynchronous function. Raises `TypeError`."""
     run: Any = getattr(runnable, "run", runnable)
     if isinstance(runnable, type) or not callable(run):
         raise TypeError(f"{runnable!r} is neither an asynchronous function nor an object with a method `run`")
@@ -58,5 +58,5 @@ def member_of(runnable: Runnable | Callable[[], Awaitable[None]]) -> Member:
 
 
 def group_of(runnable: object) -> Group:
-    """Where a runnable belongs that was not told where."""
+    """Return the default group of a runnable."""
     return Group.LEADER_ELECTED if getattr(runnable, "needs_leader_election", True) else Group.OTHERS

@@ -1,7 +1,8 @@
-"""`RunnableGroup`: runnables that start and end together.
+"""`RunnableGroup`: runnables that start and stop together.
 
-Concurrency: each member is one task of the manager's task group. What a member raises does not end that group at once
-but is handed to the manager, which then ends everything in order.
+Concurrency: each member is one task of the manager's task group. An exception of a member does not end the task group;
+it is handed to the manager, which stops everything in order.
+
 Source: controller-runtime pkg/manager/runnable_group.go (0.24).
 """
 
@@ -14,17 +15,17 @@ from sampan.operator.manager.runnable import Group, Member
 _log = logging.getLogger("sampan.manager")
 
 _CANCEL_S = 5.0
-"""How long a cancelled member may take to end before it is cancelled again."""
+"""Time in which a cancelled member must end before it is cancelled again."""
 
 OnFailure = Callable[[Member, Exception], None]
 
 
 class ShutdownTimeout(TimeoutError):
-    """Something did not end in time, although it was cancelled."""
+    """A part did not end in time after its cancellation."""
 
 
 class RunnableGroup:
-    """Members that start and end together."""
+    """Members that start and stop together."""
 
     def __init__(self, group: Group, on_failure: OnFailure) -> None:
         self.group = group
@@ -39,9 +40,9 @@ class RunnableGroup:
         return len(self._members)
 
     def add(self, member: Member) -> None:
-        """One more member; it starts at once if the group has. Raises `RuntimeError` when the group has ended."""
+        """Add a member. It starts at once if the group has started. Raises `RuntimeError` if the group has stopped."""
         if self._stopped:
-            raise RuntimeError(f"{member.name} comes too late: the manager ends")
+            raise RuntimeError(f"{member.name} cannot be added: the manager is stopping")
         self._members.append(member)
         if self._parent is not None:
             self._start(self._parent, member)
@@ -58,7 +59,7 @@ class RunnableGroup:
     async def stop(self, deadline: float) -> None:
         """Drain all members until `deadline` (the loop's time), then cancel them and wait for their end.
 
-        Raises `ShutdownTimeout` for those that do not end then either.
+        Raises `ShutdownTimeout` for members that do not end.
         """
         self._stopped = True
         running = {task: member for task, member in self._tasks.items() if not task.done()}
@@ -83,7 +84,7 @@ class RunnableGroup:
                         drains.create_task(_drain(member.name, member.drain, task))
         except TimeoutError:
             names = ", ".join(member.name for task, member in running.items() if not task.done())
-            _log.warning("not ended in time, and cancelled: %s", names)
+            _log.warning("cancelled after the grace period: %s", names)
 
     def _start(self, parent: asyncio.TaskGroup, member: Member) -> None:
         task = parent.create_task(self._run(member), name=member.name)
@@ -94,16 +95,16 @@ class RunnableGroup:
         try:
             await member.run()
         except Exception as error:
-            _log.exception("%s failed", member.name)
+            _log.exception("runnable %s failed", member.name)
             self._on_failure(member, error)
 
 
 async def _drain(name: str, drain: Callable[[], Awaitable[None]], task: asyncio.Task[None]) -> None:
-    """Drain a member, as long as it runs at all."""
+    """Drain a member while it runs."""
     draining = asyncio.ensure_future(drain())
     try:
         await asyncio.wait({draining, task}, return_when=asyncio.FIRST_COMPLETED)
         if draining.done() and draining.exception() is not None:
-            _log.error("%s could not be drained", name, exc_info=draining.exception())
+            _log.error("cannot drain %s", name, exc_info=draining.exception())
     finally:
         draining.cancel()

@@ -1,4 +1,4 @@
-"""Signals: the first asks the operator to end, the second ends it.
+"""Signals: the first stops the operator gracefully, the second ends the process.
 
 Source: controller-runtime pkg/manager/signals/signal.go (0.24).
 """
@@ -19,18 +19,18 @@ _EXIT_CODE: Final = 1
 
 @contextmanager
 def stop_on_signals(stop: Callable[[], None], *, exit_hard: Callable[[int], None] = os._exit) -> Iterator[None]:
-    """While the block lasts SIGTERM and SIGINT call `stop`; a second one ends the process at once with code 1."""
+    """Call `stop` on SIGTERM and SIGINT inside the block. A second signal ends the process at once with code 1."""
     loop = asyncio.get_running_loop()
     seen = False
 
     def received(number: int) -> None:
         nonlocal seen
         if seen:
-            _log.warning("%s again: ending at once", signal.Signals(number).name)
+            _log.warning("received %s again: ending at once", signal.Signals(number).name)
             exit_hard(_EXIT_CODE)
             return
         seen = True
-        _log.info("%s: ending; a second signal ends at once", signal.Signals(number).name)
+        _log.info("received %s: shutting down; a second signal ends the process", signal.Signals(number).name)
         stop()
 
     for number in _SIGNALS:

@@ -1,4 +1,4 @@
-"""The number of tasks of a manager's event loop, counted when a registry is scraped."""
+"""Number of tasks on a manager's event loop, counted when the registry is scraped."""
 
 import asyncio
 from collections.abc import Iterator
@@ -8,17 +8,17 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 
 class TaskCollector:
-    """The gauge `asyncio_tasks`. A number that only grows tells of tasks that nobody ends."""
+    """Gauge `asyncio_tasks`. A growing number indicates tasks that never end."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         registry.register(self)
 
     def describe(self) -> list[Metric]:
-        """The family, empty."""
+        """Return the family, empty."""
         return [_family(0)]
 
     def collect(self) -> Iterator[Metric]:
-        """The family with the present number. Must be called on the event loop."""
+        """Yield the family with the present number. Must be called on the event loop."""
         yield _family(len(asyncio.all_tasks()))
 
 

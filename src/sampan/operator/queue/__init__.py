@@ -1,4 +1,4 @@
-"""The work queue and its rate limiters: which key is worked on next, and when a failed one may come again."""
+"""The work queue and its rate limiters: the order of keys, and the delays of failed ones."""
 
 from sampan.operator.queue.metrics import QueueMetrics, WorkQueueMetrics
 from sampan.operator.queue.rate_limiters import (

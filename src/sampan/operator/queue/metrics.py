@@ -1,6 +1,7 @@
-"""The metrics of work queues, with the names of client-go's.
+"""Metrics of work queues, with the names of client-go.
 
-A queue counts in plain attributes, as it works for every key; the registry's collector reads them when it is scraped.
+A queue counts in plain attributes, because it works for any key. The collector reads them when the registry is scraped.
+
 Source: controller-runtime pkg/internal/metrics/workqueue.go (0.24), client-go util/workqueue/metrics.go (1.36).
 """
 
@@ -14,7 +15,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 _BUCKETS_S = tuple(itertools.accumulate([1e-08] + [10.0] * 11, operator.mul))
-"""To the last digit as Kubernetes multiplies them: a bound is known by its text."""
+"""Bounds as Kubernetes computes them, to the last digit: Prometheus identifies a bound by its text."""
 _BOUNDS = (*(str(bound).removesuffix(".0") for bound in _BUCKETS_S), "+Inf")
 _PRIORITIES_MAX = 25
 _TOO_MANY_PRIORITIES = "exceeded_cardinality_limit"
@@ -22,7 +23,7 @@ _LABELS = ("name", "controller")
 
 
 class Durations:
-    """A histogram of seconds, from 10 ns to 1000 s."""
+    """Histogram of seconds, from 10 ns to 1000 s."""
 
     __slots__ = ("counts", "sum_s")
 
@@ -36,7 +37,7 @@ class Durations:
         self.sum_s += seconds
 
     def buckets(self) -> list[tuple[str, float]]:
-        """Cumulative counts, as Prometheus wants them."""
+        """Return the cumulative counts for Prometheus."""
         total = 0
         found: list[tuple[str, float]] = []
         for bound, count in zip(_BOUNDS, self.counts, strict=True):
@@ -46,16 +47,16 @@ class Durations:
 
 
 class QueueState(NamedTuple):
-    """What a queue is at the moment of a scrape."""
+    """State of a queue at the time of a scrape."""
 
     priorities: Iterable[int]
-    """The priority of each key that is due, also of those that wait for their own processing to end."""
+    """Priority of each due key, also of those that are being processed and due again."""
     running_s: Iterable[float]
-    """For each key that is being processed: for how long."""
+    """Processing time of each key so far."""
 
 
 class QueueMetrics:
-    """What one queue counts."""
+    """Counters of one queue."""
 
     __slots__ = ("adds", "latency", "name", "retries", "state", "work")
 
@@ -69,23 +70,23 @@ class QueueMetrics:
 
 
 class WorkQueueMetrics:
-    """The collector for all queues of one registry. Make one for a registry and give it to every queue."""
+    """Collector for all queues of one registry. Create one for a registry and pass it to every queue."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._queues: dict[str, QueueMetrics] = {}
         registry.register(self)
 
     def of(self, name: str) -> QueueMetrics:
-        """The metrics of the queue with a name; a later queue of the same name takes the place of the earlier."""
+        """Return the metrics of the queue with this name. A later queue of the same name replaces the earlier one."""
         metrics = self._queues[name] = QueueMetrics(name)
         return metrics
 
     def describe(self) -> list[Metric]:
-        """The families, empty."""
+        """Return the families, empty."""
         return list(_Families().all())
 
     def collect(self) -> Iterator[Metric]:
-        """The families with the present figures of every queue."""
+        """Yield the families with the present values of every queue."""
         families = _Families()
         for metrics in self._queues.values():
             families.add(metrics)
@@ -93,7 +94,7 @@ class WorkQueueMetrics:
 
 
 class _Families:
-    """The metric families of one scrape."""
+    """Metric families of one scrape."""
 
     def __init__(self) -> None:
         self.depth = GaugeMetricFamily(
@@ -115,11 +116,11 @@ class _Families:
         )
 
     def all(self) -> tuple[Metric, ...]:
-        """Every family."""
+        """Return every family."""
         return self.depth, self.adds, self.retries, self.latency, self.work, self.unfinished, self.longest
 
     def add(self, metrics: QueueMetrics) -> None:
-        """Take a queue's figures in."""
+        """Add the values of a queue."""
         labels = (metrics.name, metrics.name)
         priorities, running = metrics.state()
         running_s = list(running)
@@ -134,7 +135,9 @@ class _Families:
 
 
 def _depths(priorities: Iterable[int]) -> dict[str, int]:
-    """How many keys each priority has; beyond 25 priorities all go under one name. Priority 0 is always told."""
+    """Return the number of keys of each priority. Beyond 25 priorities all share one name. Priority 0 is always
+    present.
+    """
     counts: dict[int, int] = {0: 0}
     for priority in priorities:
         counts[priority] = counts.get(priority, 0) + 1

@@ -1,19 +1,19 @@
-"""`WorkQueue`: the keys that want work, each once, handed to one worker at a time.
+"""`WorkQueue`: a set of keys to process; each key goes to one worker at a time.
 
-Concurrency: everything happens on one event loop; no method but `get` and `shut_down_with_drain` waits, so each is
+Concurrency: everything happens on one event loop. Only `get` and `shut_down_with_drain` wait; the other methods are
 atomic. The queue owns no task, only one timer for the earliest delayed key. It is bounded by the number of distinct
-keys: adding what is already there only merges.
+keys: adding a queued key only merges.
 
-A key is in one of these states:
+A key has one of these states:
 
-    waiting     for its time (`add_after`, `add_rate_limited`)
+    waiting     until its delay has passed (`add_after`, `add_rate_limited`)
     due         in the lane of its priority, first in first out
     processing  handed out by `get`, until `done`
-    dirty       processing, and due again: it enters its lane when `done` is called
+    dirty       processing, and due again: `done` puts it into its lane
 
-Guarantees: a key is never handed to two workers at once, and an `add` is always followed by a `get` of the key that
-begins after it. When keys merge, the highest priority and the earliest time win; a key whose priority rises goes to
-the end of its new lane.
+Guarantees: a key is never handed to two workers at once. Every `add` is followed by a `get` of the key that starts
+after it. When keys merge, the highest priority and the earliest time win. A key whose priority rises goes to the end of
+its new lane.
 
 Source: client-go util/workqueue/{queue,delaying_queue}.go (1.36), controller-runtime
 pkg/controller/priorityqueue/priorityqueue.go (0.24).
@@ -32,13 +32,13 @@ from sampan.operator.queue.rate_limiters import ItemExponentialFailureRateLimite
 K = TypeVar("K", bound=Hashable)
 
 LOW_PRIORITY: Final = -100
-"""The priority of keys of the initial list and of resyncs: what has just changed goes first."""
+"""Priority of keys of the initial list and of resyncs: recent changes go first."""
 _STALE_TIMERS_MIN: Final = 64
 _EMPTY_LANES_MAX: Final = 8
 
 
 class QueueShutDown(Exception):
-    """The queue gives out no more keys: the worker is to end."""
+    """The queue returns no more keys: the worker must end."""
 
 
 class _Item(Generic[K]):
@@ -50,12 +50,12 @@ class _Item(Generic[K]):
         self.key = key
         self.priority = priority
         self.ready_at: float | None = None
-        """The loop's time when it becomes due; None: it is."""
+        """Time in the loop's clock when the key becomes due; None if it is due."""
         self.due_since = 0.0
 
 
 class WorkQueue(Generic[K]):
-    """A deduplicating, fair queue with delays, priorities and rate limits. To be made on the loop that uses it.
+    """Deduplicating, fair queue with delays, priorities and rate limits. Create it on the loop that uses it.
 
     A worker's loop:
 
@@ -97,23 +97,23 @@ class WorkQueue(Generic[K]):
         self._draining: asyncio.Event | None = None
 
     def __len__(self) -> int:
-        """How many keys could be handed out now."""
+        """Return the number of keys that are due now."""
         return self._size
 
     @property
     def shutting_down(self) -> bool:
-        """Whether nothing more can be added."""
+        """The queue accepts no more keys."""
         return self._shutting_down
 
     @property
     def processing(self) -> frozenset[K]:
-        """The keys that workers have."""
+        """Keys that workers are processing."""
         return frozenset(self._processing)
 
     # ---- adding
 
     def add(self, key: K, *, priority: int = 0) -> None:
-        """The key wants work, now. While it is being worked on, it is handed out again when that is done."""
+        """Queue a key now. If it is being processed, it is handed out again afterwards."""
         if self._shutting_down:
             return
         item = self._items.get(key)
@@ -128,7 +128,7 @@ class WorkQueue(Generic[K]):
             self._make_due(item)
 
     def add_after(self, key: K, delay_s: float, *, priority: int = 0) -> None:
-        """The key wants work in `delay_s` seconds, or earlier if something else says so. Delays ≤ 0 are none."""
+        """Queue a key in `delay_s` seconds, or earlier if another call requests it. Delays ≤ 0 mean now."""
         if delay_s <= 0:
             self.add(key, priority=priority)
             return
@@ -152,7 +152,7 @@ class WorkQueue(Generic[K]):
         self._set_timer()
 
     def add_rate_limited(self, key: K, *, priority: int = 0) -> float | None:
-        """Add a key that has failed, after the delay that the rate limiter asks for.
+        """Queue a failed key after the delay of the rate limiter.
 
         Return the delay in seconds; None if the queue is shutting down and the key was not added.
         """
@@ -163,17 +163,17 @@ class WorkQueue(Generic[K]):
         return delay_s
 
     def forget(self, key: K) -> None:
-        """The key is done with, well or for good: its next failure is its first. It stays in the queue if it is."""
+        """Reset the rate limiter for a key after success or permanent failure. The key stays in the queue."""
         self._rate_limiter.forget(key)
 
     def num_requeues(self, key: K) -> int:
-        """How often the key has been added rate-limited since it was last forgotten."""
+        """Return how often the key was added rate-limited since it was last forgotten."""
         return self._rate_limiter.num_requeues(key)
 
     # ---- taking
 
     async def get(self) -> K:
-        """The next key: of the highest priority that which has been due longest. `done` must follow.
+        """Wait for the next key: of the highest priority, the one that was due first. `done` must follow.
 
         Raises `QueueShutDown`. Cancellation loses no key.
         """
@@ -182,7 +182,7 @@ class WorkQueue(Generic[K]):
         return (await self.get_with_priority())[0]
 
     async def get_with_priority(self) -> tuple[K, int]:
-        """As `get`, with the priority that the key had, which a retry should have again."""
+        """Return the next key and its priority, which a retry should have again."""
         while not self._size:
             if self._shutting_down:
                 raise QueueShutDown(self.name)
@@ -194,12 +194,12 @@ class WorkQueue(Generic[K]):
                 if getter in self._getters:
                     self._getters.remove(getter)
                 elif self._size:
-                    self._wake_one()  # It was woken for a key that it now leaves to another.
+                    self._wake_one()  # It was woken for a key that another worker must take.
                 raise
         return self._take()
 
     def done(self, key: K) -> None:
-        """The worker has finished with the key, however it went."""
+        """Record that the worker has finished with the key, with or without success."""
         started = self._processing.pop(key, None)
         if started is None:
             return
@@ -213,7 +213,7 @@ class WorkQueue(Generic[K]):
     # ---- ending
 
     def shut_down(self) -> None:
-        """Take in and give out nothing more; what is still in the queue is dropped. Ends a drain, too."""
+        """Accept and hand out no more keys, and drop the queued ones. Ends a drain, too."""
         self._shutting_down = True
         self._drop_waiting()
         self._items.clear()
@@ -225,9 +225,9 @@ class WorkQueue(Generic[K]):
             self._draining.set()
 
     async def shut_down_with_drain(self) -> None:
-        """Take in nothing more, and wait until all that is due has been handed out and finished.
+        """Accept no more keys, and wait until all due keys are handed out and finished.
 
-        Keys that became dirty before the drain began are handed out once more. Delayed keys are dropped.
+        Keys that became dirty before the drain started are handed out once more. Delayed keys are dropped.
         """
         self._shutting_down = True
         self._drop_waiting()
@@ -314,8 +314,8 @@ class WorkQueue(Generic[K]):
         self._timer_at = ready_at
 
     def _promote(self) -> None:
-        """The earliest delayed key is due, and perhaps more."""
-        # Loops call timers up to one tick of their clocks early.
+        """Move all keys whose delay has passed to their lanes."""
+        # Event loops call timers up to one tick of their clock early.
         due_at = max(self._loop.time(), self._timer_at)
         self._timer = None
         while self._delayed and self._delayed[0][0] <= due_at:
@@ -326,11 +326,11 @@ class WorkQueue(Generic[K]):
         self._set_timer()
 
     def _is_stale(self, entry: tuple[float, int, _Item[K]]) -> bool:
-        """Whether the key has meanwhile become due some other way, or got an earlier time."""
+        """Return True if the key has become due in another way, or got an earlier time."""
         return entry[2].ready_at != entry[0]
 
     def _drop_stale_timers(self) -> None:
-        """Keep the heap in proportion to what waits: a key with a long delay may become due by events many times."""
+        """Limit the size of the heap: events may make a key with a long delay due many times."""
         if len(self._delayed) > 2 * self._waiting + _STALE_TIMERS_MIN:
             self._delayed = [entry for entry in self._delayed if not self._is_stale(entry)]
             heapify(self._delayed)

@@ -1,4 +1,4 @@
-"""The webhook server of an operator: admission (mutating, validating) and conversion, with certificates of its own.
+"""The webhook server of an operator: admission (mutating, validating) and conversion, with managed certificates.
 
     async with connect() as client:
         manager = Manager(client)
@@ -9,7 +9,7 @@
 
         await manager.run(handle_signals=True)
 
-It is not part of `sampan.operator` itself, because certificates need a library that takes long to import.
+It is not part of `sampan.operator`, because certificates need a library that takes long to import.
 """
 
 from sampan.operator.webhook.admission import (

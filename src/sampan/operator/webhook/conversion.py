@@ -1,4 +1,4 @@
-"""Conversion of a kind's objects between its versions, through one of them: the hub.
+"""Conversion of a kind's objects between its versions, through one of them, the hub.
 
     networks = webhooks.conversion(NetworkV2)
 
@@ -30,14 +30,14 @@ _CHANGEABLE = ("labels", "annotations")
 
 
 class ConversionError(ValueError):
-    """An object cannot be converted; the text is for the client."""
+    """The object cannot be converted; the text is for the client."""
 
 
 class HubConversion(Generic[H]):
-    """The versions of one kind, all declared classes, and how each becomes the hub's and comes from it."""
+    """The versions of one kind, all declared classes, with the functions from and to the hub."""
 
     def __init__(self, hub: type[H]) -> None:
-        """Raises `TypeError` when the class was not declared."""
+        """Raises `TypeError` for an undeclared class."""
         self._hub: ObjectType[Any] = object_type(hub)
         self._types = {self._hub.info.api_version: self._hub}
         self._up: dict[str, Convert] = {}
@@ -45,24 +45,24 @@ class HubConversion(Generic[H]):
 
     @property
     def group_kind(self) -> GroupKind:
-        """Which kind it is."""
+        """Group and kind."""
         return self._hub.info.gvk.group_kind
 
     @property
     def crd_name(self) -> str:
-        """The name of the kind's CustomResourceDefinition."""
+        """Name of the kind's CustomResourceDefinition."""
         return str(self._hub.info.gvr.group_resource)
 
     def to_hub(self, spoke: type[S]) -> Callable[[Callable[[S], H | Awaitable[H]]], Callable[[S], H | Awaitable[H]]]:
-        """Decorates the function that makes the hub's version of a spoke's. Raises `TypeError`, `ValueError`."""
+        """Decorate the function that converts a spoke to the hub. Raises `TypeError`, `ValueError`."""
         return self._register(self._up, spoke)
 
     def from_hub(self, spoke: type[S]) -> Callable[[Callable[[H], S | Awaitable[S]]], Callable[[H], S | Awaitable[S]]]:
-        """Decorates the function that makes a spoke's version of the hub's. Raises `TypeError`, `ValueError`."""
+        """Decorate the function that converts the hub to a spoke. Raises `TypeError`, `ValueError`."""
         return self._register(self._down, spoke)
 
     def check(self) -> None:
-        """Whether each spoke has both of its functions. Raises `TypeError`, which names those that are missing."""
+        """Check that each spoke has both functions. Raises `TypeError`, which names the missing ones."""
         spokes = set(self._types) - {self._hub.info.api_version}
         missing = [f"to_hub({version})" for version in sorted(spokes - set(self._up))]
         missing += [f"from_hub({version})" for version in sorted(spokes - set(self._down))]
@@ -70,7 +70,7 @@ class HubConversion(Generic[H]):
             raise TypeError(f"the conversion of {self.group_kind} lacks {', '.join(missing) or 'a second version'}")
 
     async def convert(self, obj: Object, api_version: str) -> Object:
-        """The object in another version. Raises `ConversionError`, and what the functions raise."""
+        """Return the object in another version. Raises `ConversionError`, and errors of the functions."""
         given = obj.get("apiVersion", "")
         if given == api_version:
             return obj
@@ -100,7 +100,7 @@ class HubConversion(Generic[H]):
         if typed.info.gvk.group_kind != self.group_kind or version == self._hub.info.api_version:
             raise ValueError(f"{typed.info.gvk} is not another version of {self._hub.info.gvk}")
         if version in functions:
-            raise ValueError(f"there is a function for {typed.info.gvk} already")
+            raise ValueError(f"{typed.info.gvk} already has a function")
 
         def register(convert: Convert) -> Convert:
             self._types[version] = typed
@@ -111,7 +111,7 @@ class HubConversion(Generic[H]):
 
 
 def _metadata(before: Object, given: Object) -> Object:
-    """That of the original; a function that has made metadata of its own says labels and annotations."""
+    """Return the metadata of the original, with labels and annotations of the function, if it changed them."""
     if not given:
         return before
     kept = {name: value for name, value in before.items() if name not in _CHANGEABLE}

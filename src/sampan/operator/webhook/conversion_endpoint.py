@@ -1,4 +1,4 @@
-"""`ConversionEndpoint`: /convert, where API servers have objects of all kinds converted. v1 and v1beta1.
+"""`ConversionEndpoint`: /convert, which API servers call to convert objects of all kinds. v1 and v1beta1.
 
 Source: controller-runtime pkg/webhook/conversion/conversion.go (0.24).
 """
@@ -24,10 +24,10 @@ PATH: Final = "/convert"
 API_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
 KIND: Final = "ConversionReview"
 BODY_BYTES_MAX: Final = 256 << 20
-"""A list is converted in one review, however long it is."""
+"""A list is converted in one review of any length."""
 
 _SLICE: Final = 64
-"""Objects that are converted before other tasks have their turn."""
+"""Number of objects that are converted before other tasks may run."""
 
 
 class _Request(msgspec.Struct, rename={"desired_api_version": "desiredAPIVersion"}):
@@ -46,7 +46,7 @@ _decoder = msgspec.json.Decoder(_Review)
 
 
 class ConversionEndpoint:
-    """Converts the objects of all kinds that were registered. `on_panic` is called for what tells of a bug."""
+    """Converts the objects of all registered kinds. `on_panic` is called for exceptions that indicate a bug."""
 
     body_bytes_max = BODY_BYTES_MAX
 
@@ -56,17 +56,17 @@ class ConversionEndpoint:
 
     @property
     def conversions(self) -> Sequence[HubConversion[Any]]:
-        """All that were registered."""
+        """All registered conversions."""
         return tuple(self._kinds.values())
 
     def add(self, conversion: HubConversion[Any]) -> None:
-        """Convert one more kind. Raises `ValueError` for one that is there already."""
+        """Add the conversion of a kind. Raises `ValueError` if it has one."""
         if conversion.group_kind in self._kinds:
-            raise ValueError(f"there is a conversion of {conversion.group_kind} already")
+            raise ValueError(f"{conversion.group_kind} already has a conversion")
         self._kinds[conversion.group_kind] = conversion
 
     async def answer(self, body: bytes) -> EndpointAnswer:
-        """See `Endpoint.answer`. One object that cannot be converted fails them all."""
+        """See `Endpoint.answer`. If one object cannot be converted, the whole review fails."""
         try:
             review = _decoder.decode(body)
         except UNREADABLE as error:
@@ -82,7 +82,7 @@ class ConversionEndpoint:
             response["result"] = _failure(str(error))
         except Exception as error:
             self._on_panic()
-            _log.exception("a conversion failed", extra={"uid": review.request.uid})
+            _log.exception("conversion failed", extra={"uid": review.request.uid})
             response["result"] = _failure(f"the conversion failed with {type(error).__name__}; its log says more")
         return EndpointAnswer(200, json.encode({"kind": KIND, "apiVersion": review.api_version, "response": response}))
 

@@ -1,4 +1,4 @@
-"""`Endpoint`: what answers at one path of the webhook server, whatever is spoken there."""
+"""`Endpoint`: handles one path of the webhook server."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,7 +6,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class EndpointAnswer:
-    """An HTTP code and a JSON body."""
+    """HTTP code and JSON body."""
 
     code: int
     body: bytes
@@ -17,9 +17,9 @@ class Endpoint(Protocol):
 
     @property
     def body_bytes_max(self) -> int:
-        """The longest body that is read."""
+        """Limit of the body size."""
         ...
 
     async def answer(self, body: bytes) -> EndpointAnswer:
-        """The answer to a review. What it raises is logged and answered with 500."""
+        """Return the response to a review. An exception is logged and answered with 500."""
         ...

@@ -1,4 +1,4 @@
-"""`Hook`: what an API server must know of a webhook to ask it, and the configurations that tell it so.
+"""`Hook`: one webhook, and the configurations that register it with API servers.
 
 Source: k8s.io/api admissionregistration/v1 types.go (1.36); controller-runtime pkg/builder/webhook.go (0.24).
 """
@@ -17,31 +17,31 @@ API_VERSION: Final = f"{GROUP}/v1"
 
 
 class HookKind(enum.Enum):
-    """What a webhook may do; the value is the kind of its configuration."""
+    """Kind of a webhook; the value is the kind of its configuration."""
 
     MUTATING = "MutatingWebhookConfiguration"
     VALIDATING = "ValidatingWebhookConfiguration"
 
     @property
     def verb(self) -> str:
-        """As paths and names have it."""
+        """Verb in paths and names."""
         return "mutate" if self is HookKind.MUTATING else "validate"
 
     @property
     def info(self) -> ResourceInfo:
-        """The resource of its configurations."""
+        """Resource of its configurations."""
         return ResourceInfo(GroupVersionResource(GROUP, "v1", f"{self.value.lower()}s"), self.value, namespaced=False)
 
 
 class HookOptions(TypedDict, total=False):
-    """What a registration may say besides the type; it goes into the configuration as it is."""
+    """Options of a registration, which go into the configuration unchanged."""
 
     operations: Sequence[Operation]
-    """CREATE and UPDATE, if it does not say; for a `Validator` with `on_delete` DELETE too."""
+    """CREATE and UPDATE by default; also DELETE for a `Validator` with `on_delete`."""
     subresources: Sequence[str]
-    """`status`, `*` …: besides the object itself."""
+    """`status`, `*`, …: in addition to the object itself."""
     failure_policy: str
-    """`Fail` (the default): what cannot be asked is refused; `Ignore`: it passes."""
+    """`Fail` (the default) refuses requests if the webhook is unreachable; `Ignore` lets them pass."""
     side_effects: str
     """`None` (the default), or `NoneOnDryRun`."""
     match_policy: str
@@ -51,9 +51,9 @@ class HookOptions(TypedDict, total=False):
     match_conditions: Sequence[Mapping[str, str]]
     """CEL: `{"name": …, "expression": …}`."""
     reinvocation_policy: str
-    """`IfNeeded`: ask a mutating webhook again when others have changed the object after it."""
+    """`IfNeeded`: call a mutating webhook again if a later one has changed the object."""
     name: str
-    """Of the webhook in its configuration, with at least three parts."""
+    """Name of the webhook in its configuration, with at least three parts."""
     path: str
 
 
@@ -67,18 +67,18 @@ class Hook:
 
     @property
     def path(self) -> str:
-        """Where it is served."""
+        """Path of the webhook."""
         return self.options.get("path") or path_of(self.kind, self.info.gvk)
 
     @property
     def name(self) -> str:
-        """Its name in the configuration."""
+        """Name in the configuration."""
         gvk = self.info.gvk
         default = f"{self.kind.verb}.{gvk.kind.lower()}.{gvk.version}.{gvk.group or 'core'}"
         return self.options.get("name") or default
 
     def entry(self, client_config: Object) -> Object:
-        """The webhook as its configuration has it."""
+        """Return the webhook's entry in its configuration."""
         options = self.options
         gvr = self.info.gvr
         resources = [gvr.resource, *(f"{gvr.resource}/{name}" for name in options.get("subresources", ()))]
@@ -115,14 +115,16 @@ _OPTIONAL: Final = {
 
 
 def path_of(kind: HookKind, gvk: GroupVersionKind) -> str:
-    """The path as controller-runtime generates it: `/mutate-apps-v1-deployment`, `/validate--v1-pod`."""
+    """Return the path in controller-runtime's format: `/mutate-apps-v1-deployment`, `/validate--v1-pod`."""
     return f"/{kind.verb}-{gvk.group.replace('.', '-')}-{gvk.version}-{gvk.kind.lower()}"
 
 
 def configuration_of(
     kind: HookKind, name: str, hooks: Sequence[Hook], client_config: Callable[[str], Object]
 ) -> Object | None:
-    """The configuration of all webhooks of a kind; None when there are none. `client_config` is asked by path."""
+    """Return the configuration of all webhooks of a kind; None if there are none. `client_config` is called with each
+    path.
+    """
     entries = [hook.entry(client_config(hook.path)) for hook in hooks if hook.kind is kind]
     if not entries:
         return None

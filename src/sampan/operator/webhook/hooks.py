@@ -1,4 +1,4 @@
-"""`Hooks`: what was registered to answer for which resource."""
+"""`Hooks`: the registered handlers of each resource."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ T = TypeVar("T")
 Fn = TypeVar("Fn")
 
 Resource = ResourceInfo | ObjectType[Any] | type[Any]
-"""What a webhook is for: a declared class, an `ObjectType`, or a `ResourceInfo`, whose objects are dicts."""
+"""Resource of a webhook: a declared class, an `ObjectType`, or a `ResourceInfo`, whose objects are dicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,35 +31,35 @@ class _Registered:
     handlers: tuple[Handler, ...]
 
     def joined_by(self, hook: Hook, handler: Handler) -> "_Registered":
-        """A further handler for the same; operations add up. Raises `ValueError` when they want something else."""
+        """Add a handler for the same webhook; operations add up. Raises `ValueError` if the options differ."""
         mine, others = dict(self.hook.options), dict(hook.options)
         operations = [*cast(list[Operation], mine.pop("operations")), *cast(list[Operation], others.pop("operations"))]
         if (self.hook.kind, self.hook.info, mine) != (hook.kind, hook.info, others):
-            raise ValueError(f"something else is registered at {hook.path} already: give it another path and name")
+            raise ValueError(f"{hook.path} is in use by a webhook with other options: use another path and name")
         options = cast(HookOptions, {**mine, "operations": tuple(dict.fromkeys(operations))})
         return _Registered(Hook(hook.kind, hook.info, options), (*self.handlers, handler))
 
 
 class Hooks:
-    """Collects handlers. Several for the same resource are asked one after the other."""
+    """Collects handlers. Several handlers of the same resource run one after the other."""
 
     def __init__(self) -> None:
         self._registered: dict[str, _Registered] = {}
 
     @property
     def hooks(self) -> list[Hook]:
-        """All of them, in the order in which they came."""
+        """All webhooks, in the order of registration."""
         return [registered.hook for registered in self._registered.values()]
 
     def handler(self, path: str) -> Handler:
-        """What answers at a path."""
+        """Return the handler of a path."""
         handlers = self._registered[path].handlers
         return handlers[0] if len(handlers) == 1 else one_after_the_other(*handlers)
 
     def mutating(self, what: Resource, **options: Unpack[HookOptions]) -> Callable[[Fn], Fn]:
-        """Decorates what fills objects in: a function of the object, or a `Defaulter` (class or object).
+        """Decorate a function of the object, or a `Defaulter` (class or object), that completes objects.
 
-        It changes the object in place or gives another. Raises `ValueError` for a path that is taken.
+        It changes the object in place or returns another. Raises `ValueError` if the path is in use.
         """
 
         def register(default: Fn) -> Fn:
@@ -69,9 +69,9 @@ class Hooks:
         return register
 
     def validating(self, what: Resource, **options: Unpack[HookOptions]) -> Callable[[Fn], Fn]:
-        """Decorates what checks objects: a `Validator` (class or object), or a function of the new and the old object.
+        """Decorate a `Validator` (class or object), or a function of the new and the old object, that checks objects.
 
-        The old one is None at a creation. Raises `ValueError` for a path that is taken.
+        The old one is None for a create. Raises `ValueError` if the path is in use.
         """
 
         def register(check: Fn) -> Fn:
@@ -88,7 +88,7 @@ class Hooks:
         defaulter: Defaulter[T] | Callable[[T], Awaitable[T | None] | T | None],
         **options: Unpack[HookOptions],
     ) -> None:
-        """The same for a `Defaulter` or function at hand. Raises `ValueError` for a path that is taken."""
+        """Register a `Defaulter` or function without a decorator. Raises `ValueError` if the path is in use."""
         typed = declared_type(what)
         default = defaulter if callable(defaulter) else defaulter.default
         options.setdefault("operations", (Operation.CREATE, Operation.UPDATE))
@@ -97,7 +97,7 @@ class Hooks:
     def register_validator(
         self, what: type[T] | ObjectType[T] | ResourceInfo, validator: Validator[T], **options: Unpack[HookOptions]
     ) -> None:
-        """The same for a `Validator` at hand. Raises `ValueError` for a path that is taken."""
+        """Register a `Validator` without a decorator. Raises `ValueError` if the path is in use."""
         typed = declared_type(what)
         operations = [Operation.CREATE, Operation.UPDATE]
         if type(validator).on_delete is not Validator.on_delete:
@@ -106,7 +106,7 @@ class Hooks:
         self.register(HookKind.VALIDATING, typed.info, validating_handler(typed, validator), **options)
 
     def register(self, kind: HookKind, info: ResourceInfo, handler: Handler, **options: Unpack[HookOptions]) -> None:
-        """Have a raw handler asked, which sees reviews as they come. Raises `ValueError` for a path that is taken."""
+        """Register a raw handler, which gets unconverted requests. Raises `ValueError` if the path is in use."""
         options.setdefault("operations", (Operation.CREATE, Operation.UPDATE))
         hook = Hook(kind, info, options)
         present = self._registered.get(hook.path)

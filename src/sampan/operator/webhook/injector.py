@@ -1,7 +1,7 @@
-"""`CaBundleInjector`: keeps caBundles as they have to be.
+"""`CaBundleInjector`: keeps caBundles up to date.
 
-Concurrency: `run` owns two tasks for each target: an informer of the one object, and a loop that looks at the object
-when it or the certificates have changed. Errors are logged and waited out, each target for itself.
+Concurrency: `run` owns two tasks for each target: an informer of the object, and a loop that checks the object after
+changes of it or of the certificates. Errors are logged and retried, separately for each target.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from sampan.client.patch import ApplyPatch, Patch
 from sampan.client.resource_client import ResourceClient
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.webhook.certificates import CertificateSource
+from sampan.operator.webhook.change_handler import changes
 from sampan.operator.webhook.targets import InjectionTarget
-from sampan.operator.webhook.wake import changes
 from sampan.resource import Object
 
 _log = logging.getLogger("sampan.webhook")
@@ -29,7 +29,7 @@ FIELD_MANAGER: Final = "sampan-webhook"
 
 
 class CaBundleInjector:
-    """Writes the bundle of `source` into all targets, again whenever one of them or the bundle has changed."""
+    """Writes the bundle of `source` into all targets, again after each change of a target or the bundle."""
 
     def __init__(self, client: Client, source: CertificateSource, targets: Sequence[InjectionTarget]) -> None:
         self._source = source
@@ -43,13 +43,13 @@ class CaBundleInjector:
                 tasks.create_task(keeper.run(), name=f"caBundle of {keeper.target.name}")
 
     async def settled(self) -> None:
-        """Wait until each target has been looked at once, with whatever success."""
+        """Wait until each target was checked once, with or without success."""
         for keeper in self._keepers:
             await keeper.looked.wait()
 
 
 class _Keeper:
-    """Keeps one target."""
+    """Keeps one target up to date."""
 
     def __init__(self, client: Client, source: CertificateSource, target: InjectionTarget) -> None:
         self.target = target
@@ -70,7 +70,7 @@ class _Keeper:
                 try:
                     await self._look()
                 except (ClientError, OSError, ValueError) as error:
-                    _log.warning("the caBundle of %s cannot be kept: %s", self.target.name, error)
+                    _log.warning("cannot update the caBundle of %s: %s", self.target.name, error)
                     self.looked.set()
                     await asyncio.sleep(next(delays))
                     continue
@@ -79,8 +79,9 @@ class _Keeper:
                 await self._changed.wait()
 
     async def _look(self) -> None:
-        """Patch what differs. Before that the certificates are looked at anew: a replica that has not yet heard of a
-        rotation would otherwise put the old bundle in the new one's place."""
+        """Patch the difference. Check the certificates first: a replica that has not noticed a rotation would otherwise
+        replace the new bundle with the old one.
+        """
         obj = await self._present()
         if self._patch(obj) is None:
             return
@@ -93,7 +94,7 @@ class _Keeper:
             await self._resource.patch(self.target.name, patch, WriteOptions(field_manager=FIELD_MANAGER, force=force))
         except NotFound:
             return  # Deleted meanwhile; it is looked at again when it comes back.
-        _log.info("caBundle of %s %s injected", self.target.info.kind, self.target.name)
+        _log.info("injected the caBundle of %s %s", self.target.info.kind, self.target.name)
 
     def _patch(self, obj: Object | None) -> Patch | None:
         bundle = base64.b64encode(self._source.material.ca_bundle).decode()

@@ -1,4 +1,4 @@
-"""The metrics of webhooks, with the names of controller-runtime's.
+"""Metrics of webhooks, with the names of controller-runtime.
 
 Source: controller-runtime pkg/webhook/{internal,admission,conversion}/metrics (0.24).
 """
@@ -15,7 +15,7 @@ _LIKELY_CODES: Final = ("200", "500")
 
 
 class WebhookMetrics:
-    """The families of one registry."""
+    """Metric families of one registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._total = Counter(
@@ -49,7 +49,7 @@ class WebhookMetrics:
         )
 
     def prepare(self, path: str) -> None:
-        """Show a webhook before its first request."""
+        """Create the metrics of a webhook before its first request."""
         self._in_flight.labels(path)
         self._latency.labels(path)
         for code in _LIKELY_CODES:
@@ -57,7 +57,7 @@ class WebhookMetrics:
 
     @contextmanager
     def request(self, path: str) -> Iterator[None]:
-        """Around the answering of a request."""
+        """Measure a request."""
         begin = perf_counter()
         with self._in_flight.labels(path).track_inprogress():
             try:
@@ -66,5 +66,5 @@ class WebhookMetrics:
                 self._latency.labels(path).observe(perf_counter() - begin)
 
     def answered(self, path: str, code: int) -> None:
-        """Count an answer."""
+        """Count a response."""
         self._total.labels(path, str(code)).inc()

@@ -1,4 +1,4 @@
-"""`WebhookServer`: asked by API servers to fill objects in, to check them, and to convert them between versions.
+"""`WebhookServer`: completes, checks and converts objects for API servers.
 
     webhooks = WebhookServer(manager, SecretStore(client, "net", "net-webhook"), WebhookOptions(service=…))
 
@@ -42,7 +42,7 @@ H = TypeVar("H")
 _JSON: Final = "application/json"
 _UNKNOWN_BODY_BYTES_MAX: Final = 1 << 20
 _READING_S: Final = 5.0
-"""What a request may take besides its answering."""
+"""Time to receive a request, in addition to its processing."""
 
 
 class WebhookServer(Hooks):
@@ -56,7 +56,7 @@ class WebhookServer(Hooks):
         certificates: CertificateStore | CertificateSource,
         options: WebhookOptions = WebhookOptions(),
     ) -> None:
-        """In a `CertificateStore` certificates of its own are kept; a `CertificateSource` has them from elsewhere."""
+        """A `CertificateStore` keeps certificates that this server issues; a `CertificateSource` supplies others."""
         super().__init__()
         self.options = options
         self._client = manager.client.direct
@@ -66,7 +66,7 @@ class WebhookServer(Hooks):
             if isinstance(certificates, CertificateSource)
             else IssuedCertificates(certificates, options.hosts, self._clock, options.terms)
         )
-        """What is shown."""
+        """Source of the serving certificate."""
         self._metrics = WebhookMetrics(manager.registry)
         self._conversions = ConversionEndpoint(self._metrics.conversion_panics.inc)
         self._authenticators: dict[str, Authenticate] = {}
@@ -81,18 +81,18 @@ class WebhookServer(Hooks):
         return "webhook server"
 
     def conversion(self, hub: type[H]) -> HubConversion[H]:
-        """Convert the objects of a kind through this version of it; the functions are given to the result.
+        """Convert the objects of a kind through this version of it. Register the functions with the result.
 
-        Raises `TypeError` when the class was not declared, `ValueError` for the second hub of a kind.
+        Raises `TypeError` for an undeclared class, `ValueError` for a second hub of a kind.
         """
         made = HubConversion(hub)
         self._conversions.add(made)
         return made
 
     def authenticating(self, path: str = "/authenticate") -> Callable[[A], A]:
-        """Decorates the function that says whose a token is (TokenReview). Raises `ValueError` for a taken path."""
+        """Decorate the function that authenticates tokens (TokenReview). Raises `ValueError` if the path is in use."""
         if path in self._authenticators:
-            raise ValueError(f"something else is registered at {path} already")
+            raise ValueError(f"{path} is already in use")
 
         def register(authenticate: A) -> A:
             self._authenticators[path] = authenticate
@@ -102,31 +102,32 @@ class WebhookServer(Hooks):
 
     @property
     def port(self) -> int:
-        """Where it listens, once it is ready."""
+        """Listening port, once it is ready."""
         return self.options.port if self._listener is None else self._listener.port
 
     @property
     def disabled(self) -> bool:
-        """Whether it was told to serve nothing."""
+        """The server is configured to serve nothing."""
         return self.options.port == DISABLED
 
     def check(self) -> None:
-        """For probes. Raises `RuntimeError` when it does not serve, or its certificate has ended."""
+        """Check for probes. Raises `RuntimeError` if it does not serve, or its certificate has expired."""
         if self.disabled:
             return
         if self._listener is None or not self._listener.serving:
-            raise RuntimeError("the webhook server does not listen")
+            raise RuntimeError("the webhook server is not listening")
         if self.certificates.material.not_after <= self._clock.now():
-            raise RuntimeError("the certificate of the webhook server has ended")
+            raise RuntimeError("the certificate of the webhook server has expired")
 
     async def ready(self) -> None:
-        """Wait until it listens, and has tried to tell the API server so (configurations, caBundles)."""
+        """Wait until it listens, and has tried to register with the API server (configurations, caBundles)."""
         await self._ready.wait()
 
     async def run(self) -> None:
-        """Serve until cancelled or drained. Raises `TypeError` for half a conversion, `ValueError` for a path of two.
+        """Serve until cancelled or drained. Raises `TypeError` for an incomplete conversion, `ValueError` for a
+        duplicate path.
 
-        When it cannot listen it raises an `ExceptionGroup` with an `OSError`.
+        If it cannot listen, it raises an `ExceptionGroup` with an `OSError`.
         """
         if self.disabled:
             self._ready.set()
@@ -147,12 +148,12 @@ class WebhookServer(Hooks):
                 task.cancel()
 
     async def drain(self) -> None:
-        """Answer what was asked, and end."""
+        """Answer running requests, and stop."""
         if self._listener is not None:
             await self._listener.drain()
 
     async def respond(self, request: Request) -> Answer:
-        """What the listener answers."""
+        """Return the response to a request."""
         path = request.path
         endpoint = self._endpoints.get(path)
         if endpoint is None:
@@ -174,16 +175,16 @@ class WebhookServer(Hooks):
             async with asyncio.timeout(self._timeout_s(request)):
                 answer = await endpoint.answer(request.body)
         except TimeoutError:
-            # No review: the webhook's failurePolicy decides what this means.
-            _log.warning("%s took too long", request.path)
+            # An error without a review: the webhook's failurePolicy applies.
+            _log.warning("request timed out: %s", request.path)
             return Answer(504, b"the webhook took too long\n")
         except Exception:
-            _log.exception("%s could not be answered", request.path)
+            _log.exception("request failed: %s", request.path)
             return Answer(500, b"internal error\n")
         return Answer(answer.code, answer.body, _JSON)
 
     def _timeout_s(self, request: Request) -> float:
-        """As long as the API server waits (it says so in the query), at most as the options say."""
+        """Return the timeout of the API server (in the query), but at most that of the options."""
         for text in request.query.get("timeout", ()):
             try:
                 return min(parse_duration(text) / NANOSECONDS_PER_SECOND, self.options.request_timeout_s)
@@ -205,7 +206,7 @@ class WebhookServer(Hooks):
         for further in (admission, converting):
             taken = sorted(set(endpoints) & set(further))
             if taken:
-                raise ValueError(f"two things are registered at {taken[0]}")
+                raise ValueError(f"{taken[0]} is registered twice")
             endpoints.update(further)
         for path in endpoints:
             self._metrics.prepare(path)
@@ -221,14 +222,14 @@ class WebhookServer(Hooks):
             ),
             connections_max=options.connections_max,
             request_timeout_s=options.request_timeout_s + _READING_S,
-            # API servers keep connections for 90 s; who closes first should be the one who asks.
+            # API servers keep connections for 90 s. The client should close first, so that no request is lost.
             idle_timeout_s=100.0,
         )
         tls = ServingContext(self.certificates, client_ca_file=options.client_ca_file)
         return HttpListener(self.respond, options.host, options.port, limits=limits, tls=tls.context)
 
     def _targets(self) -> list[InjectionTarget]:
-        """Everything that is to hold the caBundle."""
+        """Return all objects that contain the caBundle."""
         targets = list(self.options.inject_into)
         name = self.options.ensure_configurations
         if not name:
@@ -243,6 +244,6 @@ class WebhookServer(Hooks):
         return targets
 
     def _check_alive(self) -> None:
-        """While it starts it may wait for the API server, which a restart would not help."""
+        """Check liveness. During the start it may wait for the API server, and a restart would not help."""
         if self._ready.is_set():
             self.check()

@@ -1,4 +1,4 @@
-"""`ServingContext`: the TLS context of a listener whose certificate changes while it listens."""
+"""`ServingContext`: TLS context of a listener whose certificate changes while it listens."""
 
 import ssl
 from pathlib import Path
@@ -9,9 +9,9 @@ from sampan.operator.webhook.certificates import CertificateSource
 
 
 class ServingContext:
-    """`context` shows what `source` has at the time of each handshake. The source must be ready.
+    """`context` uses the certificate of `source` at the time of each handshake. The source must be ready.
 
-    With `client_ca_file` only clients are served that show a certificate of one of its authorities.
+    With `client_ca_file`, clients need a certificate of one of its authorities.
     """
 
     def __init__(self, source: CertificateSource, *, client_ca_file: Path | None = None) -> None:
@@ -21,7 +21,7 @@ class ServingContext:
         self.context = self._make()
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
         self.context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
-        # A resumed session would go on with the certificate of the first one.
+        # A resumed session would keep the certificate of the first one.
         self.context.num_tickets = 0
         if client_ca_file is not None:
             self.context.verify_mode = ssl.CERT_REQUIRED

@@ -1,4 +1,4 @@
-"""Objects of the API that hold a caBundle, and how it gets there. What is asked of them is a pure function.
+"""Objects of the API that contain a caBundle, and pure functions that compute their patches.
 
 Source: apiextensions/v1, admissionregistration/v1, apiregistration/v1 types.go (1.36).
 """
@@ -23,40 +23,40 @@ API_SERVICES: Final = ResourceInfo(
 
 
 class InjectionTarget(Protocol):
-    """One object that is to hold the caBundle."""
+    """One object that contains the caBundle."""
 
     @property
     def info(self) -> ResourceInfo:
-        """Its resource."""
+        """Resource of the object."""
         ...
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the object."""
         ...
 
     def patch(self, obj: Object | None, ca_bundle: str) -> Patch | None:
-        """What to change in the object as it is (None: it is not there); None: nothing.
+        """Return the patch for the present object (None: it does not exist); None if no change is needed.
 
-        The bundle is base64; an empty one is not known here, and nothing of it is said.
+        The bundle is base64. An empty one is unknown, and is not written.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookConfigurationTarget:
-    """All webhooks of a configuration that somebody else has made."""
+    """All webhooks of a configuration that is managed elsewhere."""
 
     kind: HookKind
     name: str
 
     @property
     def info(self) -> ResourceInfo:
-        """Of the configuration."""
+        """Resource of the configuration."""
         return self.kind.info
 
     def patch(self, obj: Object | None, ca_bundle: str) -> Patch | None:
-        """See `InjectionTarget.patch`. Each change holds only if its webhook still stands where it stood."""
+        """See `InjectionTarget.patch`. Each change applies only if its webhook is still at the same position."""
         operations: list[Mapping[str, Any]] = []
         if not ca_bundle:
             return None
@@ -70,7 +70,7 @@ class WebhookConfigurationTarget:
 
 @dataclass(frozen=True, slots=True)
 class ManagedConfiguration:
-    """A configuration that the operator makes itself, and makes again when somebody has changed or deleted it."""
+    """Configuration that the operator creates, and restores after changes or deletion."""
 
     kind: HookKind
     configuration: Object
@@ -78,12 +78,12 @@ class ManagedConfiguration:
 
     @property
     def info(self) -> ResourceInfo:
-        """Of the configuration."""
+        """Resource of the configuration."""
         return self.kind.info
 
     @property
     def name(self) -> str:
-        """Of the configuration."""
+        """Name of the configuration."""
         name: str = self.configuration["metadata"]["name"]
         return name
 
@@ -100,14 +100,14 @@ class ManagedConfiguration:
 
 @dataclass(frozen=True, slots=True)
 class ConversionTarget:
-    """The conversion webhook of a CRD. With `client_config` the whole conversion is kept as the operator needs it."""
+    """Conversion webhook of a CRD. With `client_config`, the whole conversion is kept as the operator needs it."""
 
     name: str
     client_config: Mapping[str, Any] | None = None
     info = CRDS
 
     def patch(self, obj: Object | None, ca_bundle: str) -> Patch | None:
-        """See `InjectionTarget.patch`. A CRD that is not there, or does not convert by webhook, is left alone."""
+        """See `InjectionTarget.patch`. A CRD that does not exist, or does not convert by webhook, is not changed."""
         if obj is None:
             return None
         conversion = obj["spec"].get("conversion") or {}
@@ -124,7 +124,7 @@ class ConversionTarget:
 
 @dataclass(frozen=True, slots=True)
 class ApiServiceTarget:
-    """An aggregated API. One that says `insecureSkipTLSVerify` may not have a caBundle, and gets none."""
+    """Aggregated API. One with `insecureSkipTLSVerify` must not have a caBundle, and gets none."""
 
     name: str
     info = API_SERVICES
@@ -147,7 +147,7 @@ def _complete(client_config: Mapping[str, Any], ca_bundle: str) -> Object:
 
 
 def _holds(actual: Any, wanted: Any) -> bool:
-    """Whether everything that is wanted is there; what else there is (defaults of the server) does not count."""
+    """Return True if the actual value contains the wanted one; other fields (defaults of the server) are ignored."""
     if isinstance(wanted, Mapping):
         return isinstance(actual, Mapping) and all(_holds(actual.get(name), value) for name, value in wanted.items())
     if isinstance(wanted, Sequence) and not isinstance(wanted, str):

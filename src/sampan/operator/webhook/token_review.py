@@ -1,4 +1,4 @@
-"""TokenReview: an API server has bearer tokens checked (`--authentication-token-webhook-config-file`). v1 and v1beta1.
+"""TokenReview: check bearer tokens for an API server (`--authentication-token-webhook-config-file`). v1 and v1beta1.
 
 Source: controller-runtime pkg/webhook/authentication (0.24); k8s.io/api authentication/v1 types.go (1.36).
 """
@@ -25,7 +25,7 @@ BODY_BYTES_MAX: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Authenticated:
-    """Whose token it is, and for which of the audiences that were asked for."""
+    """User of a token, and the accepted audiences among those requested."""
 
     user: UserInfo
     audiences: Sequence[str] = ()
@@ -33,8 +33,9 @@ class Authenticated:
 
 Verdict = Authenticated | UserInfo | None
 Authenticate = Callable[[str, Sequence[str]], Verdict | Awaitable[Verdict]]
-"""Of a token and the audiences that are asked for: an `Authenticated`, or a `UserInfo` from those who do not look at
-audiences, or None. A `ValueError` is told as the reason of a no."""
+"""Function of a token and the requested audiences. Returns an `Authenticated`, a `UserInfo` if it ignores audiences, or
+None. The text of a `ValueError` is the reason of a refusal.
+"""
 
 
 class _Spec(msgspec.Struct):
@@ -52,7 +53,7 @@ _decoder = msgspec.json.Decoder(_Review)
 
 
 class TokenReviewEndpoint:
-    """Has a function say whose a token is. `on_panic` is called when it raises what tells of a bug."""
+    """Passes tokens to a function. `on_panic` is called for exceptions that indicate a bug."""
 
     body_bytes_max = BODY_BYTES_MAX
 
@@ -61,7 +62,7 @@ class TokenReviewEndpoint:
         self._on_panic = on_panic
 
     async def answer(self, body: bytes) -> EndpointAnswer:
-        """See `Endpoint.answer`. Tokens are never logged, nor repeated in the answer."""
+        """See `Endpoint.answer`. Tokens are never logged, nor repeated in the response."""
         try:
             review = _decoder.decode(body)
         except UNREADABLE as error:
@@ -81,7 +82,7 @@ class TokenReviewEndpoint:
             return _no(str(error))
         except Exception as error:
             self._on_panic()
-            _log.exception("a token could not be checked")
+            _log.exception("cannot check a token")
             return _no(f"the webhook failed with {type(error).__name__}; its log says more")
         if found is None:
             return {"authenticated": False}

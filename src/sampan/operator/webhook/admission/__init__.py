@@ -1,4 +1,4 @@
-"""Admission: objects are filled in and checked before they are stored."""
+"""Admission: complete and check objects before they are stored."""
 
 from sampan.operator.webhook.admission.endpoint import AdmissionEndpoint
 from sampan.operator.webhook.admission.handlers import (

@@ -1,7 +1,8 @@
-"""`AdmissionEndpoint`: from the body of a review to a handler and back.
+"""`AdmissionEndpoint`: passes the body of a review to a handler and returns the response.
 
-A body that is no review is answered with HTTP 400, so that the API server logs it as the failure that it is; what a
-handler does is always told with HTTP 200 and a review, as API servers want it.
+An invalid body gets HTTP 400, so that the API server logs the failure. The result of a handler always has HTTP 200 and
+a review, as API servers require.
+
 Source: controller-runtime pkg/webhook/admission/{http,webhook}.go (0.24).
 """
 
@@ -18,11 +19,11 @@ from sampan.operator.webhook.endpoint import EndpointAnswer
 _log = logging.getLogger("sampan.webhook")
 
 BODY_BYTES_MAX: Final = 7 << 20
-"""Two objects of at most 3 MB each, and what is around them."""
+"""Two objects of at most 3 MB each, and the rest of the review."""
 
 
 class AdmissionEndpoint:
-    """Has a handler answer. `on_panic` is called when it raises what tells of a bug."""
+    """Passes reviews to a handler. `on_panic` is called for exceptions that indicate a bug."""
 
     body_bytes_max = BODY_BYTES_MAX
 
@@ -40,18 +41,18 @@ class AdmissionEndpoint:
         try:
             return EndpointAnswer(200, write_review(api_version, request.uid, response))
         except ValueError:
-            _log.exception("the response to %s cannot be written", request.uid)
+            _log.exception("cannot encode the response to %s", request.uid)
             response = errored(500, "unable to encode response")
             return EndpointAnswer(200, write_review(api_version, request.uid, response))
 
     async def respond(self, request: AdmissionRequest) -> AdmissionResponse:
-        """The handler's response; what it raises is a no."""
+        """Return the handler's response; an exception refuses the request."""
         token = CURRENT_ADMISSION.set(request)
         try:
             return await answered(self._handler, request)
         except Exception as error:
             self._on_panic()
-            _log.exception("a webhook failed", extra={"uid": request.uid, "resource": str(request.resource.gvr)})
+            _log.exception("webhook handler failed", extra={"uid": request.uid, "resource": str(request.resource.gvr)})
             return errored(500, f"the webhook failed with {type(error).__name__}; its log says more")
         finally:
             CURRENT_ADMISSION.reset(token)

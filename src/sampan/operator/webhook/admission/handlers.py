@@ -1,7 +1,7 @@
-"""Typed handlers: what an operator writes to fill objects in and to check them, and how it becomes a `Handler`.
+"""Typed handlers: functions of an operator that complete and check objects, and their adapters to `Handler`.
 
-Source: controller-runtime pkg/webhook/admission/{defaulter_custom,validator_custom,multi}.go (0.24). Otherwise than
-there, what a handler of several changes is seen by the next one, and fields that a type does not know are never lost.
+Source: controller-runtime pkg/webhook/admission/{defaulter_custom,validator_custom,multi}.go (0.24). Differences: each
+of several handlers sees the changes of those before, and fields that a type does not define are never lost.
 """
 
 import inspect
@@ -33,66 +33,68 @@ T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
 
 Handler = Callable[[AdmissionRequest], Awaitable[AdmissionResponse]]
-"""Answers one admission request. The typed ones are made by `mutating_handler` and `validating_handler`."""
+"""Answers one admission request. `mutating_handler` and `validating_handler` create typed ones."""
 
 Finding = FieldError | str
-"""What a check finds: a fault of a field, or the text of a warning."""
+"""Result of a check: a fault of a field, or the text of a warning."""
 
 Findings = Iterable[Finding] | None
-"""Faults refuse the object with 422; warnings alone let it pass. (A generator function gives `Iterator[Finding]`.)"""
+"""Faults refuse the object with 422; warnings let it pass. (A generator function returns `Iterator[Finding]`.)"""
 
 
 class Defaulter(Protocol[T]):
-    """Fills objects in; a plain method, which must not take long, or an asynchronous one."""
+    """Completes objects. `default` is a plain method, which must return quickly, or an asynchronous one."""
 
     def default(self, obj: T) -> Awaitable[T | None] | T | None:
-        """Change `obj` in place, or give another object in its stead. Raise as a `Validator` may."""
+        """Change `obj` in place, or return another object. May raise the same errors as a `Validator`."""
         ...
 
 
 class Validator(Generic[T_contra]):
-    """Checks objects. What is not overridden passes. Methods may be asynchronous; plain ones must not take long.
+    """Checks objects. Methods that are not overridden accept. Methods may be asynchronous; plain ones must return
+    quickly.
 
-    A method gives `Findings`. It may raise `Denied` or `ValueError` (403 with the text) or `StatusError` (as it says);
-    anything else is a bug of the webhook: logged, and answered with 500. `current_admission()` tells who asks.
+    A method returns `Findings`. It may raise `Denied` or `ValueError` (403 with the text) or `StatusError` (its own
+    code). Any other exception is a bug of the webhook: it is logged and answered with 500. `current_admission()`
+    returns the request with its user.
     """
 
     def on_create(self, obj: T_contra) -> Awaitable[Findings] | Findings:
-        """A new object."""
+        """Check a new object."""
         return None
 
     def on_update(self, old: T_contra, new: T_contra) -> Awaitable[Findings] | Findings:
-        """A change."""
+        """Check a change."""
         return None
 
     def on_delete(self, obj: T_contra) -> Awaitable[Findings] | Findings:
-        """The end of an object. Only asked when the webhook's operations have DELETE."""
+        """Check a deletion. Only called if the webhook's operations include DELETE."""
         return None
 
 
 class FunctionValidator(Validator[T_contra]):
-    """A function of the new and the old object, which is None at a creation."""
+    """Validator made of a function of the new and the old object, which is None for a create."""
 
     def __init__(self, check: Callable[[T_contra, T_contra | None], Awaitable[Findings] | Findings]) -> None:
         self._check = check
 
     def on_create(self, obj: T_contra) -> Awaitable[Findings] | Findings:
-        """Without an old object."""
+        """Call the function without an old object."""
         return self._check(obj, None)
 
     def on_update(self, old: T_contra, new: T_contra) -> Awaitable[Findings] | Findings:
-        """With both."""
+        """Call the function with both objects."""
         return self._check(new, old)
 
 
 class BadObject(ValueError):
-    """The object of a review does not fit the type that the handler is for."""
+    """The object of a review does not fit the handler's type."""
 
 
 def mutating_handler(object_type: ObjectType[T], default: Callable[[T], Awaitable[T | None] | T | None]) -> Handler:
-    """Have objects filled in; a DELETE passes untouched.
+    """Return a handler that completes objects; DELETE passes unchanged.
 
-    Only what `default` changes is in the patch: what the type does not know or does not write stays.
+    The patch contains only the changes of `default`. Fields that the type does not define or does not write stay.
     """
 
     async def handle(request: AdmissionRequest) -> AdmissionResponse:
@@ -110,7 +112,7 @@ def mutating_handler(object_type: ObjectType[T], default: Callable[[T], Awaitabl
 
 
 def validating_handler(object_type: ObjectType[T], validator: Validator[T]) -> Handler:
-    """Have objects checked; a CONNECT passes."""
+    """Return a handler that checks objects; CONNECT passes."""
 
     async def handle(request: AdmissionRequest) -> AdmissionResponse:
         outcome: Awaitable[Findings] | Findings = None
@@ -132,7 +134,7 @@ def validating_handler(object_type: ObjectType[T], validator: Validator[T]) -> H
 
 
 def one_after_the_other(*handlers: Handler) -> Handler:
-    """Several as one: each sees the object as those before have left it, the first no ends it, warnings add up."""
+    """Combine handlers: each sees the changes of those before. The first refusal ends the chain; warnings add up."""
 
     async def handle(request: AdmissionRequest) -> AdmissionResponse:
         seen = request
@@ -156,7 +158,7 @@ def one_after_the_other(*handlers: Handler) -> Handler:
 
 
 async def answered(handler: Handler, request: AdmissionRequest) -> AdmissionResponse:
-    """What a handler answers, or what it means that it raises. Raises what tells of a bug."""
+    """Return the response of a handler, or of the error that it raises. Raises errors that indicate a bug."""
     try:
         return await handler(request)
     except BadObject as error:
@@ -170,7 +172,7 @@ async def answered(handler: Handler, request: AdmissionRequest) -> AdmissionResp
 def _decoded(object_type: ObjectType[T], raw: msgspec.Raw) -> T:
     body = bytes(raw)
     if body == b"null":
-        raise BadObject("there is no content to decode")
+        raise BadObject("the review contains no object")
     try:
         return object_type.decode(body)
     except UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""What to change in one JSON value to get another: as a JSON patch (RFC 6902), and carried over to a third value."""
+"""Compute the difference of two JSON values as a JSON patch (RFC 6902), and apply it to a third value."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -15,19 +15,19 @@ ABSENT: Final = object()
 
 
 def json_patch_between(before: Object, after: Object) -> list[Operation]:
-    """The operations that make `after` of `before`, in order; none when they are the same.
+    """Return the operations that turn `before` into `after`, in order; an empty list if they are equal.
 
-    Uses `add`, `remove` and `replace`. Fields are visited by name. In lists, what is the same at the beginning and at
-    the end is left alone, the middle is changed item by item.
+    Uses `add`, `remove` and `replace`. Fields are visited by name. In lists, an equal beginning and end stay, and the
+    middle is changed item by item.
     """
     return list(_differences(before, after, ""))
 
 
 def carried_over(actual: Any, before: Any, after: Any) -> Any:
-    """What `actual` becomes when it is changed as `before` was to give `after`.
+    """Apply the change from `before` to `after` to `actual`.
 
-    `before` is what a program understood of `actual`: fields that it did not know, or did not write because they hold
-    their default, stay as they are. `ABSENT` stands for a field that is not there.
+    `before` is the part of `actual` that a program understood. Fields that it did not know, or did not write because
+    they have their default, stay. `ABSENT` represents a missing field.
     """
     if before is not ABSENT and after is not ABSENT and same(before, after):
         return actual
@@ -51,7 +51,7 @@ def _carried_fields(actual: Object, before: Object, after: Object) -> Object:
 
 
 def _carried_items(actual: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
-    """Items that are found again bring along what was not understood of them, also at another place."""
+    """Match items, so that fields which were not understood stay with their item, also at another position."""
     places: dict[bytes, list[int]] = {}
     for index, item in enumerate(before):
         places.setdefault(_text(item), []).append(index)

@@ -1,4 +1,4 @@
-"""`AdmissionRequest`: what an API server asks, as handlers see it.
+"""`AdmissionRequest`: a request of an API server, as handlers receive it.
 
 Source: k8s.io/api admission/v1 types.go (1.36).
 """
@@ -17,7 +17,7 @@ NULL = msgspec.Raw(b"null")
 
 
 class Operation(enum.StrEnum):
-    """What is about to happen to the object."""
+    """Operation on the object."""
 
     CREATE = "CREATE"
     UPDATE = "UPDATE"
@@ -26,7 +26,7 @@ class Operation(enum.StrEnum):
 
 
 class UserInfo(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who asked the API server."""
+    """User of the request to the API server."""
 
     username: str = ""
     uid: str = ""
@@ -35,7 +35,7 @@ class UserInfo(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A kind, as a review names it."""
+    """Kind as in a review."""
 
     group: str = ""
     version: str = ""
@@ -43,12 +43,12 @@ class Kind(msgspec.Struct, frozen=True):
 
     @property
     def gvk(self) -> GroupVersionKind:
-        """As everywhere else."""
+        """The kind as GroupVersionKind."""
         return GroupVersionKind(self.group, self.version, self.kind)
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """A resource, as a review names it."""
+    """Resource as in a review."""
 
     group: str = ""
     version: str = ""
@@ -56,48 +56,48 @@ class Resource(msgspec.Struct, frozen=True):
 
     @property
     def gvr(self) -> GroupVersionResource:
-        """As everywhere else."""
+        """The resource as GroupVersionResource."""
         return GroupVersionResource(self.group, self.version, self.resource)
 
 
 class AdmissionRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One question. The `request_…` fields are what the client asked for, where the API server converts."""
+    """One request. The `request_…` fields are those of the client, if the API server converts."""
 
     uid: str
-    """Of this question, not of the object."""
+    """UID of this request, not of the object."""
     operation: Operation
     kind: Kind = Kind()
     resource: Resource = Resource()
     sub_resource: str = ""
-    """`status`, `scale` … or empty."""
+    """`status`, `scale`, …; empty for the object."""
     request_kind: Kind | None = None
     request_resource: Resource | None = None
     request_sub_resource: str = ""
     name: str = ""
-    """Empty when the server will generate it."""
+    """Empty if the server generates the name."""
     namespace: str = ""
     user_info: UserInfo = UserInfo()
     raw_object: msgspec.Raw = msgspec.field(default=NULL, name="object")
-    """The JSON of the object as it would be stored; null for DELETE."""
+    """JSON of the object as it would be stored; null for DELETE."""
     raw_old_object: msgspec.Raw = msgspec.field(default=NULL, name="oldObject")
-    """The JSON of the stored object; null for CREATE."""
+    """JSON of the stored object; null for CREATE."""
     dry_run: bool | None = False
-    """Nothing will be stored: have no side effects."""
+    """Nothing will be stored: the handler must have no side effects."""
     raw_options: msgspec.Raw = msgspec.field(default=NULL, name="options")
 
     @property
     def object(self) -> Object | None:
-        """The new object, decoded anew each time. Raises `ValueError`."""
+        """The new object, decoded on each access. Raises `ValueError`."""
         return _object(self.raw_object)
 
     @property
     def old_object(self) -> Object | None:
-        """The stored object, decoded anew each time. Raises `ValueError`."""
+        """The stored object, decoded on each access. Raises `ValueError`."""
         return _object(self.raw_old_object)
 
     @property
     def options(self) -> Object:
-        """The CreateOptions, UpdateOptions or DeleteOptions of the client."""
+        """CreateOptions, UpdateOptions or DeleteOptions of the client."""
         return _object(self.raw_options) or {}
 
 
@@ -112,9 +112,9 @@ CURRENT_ADMISSION: ContextVar[AdmissionRequest | None] = ContextVar("sampan_admi
 
 
 def current_admission() -> AdmissionRequest:
-    """The request that the calling handler is asked for: who asks, dry run or not, which subresource.
+    """Return the request that the calling handler answers, with its user, dry run and subresource.
 
-    Raises `LookupError` outside of a handler.
+    Raises `LookupError` outside a handler.
     """
     request = CURRENT_ADMISSION.get()
     if request is None:

@@ -1,4 +1,4 @@
-"""`AdmissionResponse`: what a handler answers.
+"""`AdmissionResponse`: the response of a handler.
 
 Source: controller-runtime pkg/webhook/admission/response.go (0.24).
 """
@@ -13,50 +13,50 @@ from sampan.resource import Object
 
 
 class Denied(Exception):
-    """Raised by a handler: the request is refused with 403 and this text."""
+    """Raised by a handler to refuse the request with 403 and this text."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionResponse:
-    """Whether a request may pass, and what else is to be said of it."""
+    """Decision about a request, with its patch and messages."""
 
     allowed: bool
     status: Mapping[str, Any] = field(default_factory=dict)
     """Fields of a metav1.Status: `code`, `reason`, `message`, `details`."""
     patch: Sequence[Operation] = ()
-    """JSON patch of the object; only a mutating webhook may have one."""
+    """JSON patch of the object; only for mutating webhooks."""
     warnings: Sequence[str] = ()
-    """Shown to the client, whether allowed or not."""
+    """Shown to the client, also with a refusal."""
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
-    """For the API server's audit log; keys without a domain."""
+    """Annotations for the API server's audit log; keys without a domain."""
 
     @property
     def code(self) -> int:
-        """The HTTP code that the API server's client gets when this is a no."""
+        """HTTP code that the client gets for a refusal."""
         return int(self.status.get("code", 200))
 
     def with_warnings(self, warnings: Iterable[str]) -> "AdmissionResponse":
-        """The same with further warnings."""
+        """Return the response with more warnings."""
         return replace(self, warnings=(*self.warnings, *warnings))
 
 
 def allowed(message: str = "") -> AdmissionResponse:
-    """Yes."""
+    """Return a response that allows the request."""
     return AdmissionResponse(True, {"code": 200, **({"message": message} if message else {})})
 
 
 def denied(message: str) -> AdmissionResponse:
-    """No: 403."""
+    """Return a response that refuses the request with 403."""
     return AdmissionResponse(False, {"code": 403, "reason": str(Reason.FORBIDDEN), "message": message})
 
 
 def errored(code: int, message: str) -> AdmissionResponse:
-    """No, because the question could not be answered."""
+    """Return a response for a request that could not be processed."""
     return AdmissionResponse(False, {"code": code, "message": message})
 
 
 def refused(error: StatusError) -> AdmissionResponse:
-    """No, with all that the error says: reason, code, message and causes."""
+    """Return a refusal with reason, code, message and causes of the error."""
     status = error.to_status()
     return AdmissionResponse(
         False, {key: status[key] for key in ("code", "reason", "message", "details") if key in status}
@@ -64,5 +64,5 @@ def refused(error: StatusError) -> AdmissionResponse:
 
 
 def patched(before: Object, after: Object) -> AdmissionResponse:
-    """Yes, with the changes that make `after` of `before`, the object of the request."""
+    """Return a response that allows the request and turns `before`, the object of the request, into `after`."""
     return AdmissionResponse(True, {"code": 200}, patch=json_patch_between(before, after))

@@ -1,4 +1,4 @@
-"""AdmissionReview: the question out of a body, the answer into one. v1 and v1beta1 have the same fields.
+"""AdmissionReview: decode requests, encode responses. v1 and v1beta1 have the same fields.
 
 Source: controller-runtime pkg/webhook/admission/http.go (0.24).
 """
@@ -27,22 +27,22 @@ _decoder = msgspec.json.Decoder(_Review)
 
 
 class BadReview(ValueError):
-    """A body is no review that can be answered."""
+    """The body is not a review that can be answered."""
 
 
 def read_review(body: bytes) -> tuple[str, AdmissionRequest]:
-    """The apiVersion to answer in, and the question. Raises `BadReview`."""
+    """Return the apiVersion of the response, and the request. Raises `BadReview`."""
     try:
         review = _decoder.decode(body)
     except UNREADABLE as error:
-        raise BadReview(f"the review cannot be read: {error}") from None
+        raise BadReview(f"cannot decode the review: {error}") from None
     if review.kind != KIND or review.api_version not in API_VERSIONS:
         raise BadReview(f"expected {KIND} in {' or '.join(API_VERSIONS)}, got {review.kind} in {review.api_version}")
     return review.api_version, review.request
 
 
 def write_review(api_version: str, uid: str, response: AdmissionResponse) -> bytes:
-    """The body of an answer. Raises `ValueError` when the response holds what JSON cannot say."""
+    """Return the body of a response. Raises `ValueError` if it contains values that JSON cannot represent."""
     said: dict[str, Any] = {
         "uid": uid,
         "allowed": response.allowed,

@@ -1,4 +1,4 @@
-"""`CertificateSet`: everything that is kept of certificates, and the files that it is kept in."""
+"""`CertificateSet`: all certificates and keys of a server, and their files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,23 +20,23 @@ _END_OF_KEY = b"-----END PRIVATE KEY-----\n"
 
 @dataclass(frozen=True, slots=True)
 class CertificateSet:
-    """What is shown, what is to be believed, and what signs next."""
+    """Serving certificate, trusted authorities and signers."""
 
     serving: KeyPair
     authorities: tuple[x509.Certificate, ...]
-    """All that clients are to believe, the oldest first: the caBundle."""
+    """All authorities that clients trust, the oldest first: the caBundle."""
     signers: tuple[KeyPair, ...]
-    """Those of the authorities whose keys are still there, the oldest first."""
+    """Authorities with a private key, the oldest first."""
     retired: tuple[x509.Certificate, ...] = ()
-    """Serving certificates that were replaced before they ended: somebody may still show them."""
+    """Serving certificates that were replaced before they expired: a replica may still use them."""
 
     @property
     def bundle(self) -> bytes:
-        """The authorities as PEM."""
+        """Return the authorities as PEM."""
         return _pem(self.authorities)
 
     def files(self) -> dict[str, bytes]:
-        """The set as files."""
+        """Return the set as files."""
         return {
             CERTIFICATE: self.serving.certificate_pem(),
             KEY: self.serving.key_pem(),
@@ -47,13 +47,13 @@ class CertificateSet:
 
 
 def read_set(files: Mapping[str, bytes]) -> CertificateSet:
-    """The set that files hold. Raises `ValueError` when they do not hold a whole one."""
+    """Return the set in files. Raises `ValueError` if it is incomplete."""
     try:
         serving = read_key_pair(files[CERTIFICATE], files[KEY])
         authorities = tuple(x509.load_pem_x509_certificates(files[BUNDLE]))
         keys = _keys(files[AUTHORITY_KEYS])
     except KeyError as error:
-        raise ValueError(f"there is no {error}") from None
+        raise ValueError(f"missing file: {error}") from None
     retired = files.get(RETIRED, b"")
     signers = [
         KeyPair(authority, key)
@@ -71,7 +71,7 @@ def _keys(pem: bytes) -> list[PrivateKey]:
     for part in pem.split(_END_OF_KEY)[:-1]:
         key = serialization.load_pem_private_key(part + _END_OF_KEY, None)
         if not isinstance(key, PrivateKey):
-            raise ValueError("neither an elliptic curve key nor an RSA key")
+            raise ValueError("the key must be an elliptic curve key or an RSA key")
         keys.append(key)
     return keys
 

@@ -1,7 +1,8 @@
-"""`DirectoryStore`: certificates in a directory, for operators that run outside of a cluster.
+"""`DirectoryStore`: certificates in a directory, for operators outside a cluster.
 
-Processes that share it take turns with a lock on the file `.lock`; a state is known by the digest of its files.
-Concurrency: files are small and local, so they are read and written in the event loop; `watch` polls.
+Processes share it with a lock on the file `.lock`. A state is identified by the digest of its files.
+
+Concurrency: the files are small and local, so they are read and written on the event loop; `watch` polls.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ _NAMES: Final = (CERTIFICATE, KEY, BUNDLE, AUTHORITY_KEYS, RETIRED)
 
 
 class DirectoryStore:
-    """Implements `CertificateStore`. The directory is made when it is not there; its files are for its owner alone."""
+    """Implements `CertificateStore`. Creates the directory if necessary; only the owner can read its files."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -49,7 +50,7 @@ class DirectoryStore:
             try:
                 found = await self.load()
             except OSError:
-                found = None  # Who loads it next is told why.
+                found = None  # The next `load` raises the error.
             if found != seen:
                 seen = found
                 changed()

@@ -1,6 +1,7 @@
-"""`CertificateFiles`: a certificate that somebody else puts into a directory (cert-manager, a mounted Secret).
+"""`CertificateFiles`: certificates that another program writes to a directory (cert-manager, a mounted Secret).
 
-Concurrency: `run` polls; new files are taken when certificate and key belong together, until then the old ones stay.
+Concurrency: `run` polls. New files are used when certificate and key match; until then the old ones stay in use.
+
 Source: controller-runtime pkg/certwatcher/certwatcher.go (0.24).
 """
 
@@ -20,7 +21,7 @@ POLL_INTERVAL_S: Final = 10.0
 
 
 class CertificateFiles(CertificateSource):
-    """`tls.crt` and `tls.key` of a directory, and `ca.crt` if there is one: then it is injected as caBundle."""
+    """`tls.crt` and `tls.key` of a directory, and an optional `ca.crt`, which is injected as caBundle."""
 
     def __init__(
         self,
@@ -37,7 +38,7 @@ class CertificateFiles(CertificateSource):
         self._warned = ""
 
     async def run(self) -> None:
-        """See `CertificateSource.run`. Files that are not there yet are waited for."""
+        """See `CertificateSource.run`. Waits for files that do not exist yet."""
         while True:
             try:
                 await self.refresh()
@@ -45,7 +46,7 @@ class CertificateFiles(CertificateSource):
             except (OSError, ValueError) as error:
                 if str(error) != self._warned:
                     self._warned = str(error)
-                    _log.warning("the certificate files cannot be used: %s", error)
+                    _log.warning("cannot load certificate files: %s", error)
             await asyncio.sleep(POLL_INTERVAL_S)
 
     async def refresh(self) -> None:
@@ -54,5 +55,5 @@ class CertificateFiles(CertificateSource):
         ca_bundle = self._ca.read_bytes() if self._ca.exists() else b""
         leaf = x509.load_pem_x509_certificate(certificate)
         if serialization.load_pem_private_key(key, None).public_key() != leaf.public_key():
-            raise ValueError(f"{self._certificate} and {self._key} do not belong together")
+            raise ValueError(f"{self._certificate} and {self._key} do not match")
         self._hold(Material(certificate, key, ca_bundle, leaf.not_valid_after_utc))

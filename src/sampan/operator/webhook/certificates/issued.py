@@ -1,7 +1,7 @@
-"""`IssuedCertificates`: an authority and a serving certificate of one's own, shared through a store, rotated in time.
+"""`IssuedCertificates`: an authority and a serving certificate, shared through a store and rotated in time.
 
-Concurrency: `run` owns two tasks, the store's watch and the loop that looks whenever the store has changed or a
-renewal is due. Looks take turns. Replicas race for a renewal; those that lose take what the winner has saved.
+Concurrency: `run` owns two tasks: the store's watch, and a loop that checks after changes of the store and at renewals.
+Checks are serialized. Replicas race for a renewal; the losers use the result of the winner.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ _log = logging.getLogger("sampan.webhook")
 
 _RETRY: Final = Backoff(0.5, factor=2.0, jitter=0.2, cap_s=60.0)
 _LOOK_INTERVAL_S: Final = 3600.0
-"""The wall clock may jump, so it is looked at now and then."""
+"""Interval of checks, because the wall clock may jump."""
 _RACES_MAX: Final = 10
 
 
 class IssuedCertificates(CertificateSource):
-    """Certificates for `hosts` (names and addresses), issued when there are none."""
+    """Certificates for `hosts` (names and addresses), issued if there are none."""
 
     def __init__(
         self, store: CertificateStore, hosts: Sequence[str], clock: Clock, terms: CertificateTerms = CertificateTerms()
@@ -42,7 +42,7 @@ class IssuedCertificates(CertificateSource):
         self._current: CertificateSet | None = None
 
     async def run(self) -> None:
-        """See `CertificateSource.run`. What goes wrong is logged and tried again."""
+        """See `CertificateSource.run`. Errors are logged and retried."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._store.watch(self._look.set))
             delays = _RETRY.delays()
@@ -51,7 +51,7 @@ class IssuedCertificates(CertificateSource):
                 try:
                     await self.refresh()
                 except (ClientError, OSError, ValueError) as error:
-                    _log.warning("certificates cannot be kept up to date: %s", error)
+                    _log.warning("cannot update certificates: %s", error)
                     await asyncio.sleep(next(delays))
                     continue
                 delays = _RETRY.delays()
@@ -62,7 +62,7 @@ class IssuedCertificates(CertificateSource):
                     pass
 
     async def refresh(self) -> None:
-        """See `CertificateSource.refresh`: takes what the store has, renewed and saved if that is due."""
+        """See `CertificateSource.refresh`: reads the store, and renews and saves if necessary."""
         async with self._turn:
             for _ in range(_RACES_MAX):
                 stored = await self._store.load()
@@ -71,14 +71,14 @@ class IssuedCertificates(CertificateSource):
                 if wanted is present or await self._store.save(wanted.files(), stored):
                     self._take(wanted, is_new=wanted is not present)
                     return
-        raise OSError("others change the certificates all the time")
+        raise OSError("other replicas keep changing the certificates")
 
     def _take(self, wanted: CertificateSet, *, is_new: bool) -> None:
         self._current = wanted
         pair = wanted.serving
         ends = pair.certificate.not_valid_after_utc
         if is_new:
-            _log.info("certificates issued; the serving one ends at %s", ends)
+            _log.info("issued certificates; the serving certificate expires at %s", ends)
         self._hold(Material(pair.certificate_pem(), pair.key_pem(), wanted.bundle, ends))
 
     def _pause_s(self) -> float:
@@ -93,5 +93,5 @@ def _readable(stored: Stored | None) -> CertificateSet | None:
     try:
         return read_set(stored.files)
     except ValueError as error:
-        _log.warning("the stored certificates are replaced, as they cannot be used: %s", error)
+        _log.warning("replacing the stored certificates, which are unusable: %s", error)
         return None

@@ -1,10 +1,10 @@
-"""When certificates are made anew, so that at no moment a client fails to believe what a server shows. No I/O.
+"""Decide when certificates are replaced, so that clients trust the served certificate at any time. No I/O.
 
-- A serving certificate is replaced `renew_before` its end, signed by the same authority: nothing else changes.
-- A new authority is made `authority_renew_before` the old one's end, and believed at once; it signs only after
-  `overlap`, when every API server has read the new caBundle. Then the old one's key is thrown away.
-- An authority is believed as long as it could sign, or has signed what is shown now, or what was shown before and has
-  not ended yet: a replica may still show it.
+- A serving certificate is replaced `renew_before` its expiry, signed by the same authority.
+- A new authority is created `authority_renew_before` the old one expires, and is trusted at once. It signs only after
+  `overlap`, when every API server has read the new caBundle. Then the key of the old one is deleted.
+- An authority is trusted as long as it could sign, or has signed the served certificate or an earlier one that has not
+  expired: a replica may still use it.
 """
 
 import datetime
@@ -29,14 +29,14 @@ _NAME = "sampan-webhook"
 
 @dataclass(frozen=True, slots=True)
 class CertificateTerms:
-    """How long certificates last."""
+    """Lifetimes of certificates."""
 
     lifetime: datetime.timedelta = datetime.timedelta(days=90)
     renew_before: datetime.timedelta = datetime.timedelta(days=30)
     authority_lifetime: datetime.timedelta = datetime.timedelta(days=3650)
     authority_renew_before: datetime.timedelta = datetime.timedelta(days=365)
     overlap: datetime.timedelta = datetime.timedelta(hours=1)
-    """How long a new authority is believed before it signs."""
+    """Time during which a new authority is trusted before it signs."""
 
     def __post_init__(self) -> None:
         if not self.renew_before < self.lifetime:
@@ -48,7 +48,7 @@ class CertificateTerms:
 def renewed(
     current: CertificateSet | None, hosts: Sequence[str], now: datetime.datetime, terms: CertificateTerms
 ) -> CertificateSet:
-    """The set as it should be now: `current` itself when nothing is to be done."""
+    """Return the set that should be in use now; `current` itself if no change is needed."""
     alive = [] if current is None else [pair for pair in current.signers if _ends(pair) > now]
     if current is None or not alive:
         return _first(current, hosts, now, terms)
@@ -70,7 +70,7 @@ def renewed(
 
 
 def next_renewal(current: CertificateSet, terms: CertificateTerms) -> datetime.datetime:
-    """When `renewed` may give something else, as far as time alone decides."""
+    """Return the next time at which `renewed` may return another set."""
     moments = [_renew_at(current.serving.certificate, terms)]
     moments.append(_ends(current.signers[-1]) - terms.authority_renew_before)
     moments += [_made(pair) + terms.overlap for pair in current.signers[1:]]
@@ -81,7 +81,7 @@ def next_renewal(current: CertificateSet, terms: CertificateTerms) -> datetime.d
 def _first(
     lost: CertificateSet | None, hosts: Sequence[str], now: datetime.datetime, terms: CertificateTerms
 ) -> CertificateSet:
-    """A new beginning. What is still shown of `lost`, whose keys are gone, stays believed."""
+    """Return a first set. The served certificates of `lost`, whose keys no longer exist, stay trusted."""
     authority = make_authority(_NAME, now, terms.authority_lifetime)
     serving = make_server_certificate(authority, hosts, now, terms.lifetime, common_name=_NAME)
     if lost is None:
@@ -97,13 +97,13 @@ def _serving(
     now: datetime.datetime,
     terms: CertificateTerms,
 ) -> tuple[KeyPair, tuple[x509.Certificate, ...]]:
-    """The serving certificate, and those that it and its forerunners have replaced."""
+    """Return the serving certificate, and the replaced ones that have not expired."""
     shown = current.serving.certificate
     retired = _alive(current.retired, now)
     covered = covers(shown, hosts)
     if covered and signed_by(shown, signer.certificate) and now < _renew_at(shown, terms):
         return current.serving, retired
-    # Replicas of different hosts add theirs one after the other, in place of taking each other's away.
+    # Replicas with different hosts add theirs one after the other, instead of replacing each other's.
     names = hosts if covered else sorted({*hosts, *_names(shown)})
     lifetime = min(terms.lifetime, _ends(signer) - now)
     made = make_server_certificate(signer, names, now, lifetime, common_name=_NAME)
@@ -111,7 +111,9 @@ def _serving(
 
 
 def _renew_at(certificate: x509.Certificate, terms: CertificateTerms) -> datetime.datetime:
-    """One that an ending authority has signed lasts shorter than usual, and is not renewed all the time for that."""
+    """Return the renewal time. A certificate of an expiring authority is short-lived, and is not renewed more often for
+    that.
+    """
     lifetime = certificate.not_valid_after_utc - certificate.not_valid_before_utc
     return certificate.not_valid_after_utc - min(terms.renew_before, lifetime / 3)
 

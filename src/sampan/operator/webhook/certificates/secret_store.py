@@ -1,6 +1,6 @@
 """`SecretStore`: certificates in a Secret, which all replicas share.
 
-Concurrency: `watch` runs an informer of this one Secret; `load` asks the server.
+Concurrency: `watch` runs an informer of this Secret; `load` requests it from the server.
 """
 
 import base64
@@ -14,7 +14,7 @@ from sampan.client.patch import MergePatch
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.webhook.certificates.store import Stored
-from sampan.operator.webhook.wake import changes
+from sampan.operator.webhook.change_handler import changes
 from sampan.resource import Object, ResourceInfo
 
 SECRETS: Final = ResourceInfo(GroupVersionResource("", "v1", "secrets"), "Secret", namespaced=True)
@@ -23,7 +23,7 @@ SECRETS: Final = ResourceInfo(GroupVersionResource("", "v1", "secrets"), "Secret
 class SecretStore:
     """Implements `CertificateStore`. The operator needs get, list, watch, create and patch of the Secret.
 
-    To delete the Secret is the way to have everything issued anew at once, when a key has become known.
+    If a key was exposed, delete the Secret: then everything is issued again at once.
     """
 
     def __init__(self, client: Client, namespace: str, name: str) -> None:
@@ -40,7 +40,7 @@ class SecretStore:
         return Stored(files, secret["metadata"]["resourceVersion"])
 
     async def save(self, files: Mapping[str, bytes], before: Stored | None) -> bool:
-        """See `CertificateStore.save`. A Secret that somebody else made is taken over; what else it has stays."""
+        """See `CertificateStore.save`. An existing Secret is reused, and its other data stay."""
         data = {name: base64.b64encode(content).decode() for name, content in files.items()}
         try:
             if before is None:

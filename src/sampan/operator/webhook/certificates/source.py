@@ -1,4 +1,4 @@
-"""`CertificateSource`: what a server shows and clients are to believe, at present; it tells of changes."""
+"""`CertificateSource`: the present serving certificate and CA bundle, with notifications of changes."""
 
 import asyncio
 import datetime
@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """PEM, all of it."""
+    """Certificates and keys as PEM."""
 
     certificate: bytes
-    """With its chain, if it has one."""
+    """Certificate with its chain, if there is one."""
     key: bytes = field(repr=False)
     ca_bundle: bytes
-    """What clients are to believe; empty: it is not known here."""
+    """Authorities that clients should trust; empty if unknown."""
     not_after: datetime.datetime
-    """When the certificate ends."""
+    """Expiry of the certificate."""
 
 
 class CertificateSource(ABC):
-    """Runs until cancelled; keeps `material` up to date meanwhile."""
+    """Runs until cancelled and keeps `material` up to date."""
 
     def __init__(self) -> None:
         self._material: Material | None = None
@@ -30,7 +30,7 @@ class CertificateSource(ABC):
 
     @property
     def material(self) -> Material:
-        """The present certificates. Raises `RuntimeError` before `ready`."""
+        """Present certificates. Raises `RuntimeError` before `ready`."""
         if self._material is None:
             raise RuntimeError("there are no certificates yet")
         return self._material
@@ -40,7 +40,7 @@ class CertificateSource(ABC):
         await self._ready.wait()
 
     def listen(self, changed: Callable[[], None]) -> None:
-        """Have `changed` called after each change, the first certificates included."""
+        """Call `changed` after each change, the first certificates included."""
         self._listeners.append(changed)
 
     @abstractmethod
@@ -49,7 +49,7 @@ class CertificateSource(ABC):
 
     @abstractmethod
     async def refresh(self) -> None:
-        """Look now. Raises `ClientError`, `OSError`, `ValueError`."""
+        """Check for changes now. Raises `ClientError`, `OSError`, `ValueError`."""
 
     def _hold(self, material: Material) -> None:
         if material == self._material:

@@ -1,4 +1,4 @@
-"""`CertificateStore`: where replicas share their certificates."""
+"""`CertificateStore`: shared storage for the certificates of replicas."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,23 +7,25 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Files, and which state of them it is."""
+    """Files and the version of their state."""
 
     files: Mapping[str, bytes]
     version: str
 
 
 class CertificateStore(Protocol):
-    """Keeps a handful of files. Of writers that began at the same state exactly one succeeds."""
+    """Keeps a few files. Of concurrent writers that started from the same state, exactly one succeeds."""
 
     async def load(self) -> Stored | None:
-        """What is there now; None: nothing. Raises `ClientError`, `OSError`."""
+        """Return the present state; None if there is none. Raises `ClientError`, `OSError`."""
         ...
 
     async def save(self, files: Mapping[str, bytes], before: Stored | None) -> bool:
-        """Replace what `load` gave. False: somebody else was faster. Raises `ClientError`, `OSError`."""
+        """Replace the state that `load` returned. Return False if another writer was first. Raises `ClientError`,
+        `OSError`.
+        """
         ...
 
     async def watch(self, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever something may have changed, until cancelled."""
+        """Call `changed` after each possible change, until cancelled."""
         ...

@@ -1,4 +1,4 @@
-"""An informer's handler that only wants to know that something has changed."""
+"""Informer handler that only reports that something has changed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from sampan.informer.handler import EventHandlerFuncs
 
 
 def changes(changed: Callable[[], None]) -> EventHandlerFuncs[Any]:
-    """Calls `changed` at every event."""
+    """Return a handler that calls `changed` for every event."""
     return EventHandlerFuncs(
         add=lambda ref: changed(), update=lambda old, new: changed(), delete=lambda deletion: changed()
     )
