@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from sampan.core.errors import StatusError
 from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.target import Target as WebhookTarget
 from sampan.registry.webhook.target import target_of
+from sampan.server.proxy.exchange import Outgoing
+from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.target import Target
-from sampan.server.proxy.wire import connect
 from tests.dialling import FORBIDDEN, SPELLINGS, loopback_only
 from tests.registry.webhook.tls import bundle, listening, requests
 from tests.server.admission.webhook.hooks import MAPS, config_map, configure, hook
@@ -71,11 +73,11 @@ async def test_a_redirect_of_a_webhook(tmp_path: Path) -> None:
 async def test_the_host_of_a_setting_may_be_any(monkeypatch: pytest.MonkeyPatch) -> None:
     dialled: list[str] = []
 
-    async def open_connection(host: str, port: int, **_: Any) -> Any:
+    async def create_connection(make: Any, host: str, port: int, **_: Any) -> Any:
         dialled.append(host)
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(asyncio, "open_connection", open_connection)
+    monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", create_connection)
     webhook = HttpsWebhook(WebhookTarget("169.254.1.1", 80, "/", secure=False, is_setting=True), _no_services)
     with pytest.raises(WebhookError, match="connection refused"):
         await webhook.post(b"{}", 30)
@@ -112,8 +114,8 @@ async def test_a_service_with_an_external_name_behind_an_api_service(tmp_path: P
 @pytest.mark.parametrize("host", FORBIDDEN + SPELLINGS)
 async def test_an_upstream_of_the_proxy(host: str) -> None:
     for target in (Target(host, 80, "/"), Target("n1", 80, "/", address=host)):
-        with pytest.raises(OSError, match=f"^{REFUSED}$"):
-            await connect(target, 30)
+        with pytest.raises(StatusError, match=f": {REFUSED}$"):
+            await Proxy().ask(target, Outgoing("GET", {}))
 
 
 @pytest.mark.parametrize("path", ["pods/p/log", "pods/p/exec?command=ls&stdout=1", "pods/p/portforward"])

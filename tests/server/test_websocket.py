@@ -16,12 +16,12 @@ from websockets.exceptions import ConnectionClosed, ConnectionClosedError, Inval
 from websockets.typing import Subprotocol
 
 from sampan.core.errors import StatusError
+from sampan.http.tunnel import READ_AHEAD_BYTES, Tunnel
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.authentication.websocket_token import PREFIX, WebSocketTokenAuthenticator
 from sampan.server.filters.answers import with_answers
 from sampan.server.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
-from sampan.server.tunnel import READ_AHEAD_BYTES, Tunnel
 from sampan.server.verbs.watch_websocket import split_delimited
 from sampan.server.websocket import accept
 from sampan.wire.websocket import MESSAGE_BYTES_MAX, WebSocket
@@ -308,11 +308,13 @@ class Wire(asyncio.Transport):
     def is_closing(self) -> bool:
         return False
 
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None: ...
+
 
 @settings(max_examples=examples(200), suppress_health_check=SHARED_FIXTURES)
 @given(st.lists(st.binary(max_size=60), max_size=8))
 async def test_garbage_ends_a_websocket_and_is_no_fault(pieces: list[bytes]) -> None:
-    tunnel = Tunnel(Wire(), Carrier())
+    tunnel = Tunnel.take_over(Wire(), carrier=Carrier())
     for piece in pieces:
         tunnel.data_received(piece)
     tunnel.eof_received()

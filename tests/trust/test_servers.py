@@ -20,9 +20,10 @@ from sampan.server.aggregation.api_service import api_service_of
 from sampan.server.aggregation.backend import Backends
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.authentication.jwt.https import HttpsGet
+from sampan.server.proxy.exchange import Outgoing
+from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.kubelet import KubeletConnection, KubeletSettings
 from sampan.server.proxy.target import Target
-from sampan.server.proxy.wire import connect
 from sampan.server.request import UserInfo
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.diagnosis import findings
@@ -212,8 +213,8 @@ async def _post(webhook: HttpsWebhook) -> None:
 
 
 async def _handshake(target: Target) -> None:
-    wire = await connect(target, _TIMEOUT_S)
-    wire.abort()
+    exchange = await Proxy(connect_timeout_s=_TIMEOUT_S).ask(target, Outgoing("GET", {"host": HOST}))
+    exchange.abandon()
 
 
 async def _client(case: Case, folder: Path, tls: TlsOptions) -> None:

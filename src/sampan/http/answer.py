@@ -149,27 +149,30 @@ class Answer:
             return _inflated(body, limit)
         return await self._loop.run_in_executor(None, _inflated, body, limit)
 
+    async def receive(self) -> bytes:
+        """Return bytes of the body as they came, not decompressed; nothing at the end. Raises `TransportError`."""
+        while not self._chunks:
+            if self._error is not None:
+                raise self._error
+            if self.complete:
+                return b""
+            await self._wait(self._idle_timeout_s)
+        data = self._taken()
+        self._go_on()
+        return data
+
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the body as it comes. Raises `TransportError` if it breaks off or falls silent."""
         inflater = Inflater() if self._is_gzip else None
         try:
-            while True:
-                if self._chunks:
-                    data = self._taken()
-                    self._go_on()
-                    if inflater is None:
-                        yield data
-                    else:
-                        for piece in inflater.pieces(data):
-                            yield piece
-                elif self._error is not None:
-                    raise self._error
-                elif self.complete:
-                    if inflater is not None and not inflater.finished:
-                        raise TransportError("the body ends in the middle of its gzip data", sent=True)
-                    return
+            while data := await self.receive():
+                if inflater is None:
+                    yield data
                 else:
-                    await self._wait(self._idle_timeout_s)
+                    for piece in inflater.pieces(data):
+                        yield piece
+            if inflater is not None and not inflater.finished:
+                raise TransportError("the body ends in the middle of its gzip data", sent=True)
         except ValueError as error:
             raise TransportError(str(error), sent=True) from error
         finally:

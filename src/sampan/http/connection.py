@@ -154,6 +154,7 @@ class Connection(asyncio.Protocol):
                 failure.__cause__ = cause
                 answer.fail(failure)
             self._answer = None
+        self._reader.close()
         self._lost(self)
 
     def pause_writing(self) -> None:
@@ -166,7 +167,7 @@ class Connection(asyncio.Protocol):
 
     # --- the reader's events
 
-    def head(self, head: ResponseHead) -> None:
+    def on_head(self, head: ResponseHead) -> None:
         answer = self._answer
         if answer is None:
             return
@@ -179,11 +180,11 @@ class Connection(asyncio.Protocol):
             self._state.step_response(Step.HEAD)
         answer.take_head(head)
 
-    def data(self, data: bytes) -> None:
+    def on_data(self, data: bytes) -> None:
         if self._answer is not None:
             self._answer.feed(data)
 
-    def end(self, *, reusable: bool) -> None:
+    def on_end(self, *, reusable: bool) -> None:
         answer, self._answer = self._answer, None
         if answer is None:
             return

@@ -47,7 +47,8 @@ class Endpoint:
     """Address to connect to; empty: `host`."""
     any_address: bool = False
     """True only if a setting names the host, not an object."""
-    connect_timeout_s: float = 30.0
+    connect_timeout_s: float | None = 30.0
+    """None: the caller limits the time."""
 
     @property
     def key(self) -> Hashable:

@@ -53,13 +53,13 @@ class _Answer:
 
     status = 0
 
-    def head(self, head: ResponseHead) -> None:
+    def on_head(self, head: ResponseHead) -> None:
         self.status = head.status
 
-    def data(self, data: bytes) -> None:
+    def on_data(self, data: bytes) -> None:
         """Ignore a page about a refusal."""
 
-    def end(self, *, reusable: bool) -> None:
+    def on_end(self, *, reusable: bool) -> None:
         """Ignore its end."""
 
 

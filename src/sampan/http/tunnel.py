@@ -112,11 +112,17 @@ class Tunnel(asyncio.Protocol):
                 self.touched()
 
     async def drain(self) -> None:
-        """Wait until the peer has read most of what was written, or the connection is closed."""
+        """Wait until the peer has read most of what was written.
+
+        Raises `ConnectionResetError` if the connection is closed; not with a carrier, which ends the writer's task.
+        """
         if self._carrier is not None:
             await self._carrier.drain()
-        elif self._can_write is not None:
+            return
+        if self._can_write is not None:
             await asyncio.shield(self._can_write)
+        if self._transport.is_closing():
+            raise ConnectionResetError("the connection is closed")
 
     def send_last(self, data: bytes) -> None:
         """Send bytes and close, at the latest after `LINGER_S` seconds."""

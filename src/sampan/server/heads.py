@@ -4,13 +4,11 @@ import time
 from email.utils import formatdate
 from http import HTTPStatus
 
-from sampan.server.incoming import HeadFault
 from sampan.server.request import Headers, Response
+from sampan.wire.http1 import BODILESS, Malformed
+from sampan.wire.http1.writers import check_lines, status_line
 
-_STATUS_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
 _PREFIXES_MAX = 1024
-BODILESS = frozenset({101, 204, 304})
-"""Statuses whose answers have no body."""
 
 
 class Heads:
@@ -22,7 +20,10 @@ class Heads:
         self._date_until = 0.0
 
     def build(self, response: Response, length: int | None, *, close: bool, http_1_0: bool = False) -> bytes:
-        """Status line and headers with the empty line. `length` None: chunked, in HTTP/1.0 up to the end."""
+        """Status line and headers with the empty line. `length` None: chunked, in HTTP/1.0 up to the end.
+
+        Raises `ValueError` if a value would end its line.
+        """
         key = (response.status, response.content_type)
         prefix = self._prefixes.get(key)
         if prefix is None:
@@ -32,6 +33,8 @@ class Heads:
         parts = [prefix]
         for name, value in response.headers:
             parts += (name, b": ", value, b"\r\n")
+        if response.headers:
+            check_lines(b"".join(parts[1:]), len(response.headers))
         parts.append(self._date)
         if http_1_0:
             parts[0] = prefix.replace(b"1.1", b"1.0", 1)
@@ -46,7 +49,7 @@ class Heads:
             parts.append(b"Content-Length: %d\r\n\r\n" % length)
         return b"".join(parts)
 
-    def refusal(self, fault: HeadFault) -> bytes:
+    def refusal(self, fault: Malformed) -> bytes:
         """The whole answer to what cannot be read, after which the connection closes."""
         phrase = f"{fault.status} {HTTPStatus(fault.status).phrase}{fault.text}"
         response = Response(fault.status, phrase.encode(), "text/plain; charset=utf-8")
@@ -71,8 +74,9 @@ class Heads:
 
     def _remember(self, key: tuple[int, str]) -> bytes:
         status, content_type = key
-        line = _STATUS_LINES.get(status) or b"HTTP/1.1 %d Unknown\r\n" % status
+        line = status_line(status)
         prefix = line + b"Content-Type: " + content_type.encode("latin-1") + b"\r\n" if content_type else line
+        check_lines(prefix, 2 if content_type else 1)
         if len(self._prefixes) < _PREFIXES_MAX:
             self._prefixes[key] = prefix
         return prefix

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on httptools: one `Connection` per client, answers from one `Handler`.
+"""HTTP/1.1: one `Connection` per client, answers from one `Handler`.
 
 Concurrency: a connection runs one task at a time, for the request at its head. Pipelined requests queue up to
 `PIPELINE_MAX` and those of one more slice (`reading.py`), then reading and parsing stop. The next request waits until
@@ -16,15 +16,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from time import monotonic
 from typing import cast
 
-import httptools
-
+from sampan.http.tunnel import Tunnel
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.farewell import Farewell, has_unread
-from sampan.server.heads import BODILESS
-from sampan.server.incoming import HeadFault, Incoming
-from sampan.server.methods import METHOD_BYTES_MAX, SAFE, begins_method, stand_in
+from sampan.server.incoming import SAFE, Incoming
 from sampan.server.owner import (
-    HEADER_BYTES_MAX,
     ConnectionOwner,
     Peer,
     ask,
@@ -33,15 +29,12 @@ from sampan.server.owner import (
     release,
 )
 from sampan.server.reading import PIPELINE_MAX, Reading
-from sampan.server.repeated import RepeatedGet
 from sampan.server.request import Response
-from sampan.server.tunnel import SentAhead, Tunnel
+from sampan.wire.http1 import BODILESS, BodyWriter, Half, Malformed
 
 _log = logging.getLogger("sampan.http")
 
 WRITE_CHUNK_BYTES = 1 << 20
-
-_LAST_CHUNK = b"0\r\n\r\n"
 
 
 class Connection(Reading, asyncio.Protocol):
@@ -52,17 +45,13 @@ class Connection(Reading, asyncio.Protocol):
         self.streaming = False
         self.write_paused_at = 0.0
         self._task: asyncio.Task[None] | None = None
-        self._repeated = RepeatedGet()
         self._ending = False
         self._can_write: asyncio.Future[None] | None = None
         self._peer = Peer()
         self._farewell: Farewell | None = None
-        self._ahead: SentAhead | None = None
         self._patient = False
         self._started = 0.0
         """Monotonic time at which the present request left the queue."""
-        self._begun = b""
-        """The beginning of a method whose end has not come yet."""
 
     # --- the transport's callbacks
 
@@ -87,8 +76,8 @@ class Connection(Reading, asyncio.Protocol):
         self._queue.clear()
         self._left, self._unparsed = True, b""
         # Both know us; and what a client has used is to be free when it has gone, not when the collector comes by.
-        self._incoming, self._feed = None, bytes.isascii  # a feed that does nothing
-        self._parser = cast(httptools.HttpRequestParser, None)
+        self._incoming = None
+        self._reader.close()
 
     def pause_writing(self) -> None:
         self.write_paused_at = 0.0 if self._patient else monotonic()
@@ -105,44 +94,17 @@ class Connection(Reading, asyncio.Protocol):
         self._parse(data)
 
     def _parse_piece(self, data: bytes) -> None:
-        if self._begun:
-            data, self._begun = self._begun + data, b""
-        if not self._in_message and self._current is None and data.startswith(b"GET "):
-            repeated = self._repeated.read(data, self)
-            if repeated is not None:
-                self._start(repeated)
-                return
-        if self.head_began:
-            self._head_bytes += len(data)
-            if self._head_bytes > HEADER_BYTES_MAX:
-                self._refuse(431)
-                return
-        fresh = not self._in_message
-        if fresh and len(data) < METHOD_BYTES_MAX and self._ahead is None and begins_method(data):
-            self._begun, self.head_began = data, self.head_began or self.active
-            return
+        reader = self._reader
         try:
-            self._feed(data)
-        except httptools.HttpParserUpgrade as upgrade:
-            cast(Incoming, self._incoming).keep_alive = False
-            self._ahead = SentAhead(data[upgrade.args[0] :])
-            self._feed = self._ahead.feed
-        except httptools.HttpParserError as error:
-            if fresh and isinstance(error, httptools.HttpParserInvalidMethodError):
-                self._read_unknown_method(data)
-            else:
-                self._refuse(400)
+            reader.feed(data)
+        except Malformed as fault:
+            self._refuse(fault)
             return
-        if self.head_began and not self._head_bytes:
-            self._head_bytes = len(data)
-            if self._head_bytes > HEADER_BYTES_MAX:
-                self._refuse(431)
-                return
+        if reader.in_head:
+            self.head_began = self.head_began or self.active
         ready = self._ready
         if ready is not None and self._current is None:
             self._ready = None
-            if fresh and ready.complete and ready.method == "GET" and not self._queue:
-                self._repeated.remember(data, ready)
             self._start(ready)
 
     # --- for the server
@@ -162,8 +124,8 @@ class Connection(Reading, asyncio.Protocol):
         self._ending = True
         if self._current is not None:
             self.end_streams()
-        elif not (self._begun or (self._in_message and self.head_began) or has_unread(self._transport)):
-            self._leave(heeding=not self._in_message)
+        elif not (self._reader.in_head or has_unread(self._transport)):
+            self._leave(heeding=self._reader.half is not Half.BODY)
 
     def end_streams(self) -> None:
         """End a stream properly, and the connection with it."""
@@ -177,21 +139,10 @@ class Connection(Reading, asyncio.Protocol):
 
     # --- inside
 
-    def _read_unknown_method(self, data: bytes) -> None:
-        """Read once more what the parser gave up at, if it is a request."""
-        method, known = stand_in(data)
-        if not method or self._unknown_method:
-            self._refuse(400)
-            return
-        self._unknown_method, self._in_message = method, False
-        self._parser = httptools.HttpRequestParser(self)
-        self._feed = self._parser.feed_data
-        self._parse_piece(known)
-
-    def _refuse(self, status: int) -> None:
+    def _refuse(self, fault: Malformed) -> None:
         """Answer what is not HTTP, and close."""
         if self._current is None and not self.closed:
-            self._transport.write(self.owner.heads.refusal(self._fault or HeadFault(status)))
+            self._transport.write(self.owner.heads.refusal(fault))
         self._leave(heeding=False)
 
     def _leave(self, *, heeding: bool = True) -> None:
@@ -296,15 +247,15 @@ class Connection(Reading, asyncio.Protocol):
             transport.write(self.owner.heads.build(response, response.length, close=close, http_1_0=incoming.http_1_0))
             if incoming.method == "HEAD":
                 return True
-            chunked = response.length is None and not until_closed
+            writer = BodyWriter(chunked=response.length is None and not until_closed)
             if self._ending:
-                transport.write(_LAST_CHUNK if chunked else b"")
+                transport.write(writer.end())
                 return True
             self.streaming = True
             async for chunk in stream:
                 if chunk:
                     response.sent_bytes += len(chunk)
-                    transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunked else chunk)
+                    transport.write(writer.data(chunk))
                     if self._can_write is not None:
                         await self.drain()
         except asyncio.CancelledError:
@@ -313,15 +264,14 @@ class Connection(Reading, asyncio.Protocol):
             forget_cancellation()
         finally:
             self.streaming = False
-        if not self.closed and chunked:
-            transport.write(_LAST_CHUNK)
+        if not self.closed:
+            transport.write(writer.end())
         return until_closed
 
     async def _hand_over(self, response: Response, takeover: Callable[[Tunnel], Awaitable[None]]) -> None:
         """The connection belongs to `takeover` until it returns, the client goes or the server ends."""
         self._transport.write(self.owner.heads.build(response, 0, close=False))
-        tunnel = Tunnel(self._transport, self, self._ahead.take() if self._ahead is not None else b"")
-        self._transport.set_protocol(tunnel)
+        tunnel = Tunnel.take_over(self._transport, carrier=self, ahead=self._reader.take_ahead())
         self.streaming = True
         try:
             await takeover(tunnel)

@@ -1,34 +1,16 @@
 """`Incoming`: a request as it arrives, and its body for whoever reads it."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from sampan.core.errors import StatusError, request_entity_too_large
 from sampan.wire.http1 import values_of
 
 BODY_PIECES_MAX = 1024
 """In how many pieces a body waits: a client that sends it byte by byte makes us hold no more than its bytes."""
-
-
-_HOST: Final = re.compile(r"[!$%&'()*+,\-.:;=\[\]_~0-9A-Za-z]*")
-
-
-class HeadFault(NamedTuple):
-    """Why a head is refused: the status, and what follows its phrase."""
-
-    status: int
-    text: str = ""
-
-
-def head_fault(host: str | None, version: str) -> HeadFault | None:
-    """What Go's server says against the version, which is like 1.1, and the Host header of a request of HTTP/1."""
-    if not version.startswith("1."):
-        return HeadFault(505, ": unsupported protocol version")
-    if host is None:
-        return HeadFault(400, ": missing required Host header") if version == "1.1" else None
-    return None if _HOST.fullmatch(host) else HeadFault(400, ": malformed Host header")
+SAFE: Final = frozenset({"GET", "HEAD"})
+"""Methods that change nothing: such a request can be cancelled at any time."""
 
 
 def identity_values(header: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
 from sampan.server.settings import HttpSettings
 from sampan.server.tls import HTTP_2
+from sampan.wire.http1 import NameCache
 
 _log = logging.getLogger("sampan.http")
 
@@ -67,7 +68,7 @@ class HttpServer:
         self.loop = asyncio.get_running_loop()
         self.heads = Heads()
         self.targets = TargetCache()
-        self.header_names: dict[bytes, str] = {}
+        self.header_names = NameCache()
         self.frame_turns = FrameTurns(self.loop)
         self.handshake_errors = 0
         """Connections that came to nothing before anything was asked."""

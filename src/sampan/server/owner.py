@@ -14,6 +14,7 @@ from sampan.server.request_info import Target, TargetCache
 from sampan.server.settings import HttpSettings
 from sampan.server.status import unreadable
 from sampan.server.tls import client_chain
+from sampan.wire.http1 import NameCache
 
 HEADER_BYTES_MAX = 1 << 20
 """Request line and headers of one request; beyond that 431."""
@@ -21,7 +22,6 @@ BODY_AHEAD_BYTES = 256 << 10
 """How much of a body is taken in before anything reads it."""
 BODY_DISCARD_BYTES_MAX = 4 << 20
 """How much unread body is swallowed after an early answer before the connection is closed."""
-_NAMES_MAX = 1024
 
 
 class Served(Protocol):
@@ -69,7 +69,7 @@ class ConnectionOwner(Protocol):
     settings: HttpSettings
     heads: Heads
     targets: TargetCache
-    header_names: dict[bytes, str]
+    header_names: NameCache
     frame_turns: FrameTurns
     leaving: bool
     """Whether clients are to turn elsewhere: each is told with its next answer, where HTTP/1.1 has no other way."""
@@ -145,12 +145,3 @@ async def release(response: Response) -> None:
         await aclose()
     if response.finished is not None:
         response.finished()
-
-
-def header_name(owner: ConnectionOwner, name: bytes) -> str:
-    """A header's name as `Request.headers` has it; what repeats is kept."""
-    text = name.decode("latin-1").lower()
-    names = owner.header_names
-    if len(names) < _NAMES_MAX and len(name) < 64:
-        names[name] = text
-    return text

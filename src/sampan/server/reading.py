@@ -1,21 +1,18 @@
-"""`Reading`: the half of a connection that takes requests in, as the parser finds them."""
+"""`Reading`: the half of a connection that takes requests in, as the reader finds them."""
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from time import monotonic
 from typing import cast
 
-import httptools
-
-from sampan.server.incoming import BODY_PIECES_MAX, HeadFault, Incoming, head_fault
-from sampan.server.owner import BODY_AHEAD_BYTES, BODY_DISCARD_BYTES_MAX, ConnectionOwner, header_name
-from sampan.wire.http1 import joined
+from sampan.server.incoming import BODY_PIECES_MAX, Incoming
+from sampan.server.owner import BODY_AHEAD_BYTES, BODY_DISCARD_BYTES_MAX, HEADER_BYTES_MAX, ConnectionOwner
+from sampan.wire.http1 import CONTINUE, Limits, RequestHead, RequestReader
 
 PIPELINE_MAX = 16
 SLICE_BYTES_MAX = 4 << 10
 """How much of what has arrived is parsed at once: TLS hands over up to 256 KiB, which can hold 7,000 requests."""
-_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_LIMITS = Limits(head_bytes_max=HEADER_BYTES_MAX)
 
 
 class Reading:
@@ -26,18 +23,12 @@ class Reading:
         self.loop = owner.loop
         self.closed = False
         self.active = self.head_began = monotonic()
-        self._parser = httptools.HttpRequestParser(self)
-        self._feed: Callable[[bytes], object] = self._parser.feed_data
+        self._reader = RequestReader(self, _LIMITS, owner.header_names)
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._incoming: Incoming | None = None
         self._queue: deque[Incoming] = deque()
         self._ready: Incoming | None = None
         self._current: Incoming | None = None
-        self._head_bytes = 0
-        self._in_message = False
-        self._several: dict[str, list[str]] = {}
-        self._unknown_method = ""
-        self._fault: HeadFault | None = None
         self._reading_paused = False
         self._unparsed = b""
         """Received bytes that wait for the responses to earlier requests, as reading is paused."""
@@ -50,7 +41,7 @@ class Reading:
     def send_continue(self) -> None:
         """Tell a client that waits (`Expect: 100-continue`) to send its body."""
         if not self.closed:
-            self._transport.write(_CONTINUE)
+            self._transport.write(CONTINUE)
 
     def resume_reading(self) -> None:
         """Take in more, if reading was stopped: first what has arrived already."""
@@ -67,46 +58,17 @@ class Reading:
                 self._gone = self.loop.create_future()
             await asyncio.shield(self._gone)
 
-    # --- the parser's callbacks
+    # --- the reader's events
 
-    def on_message_begin(self) -> None:
-        self._incoming = Incoming(self)
-        self._in_message = True
-        self.head_began = self.head_began or self.active
-        self._head_bytes = 0
-
-    def on_url(self, url: bytes) -> None:
-        incoming = cast(Incoming, self._incoming)
-        incoming.raw_target = incoming.raw_target + url if incoming.raw_target else url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        text = self.owner.header_names.get(name)
-        if text is None:
-            text = header_name(self.owner, name)
-        headers = cast(Incoming, self._incoming).headers
-        if text not in headers:
-            if self.head_began:  # what comes behind a body is no header
-                headers[text] = value.decode("latin-1")
-        elif self.head_began:
-            self._several.setdefault(text, [headers[text]]).append(value.decode("latin-1"))
-
-    def on_headers_complete(self) -> None:
+    def on_head(self, head: RequestHead) -> None:
         self.head_began = 0.0
-        incoming = cast(Incoming, self._incoming)
-        if self._several:
-            incoming.headers |= {name: joined(name, values) for name, values in self._several.items()}
-            self._several.clear()
-        parser = self._parser
-        version = parser.get_http_version()
-        self._fault = head_fault(incoming.headers.get("host"), version)
-        if self._fault is not None:
-            raise ValueError(self._fault)
-        incoming.method, self._unknown_method = self._unknown_method or parser.get_method().decode("ascii"), ""
-        incoming.keep_alive = parser.should_keep_alive()
-        incoming.http_1_0 = version == "1.0"
-        incoming.expect_continue = (
-            not incoming.http_1_0 and incoming.headers.get("expect", "").lower() == "100-continue"
-        )
+        incoming = self._incoming = Incoming(self)
+        incoming.method = head.method
+        incoming.raw_target = head.target
+        incoming.headers = head.headers
+        incoming.keep_alive = head.keep_alive
+        incoming.http_1_0 = head.http_1_0
+        incoming.expect_continue = head.expects_continue
         if self._ready is None and self._current is None:
             self._ready = incoming
         else:
@@ -114,15 +76,15 @@ class Reading:
             if len(self._queue) >= PIPELINE_MAX:
                 self._pause_reading()
 
-    def on_body(self, chunk: bytes) -> None:
+    def on_data(self, data: bytes) -> None:
         incoming = cast(Incoming, self._incoming)
-        incoming.size += len(chunk)
+        incoming.size += len(data)
         if incoming.limit >= 0 and incoming.size > incoming.limit:
             incoming.wake()
             if incoming.size > incoming.limit + BODY_DISCARD_BYTES_MAX:
                 self._leave()
             return
-        incoming.body.append(chunk)
+        incoming.body.append(data)
         if len(incoming.body) >= BODY_PIECES_MAX:
             incoming.join()
         if incoming.limit < 0:
@@ -130,9 +92,8 @@ class Reading:
             if incoming.size > BODY_AHEAD_BYTES:
                 self._pause_reading()
 
-    def on_message_complete(self) -> None:
+    def on_end(self) -> None:
         incoming = cast(Incoming, self._incoming)
-        self._in_message = False
         incoming.complete = True
         incoming.wake()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sampan.core.tracing import Span
-from sampan.server.tunnel import Tunnel
+from sampan.http.tunnel import Tunnel
 from sampan.wire.negotiation import MediaType
 
 Headers = list[tuple[bytes, bytes]]
@@ -180,7 +180,10 @@ class Response:
     patient: bool = False
     """The client may leave what it is sent unread for as long as it likes (`kubectl logs -f | less`)."""
     takeover: Callable[[Tunnel], Awaitable[None]] | None = None
-    """Has the connection after the head (status 101) has been sent; see `server/tunnel.py`."""
+    """Has the connection after the head (status 101) has been sent, until it returns or raises; then the connection is
+    closed. It is cancelled when the client disconnects, and when the server ends: then it has the time of the server's
+    drain to end its protocol, and lets the cancellation pass. Only HTTP/1.1 has upgrades.
+    """
     finished: Callable[[], None] | None = None
     """Called once by the transport when the answer (also a stream) has been sent or given up."""
 

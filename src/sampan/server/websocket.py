@@ -1,7 +1,7 @@
 """WebSockets of the API server.
 
 A handler that finds `wants_websocket(request)` answers `accept(request, serve)`; `await serve(websocket)` then has the
-connection (`server/tunnel.py` says until when). The protocol itself is in `wire/websocket.py`.
+connection (`Response.takeover` has the rules). The protocol itself is in `wire/websocket.py`.
 
 Concurrency: in `send_stream` one task sends messages and one waits for the client's Close; the first that ends cancels
 the other. Messages from the client are ignored.
@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from wsproto.frame_protocol import CloseReason
 
 from sampan.core.errors import bad_request
+from sampan.http.tunnel import Tunnel
 from sampan.server.request import Request, Response
 from sampan.server.status import text_response
-from sampan.server.tunnel import Tunnel
 from sampan.wire.websocket import VERSION, BadHandshake, BadProtocol, BadVersion, WebSocket, accept_upgrade
 from sampan.wire.websocket import wants_websocket as headers_want_websocket
 

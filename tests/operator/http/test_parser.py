@@ -23,7 +23,9 @@ REQUESTS = st.builds(
     Request,
     st.sampled_from(["POST", "PUT"]),
     st.sampled_from(["/", "/a?timeout=1s", "/mutate-x"]),
-    st.dictionaries(st.sampled_from(["host", "x-a", "x-b"]), st.sampled_from(["1", "two words"])),
+    st.dictionaries(st.sampled_from(["x-a", "x-b"]), st.sampled_from(["1", "two words"])).map(
+        lambda fields: {"host": "h", **fields}
+    ),
     st.binary(max_size=50),
 )
 

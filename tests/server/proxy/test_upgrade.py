@@ -7,10 +7,10 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
+from sampan.http.tunnel import Tunnel
 from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.target import Target
 from sampan.server.request import Request
-from sampan.server.tunnel import Tunnel
 from tests.server.proxy.upstream import Asked, fronted, split, to, upstream
 
 UPGRADE = b"POST /x?a=1 HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n\r\n"

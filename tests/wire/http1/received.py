@@ -11,16 +11,16 @@ class Events:
     def __init__(self) -> None:
         self.events: list[Any] = []
 
-    def head(self, head: RequestHead | ResponseHead) -> None:
+    def on_head(self, head: RequestHead | ResponseHead) -> None:
         self.events.append(head)
 
-    def data(self, data: bytes) -> None:
+    def on_data(self, data: bytes) -> None:
         if isinstance(self.events[-1], bytes):
             self.events[-1] += data
         else:
             self.events.append(data)
 
-    def end(self, *, reusable: bool = True) -> None:
+    def on_end(self, *, reusable: bool = True) -> None:
         self.events.append(("end", reusable))
 
 

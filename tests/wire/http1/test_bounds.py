@@ -63,6 +63,19 @@ def test_a_large_head_is_431_even_if_it_arrives_at_once() -> None:
         assert refused.value.status == 431
 
 
+def test_a_large_head_of_a_response_is_refused_even_if_it_arrives_at_once() -> None:
+    reader = ResponseReader(Events(), LIMITS)
+    reader.expect("GET")
+    with pytest.raises(Malformed):
+        reader.feed(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\na: " + b"a" * 2000 + b"\r\n\r\n")
+
+
+def test_a_large_body_next_to_its_head_is_no_large_head() -> None:
+    events = Events()
+    RequestReader(events, LIMITS).feed(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n" + b"a" * 5000)
+    assert events.events[1] == b"a" * 5000
+
+
 def test_a_body_of_small_chunks_is_no_overhead() -> None:
     events = Events()
     reader = RequestReader(events, LIMITS)

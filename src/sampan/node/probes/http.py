@@ -4,54 +4,36 @@ Source: kubernetes pkg/probe/http/{http,request}.go (1.36).
 """
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
-import httptools
-
-from sampan.core.dial import open_connection
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.core.tls_trust import unverified_context
+from sampan.http import Answer, Endpoint, HttpClient, HttpRequest, HttpSettings, TransportError
 from sampan.node.container_view import Container, HttpGetAction
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port, resolve_port
+from sampan.wire.http1 import request_head
 
 BODY_BYTES_MAX: Final = 10 * 1024
 _REDIRECTS_MAX: Final = 10
 _VERSION: Final = f"{MAJOR}.{MINOR}"
-_HEAD_BYTES_MAX: Final = 65_536
+_SETTINGS: Final = HttpSettings(idle_max=0, head_bytes_max=65_536, decompression=False)
 
 
 class HttpFailed(Exception):
     """There was no response. The text is that of Go's HTTP client."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Answered:
-    """Response of a container. The body is cut to the size that is kept."""
+    """Response of a container; its body up to `BODY_BYTES_MAX`."""
 
-    status: int = 0
-    headers: dict[str, str] = field(default_factory=dict)
-    body: bytearray = field(default_factory=bytearray)
-    head_complete: bool = False
-    complete: bool = False
-
-    def on_headers_complete(self) -> None:
-        """Callback of the parser."""
-        self.head_complete = True
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Callback of the parser."""
-        self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
-
-    def on_body(self, body: bytes) -> None:
-        """Callback of the parser."""
-        self.body += body[: BODY_BYTES_MAX - len(self.body)]
-
-    def on_message_complete(self) -> None:
-        """Callback of the parser."""
-        self.complete = True
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,46 +99,37 @@ async def send(request: HttpGet) -> Answered:
 async def _exchange(request: HttpGet) -> Answered:
     parts = urlsplit(request.url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    tls = unverified_context() if parts.scheme == "https" else None
+    client = HttpClient(_SETTINGS)
     try:
-        tls = unverified_context() if parts.scheme == "https" else None
-        reader, writer = await open_connection(host, port, tls=tls)
-    except ConnectionRefusedError:
-        address = join_host_port(host, port)
-        raise HttpFailed(f'Get "{request.url}": dial tcp {address}: connect: connection refused') from None
-    except OSError as error:
+        endpoint = Endpoint(host, port, tls, connect_timeout_s=None)
+        answer = await client.send(endpoint, HttpRequest("GET", "/"), _head(request))
+        return Answered(answer.status, answer.headers, await _body(answer))
+    except TransportError as error:
+        text = str(error.__cause__ or error)
+        if isinstance(error.__cause__, ConnectionRefusedError) and not error.sent:
+            text = f"dial tcp {join_host_port(host, port)}: connect: connection refused"
+        raise HttpFailed(f'Get "{request.url}": {text}') from error
+    except (OSError, ValueError) as error:
         raise HttpFailed(f'Get "{request.url}": {error}') from error
-    try:
-        writer.write(_head(request))
-        return await _answer(reader)
-    except (OSError, httptools.HttpParserError, EOFError) as error:
-        raise HttpFailed(f'Get "{request.url}": {error or "EOF"}') from error
     finally:
-        writer.transport.abort()
+        await client.aclose()
 
 
-async def _answer(reader: asyncio.StreamReader) -> Answered:
-    answer = Answered()
-    parser = httptools.HttpResponseParser(answer)
-    total = 0
-    while not answer.complete:
-        data = await reader.read(16_384)
-        if not data:
-            if answer.head_complete:
-                break  # Without a length, the end of the connection ends the body.
-            raise EOFError("EOF")
-        parser.feed_data(data)
-        total += len(data)
-        if len(answer.body) >= BODY_BYTES_MAX or total > _HEAD_BYTES_MAX + BODY_BYTES_MAX:
-            break
-    answer.status = parser.get_status_code()
-    return answer
+async def _body(answer: Answer) -> bytes:
+    """Return the body, as far as it is kept and arrives."""
+    body = b""
+    try:
+        while len(body) < BODY_BYTES_MAX and (data := await answer.receive()):
+            body += data
+    except TransportError:
+        pass
+    return body[:BODY_BYTES_MAX]
 
 
 def _head(request: HttpGet) -> bytes:
     parts = urlsplit(request.url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
-    headers = dict(request.headers)
-    host = next((value for name, value in headers.items() if name.lower() == "host"), parts.netloc)
-    lines = [f"GET {target} HTTP/1.1", f"Host: {host}"]
-    lines += [f"{name}: {value}" for name, value in request.headers if name.lower() != "host"]
-    return ("\r\n".join([*lines, "Connection: close"]) + "\r\n\r\n").encode("latin-1", "replace")
+    host = next((value for name, value in request.headers if name.lower() == "host"), parts.netloc)
+    headers = [pair for pair in request.headers if pair[0].lower() != "host"]
+    return request_head("GET", target, [("Host", host), *headers, ("Connection", "close")], encoding="latin-1")

@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from sampan.operator.http.tunnel import Tunnel
+from sampan.http.tunnel import Tunnel
+from sampan.wire.http1 import response_head
 
 TEXT: Final = "text/plain; charset=utf-8"
 _NOSNIFF: Final = {"x-content-type-options": "nosniff"}
@@ -116,5 +116,4 @@ def head_of_takeover(answer: Takeover) -> bytes:
 
 
 def _head(code: int, fields: Mapping[str, str]) -> bytes:
-    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    return f"HTTP/1.1 {code} {HTTPStatus(code).phrase}\r\n{lines}\r\n".encode("latin-1")
+    return response_head(code, fields.items())

@@ -10,17 +10,17 @@ import logging
 import ssl
 from typing import Final
 
+from sampan.http.tunnel import Tunnel
 from sampan.operator.http.exchange import Answer, AnyAnswer, HttpLimits, Request, Respond, StreamedAnswer, head_of
 from sampan.operator.http.parser import RequestParser, RequestRefused
 from sampan.operator.http.streaming import send_parts, take_over
+from sampan.wire.http1 import CONTINUE
 
 _log = logging.getLogger("sampan.http")
 
-_READ_BYTES: Final = 65_536
 _HANDSHAKE_TIMEOUT_S: Final = 10.0
 _LINGER_S: Final = 1.0
 _SILENCE_S: Final = 0.1
-_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class HttpListener:
@@ -65,11 +65,11 @@ class HttpListener:
         """Serve until cancelled, or until it was drained. Raises `OSError` when it cannot listen."""
         async with asyncio.TaskGroup() as tasks:
 
-            def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                self._begin(tasks, reader, writer)
+            def connected(connection: Tunnel) -> None:
+                self._begin(tasks, connection)
 
-            self._server = await asyncio.start_server(
-                connected,
+            self._server = await asyncio.get_running_loop().create_server(
+                lambda: Tunnel(half_open=True, made=connected),
                 self._host or None,
                 self._port,
                 ssl=self._tls,
@@ -99,34 +99,31 @@ class HttpListener:
             await asyncio.wait(set(self._connections))
         self._none_left.set()
 
-    def _begin(self, tasks: asyncio.TaskGroup, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _begin(self, tasks: asyncio.TaskGroup, connection: Tunnel) -> None:
         if self._draining or len(self._connections) >= self._limits.connections_max:
-            writer.transport.abort()
+            connection.abort()
             return
-        task = tasks.create_task(self._serve(reader, writer), name="connection")
+        task = tasks.create_task(self._serve(connection), name="connection")
         self._connections[task] = False
         task.add_done_callback(lambda done: self._connections.pop(done, None))
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        parser = RequestParser(self._limits, _client_certificate(writer))
+    async def _serve(self, connection: Tunnel) -> None:
+        parser = RequestParser(self._limits, _client_certificate(connection))
         try:
-            while await self._one_request(parser, reader, writer):
+            while await self._one_request(parser, connection):
                 pass
-            with contextlib.suppress(OSError):
-                writer.close()
-                await writer.wait_closed()
+            await connection.aclose()
         except (TimeoutError, OSError):
             pass
         finally:
-            writer.transport.abort()
+            connection.abort()
+            parser.close()
 
-    async def _one_request(
-        self, parser: RequestParser, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> bool:
+    async def _one_request(self, parser: RequestParser, connection: Tunnel) -> bool:
         """Whether the connection goes on."""
         if not parser.requests:
             async with asyncio.timeout(self._limits.idle_timeout_s):
-                data = await reader.read(_READ_BYTES)
+                data = await connection.read()
             if not data:
                 return False
         else:
@@ -134,27 +131,29 @@ class HttpListener:
         self._busy(True)
         try:
             async with asyncio.timeout(self._limits.request_timeout_s):
-                asked = await self._read_request(data, parser, reader, writer)
+                asked = await self._read_request(data, parser, connection)
                 if asked is None:
                     return False
                 request, alive = asked
                 answer = await self._ask(request)
                 if isinstance(answer, Answer):
                     alive = alive and self._limits.keep_alive and not self._draining
-                    writer.write(head_of(answer, keep_alive=alive) + (b"" if request.method == "HEAD" else answer.body))
-                    await writer.drain()
+                    connection.write(
+                        head_of(answer, keep_alive=alive) + (b"" if request.method == "HEAD" else answer.body)
+                    )
+                    await connection.drain()
                     return alive
             idle_timeout_s = self._limits.stream_idle_timeout_s
             if isinstance(answer, StreamedAnswer):
-                await send_parts(answer, reader, writer, idle_timeout_s)
+                await send_parts(answer, connection, idle_timeout_s)
             else:
-                await take_over(answer, parser.ahead, reader, writer, idle_timeout_s)
+                await take_over(answer, parser.take_ahead(), connection, idle_timeout_s)
         finally:
             self._busy(False)
         return False
 
     async def _read_request(
-        self, data: bytes, parser: RequestParser, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, data: bytes, parser: RequestParser, connection: Tunnel
     ) -> tuple[Request, bool] | None:
         """The next request, and whether the connection lives on behind it; None when there is none to answer."""
         try:
@@ -164,10 +163,10 @@ class HttpListener:
                     break
                 if parser.expects_continue:
                     parser.expects_continue = False
-                    writer.write(_CONTINUE)
-                data = await reader.read(_READ_BYTES)
+                    connection.write(CONTINUE)
+                data = await connection.read()
         except RequestRefused as refusal:
-            await _refuse(refusal.answer, reader, writer)
+            await _refuse(refusal.answer, connection)
             return None
         return parser.requests.popleft() if parser.requests else None
 
@@ -184,19 +183,19 @@ class HttpListener:
             self._connections[task] = busy
 
 
-def _client_certificate(writer: asyncio.StreamWriter) -> bytes:
-    tls = writer.get_extra_info("ssl_object")
+def _client_certificate(connection: Tunnel) -> bytes:
+    tls = connection.transport.get_extra_info("ssl_object")
     return (tls.getpeercert(binary_form=True) or b"") if tls is not None else b""
 
 
-async def _refuse(answer: Answer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _refuse(answer: Answer, connection: Tunnel) -> None:
     """Answer before the request has been read. What is still on its way is dropped: a client that gets its connection
     reset while it sends may never see the answer."""
-    writer.write(head_of(answer, keep_alive=False) + answer.body)
-    await writer.drain()
+    connection.write(head_of(answer, keep_alive=False) + answer.body)
+    await connection.drain()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_LINGER_S):
             while True:
                 async with asyncio.timeout(_SILENCE_S):
-                    if not await reader.read(_READ_BYTES):
+                    if not await connection.read():
                         return

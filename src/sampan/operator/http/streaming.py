@@ -8,55 +8,61 @@ import contextlib
 import logging
 from typing import Final
 
+from sampan.http.tunnel import Tunnel
 from sampan.operator.http.exchange import StreamedAnswer, Takeover, head_of_stream, head_of_takeover
-from sampan.operator.http.tunnel import Tunnel
+from sampan.wire.http1 import BodyWriter
 
 _log = logging.getLogger("sampan.http")
 
-_READ_BYTES: Final = 65_536
+_TOUCH_S: Final = 1.0
 
 
-async def send_parts(
-    answer: StreamedAnswer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, idle_timeout_s: float
-) -> None:
+async def send_parts(answer: StreamedAnswer, connection: Tunnel, idle_timeout_s: float) -> None:
     """Send an answer as it comes; returns too when the client has gone. Raises `ConnectionAbortedError` when the body
     has no end, and `TimeoutError`."""
     async with contextlib.aclosing(answer.parts), asyncio.TaskGroup() as tasks:
-        sending = tasks.create_task(_send(answer, writer, idle_timeout_s), name="answer")
-        watching = tasks.create_task(_until_gone(reader, sending), name="client")
+        sending = tasks.create_task(_send(answer, connection, idle_timeout_s), name="answer")
+        watching = tasks.create_task(_until_gone(connection, sending), name="client")
         sending.add_done_callback(lambda _: watching.cancel())
     if not sending.cancelled() and not sending.result():
         raise ConnectionAbortedError("the answer has no end")
 
 
-async def take_over(
-    answer: Takeover, ahead: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, idle_timeout_s: float
-) -> None:
+async def take_over(answer: Takeover, ahead: bytes, connection: Tunnel, idle_timeout_s: float) -> None:
     """Let another protocol have the connection. What it raises is logged. Raises `TimeoutError` when it is idle."""
-    writer.write(head_of_takeover(answer))
+    connection.write(head_of_takeover(answer))
+    connection.unread(ahead)
+    loop = asyncio.get_running_loop()
     async with asyncio.timeout(idle_timeout_s) as idle:
-        tunnel = Tunnel(reader, writer, ahead=ahead, idle=idle, idle_timeout_s=idle_timeout_s)
+
+        def touched() -> None:
+            until = loop.time() + idle_timeout_s
+            if until - (idle.when() or 0.0) >= _TOUCH_S:
+                idle.reschedule(until)
+
+        connection.touched = touched
         try:
-            await answer.serve(tunnel)
+            await answer.serve(connection)
         except OSError:
             pass
         except Exception:
             _log.exception("a connection that was taken over has failed")
 
 
-async def _send(answer: StreamedAnswer, writer: asyncio.StreamWriter, idle_timeout_s: float) -> bool:
+async def _send(answer: StreamedAnswer, connection: Tunnel, idle_timeout_s: float) -> bool:
     """Whether it was sent to its end. The client's absence is no failure."""
-    writer.write(head_of_stream(answer))
+    connection.write(head_of_stream(answer))
+    writer = BodyWriter(chunked=True)
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(idle_timeout_s) as idle:
             async for part in answer.parts:
                 if part:
-                    writer.write(b"%x\r\n%b\r\n" % (len(part), part))
-                    await writer.drain()
+                    connection.write(writer.data(part))
+                    await connection.drain()
                     idle.reschedule(loop.time() + idle_timeout_s)
-            writer.write(b"0\r\n\r\n")
-            await writer.drain()
+            connection.write(writer.end())
+            await connection.drain()
     except OSError:
         return False
     except Exception:
@@ -65,9 +71,9 @@ async def _send(answer: StreamedAnswer, writer: asyncio.StreamWriter, idle_timeo
     return True
 
 
-async def _until_gone(reader: asyncio.StreamReader, sending: "asyncio.Task[bool]") -> None:
+async def _until_gone(connection: Tunnel, sending: "asyncio.Task[bool]") -> None:
     """What a client says while it is answered is dropped: nothing is answered behind a stream."""
     with contextlib.suppress(OSError):
-        while await reader.read(_READ_BYTES):
+        while await connection.read():
             pass
     sending.cancel()

@@ -1,9 +1,11 @@
-"""`Answer`: an HTTP response of a webhook as it comes in, and what it means.
+"""`Answer`: an HTTP response of a webhook, and its meaning.
 
 Source: client-go rest/request.go; apimachinery pkg/api/errors/errors.go NewGenericServerResponse (1.36).
 """
 
-import httptools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import msgspec
 
 from sampan.core.errors import Reason
@@ -62,96 +64,36 @@ class EmptyAnswer(WebhookError):
     """The webhook took what it was sent and said nothing: an error for who asked it something."""
 
 
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP response as it comes in."""
+    """A response with its whole body."""
 
-    def __init__(self) -> None:
-        self.complete = False
-        self.begun = False
-        """Whether any byte has come."""
-        self.status = 0
-        """0 until it is known."""
-        self._chunks: list[bytes] = []
-        self.size_bytes = 0
-        """Of the body, as far as it has come."""
-        self._until_close = True
-        self._keeps_connection = False
-        self._content_type = self._location = self._retry_after = ""
-        self._parser = httptools.HttpResponseParser(self)
-
-    @property
-    def keeps_connection(self) -> bool:
-        """Whether another request may follow on the same connection."""
-        return self._keeps_connection
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
     @property
     def location(self) -> str:
-        """Where the answer sends the client, "" if nowhere."""
-        return self._location if self.status in _REDIRECTS else ""
+        """Target of a redirect; empty, if the response is none."""
+        return self.headers.get("location", "") if self.status in _REDIRECTS else ""
 
     @property
     def retry_after_s(self) -> int | None:
-        """Seconds after which the client is to ask again, None if it is not."""
+        """Seconds after which the request is to be sent again; None if it is not."""
         if self.status != _TOO_MANY_REQUESTS and self.status < 500:
             return None
-        seconds = integer_or(self._retry_after, -1)
+        seconds = integer_or(self.headers.get("retry-after", ""), -1)
         return seconds if seconds >= 0 else None
-
-    @property
-    def headers_complete(self) -> bool:
-        """Whether what is missing is only of the body."""
-        return bool(self.status)
-
-    def feed(self, data: bytes) -> None:
-        """Bytes of the response. Raises `WebhookError` when there are too many."""
-        self.begun = True
-        self._parser.feed_data(data)
-        if self.size_bytes > ANSWER_SIZE_BYTES_MAX:
-            raise WebhookError(f"the answer is larger than {ANSWER_SIZE_BYTES_MAX} bytes")
-
-    def end(self) -> None:
-        """The connection has ended; that is the end of a body whose length was not said. Raises `EOFError`."""
-        if not self.status or not self._until_close:
-            raise EOFError("unexpected EOF" if self.begun else "EOF")
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if name.lower() in (b"content-length", b"transfer-encoding"):
-            self._until_close = False
-            return
-        text = value.decode("latin-1").strip()
-        match name.lower():
-            case b"content-type":
-                self._content_type = text
-            case b"location":
-                self._location = text
-            case b"retry-after":
-                self._retry_after = text
-
-    def on_headers_complete(self) -> None:
-        self.status = self._parser.get_status_code()
-
-    def on_body(self, body: bytes) -> None:
-        self.size_bytes += len(body)
-        if self.size_bytes <= ANSWER_SIZE_BYTES_MAX:
-            self._chunks.append(body)
-
-    def on_message_complete(self) -> None:
-        self.complete = self.status >= 200
-        self._keeps_connection = self.complete and not self._until_close and self._parser.should_keep_alive()
-
-    @property
-    def body(self) -> bytes:
-        """What has come of the body."""
-        return b"".join(self._chunks)
 
     def checked(self) -> bytes:
         """The body of a good answer, which is not empty. Raises `WebhookError`, `EmptyAnswer`."""
         body, status = self.body, self.status
-        if self._content_type and not self._content_type.partition(";")[0].strip():
+        content_type = self.headers.get("content-type", "")
+        if content_type and not content_type.partition(";")[0].strip():
             raise WebhookError("Internal error occurred: mime: no media type")
         if 200 <= status <= 206:
             if not body:
-                text = f"0-length response with status code: {status} and content type: {self._content_type}"
+                text = f"0-length response with status code: {status} and content type: {content_type}"
                 raise EmptyAnswer(text)
             return body
         told = _told_status(body)
@@ -164,7 +106,8 @@ class Answer:
     def _text(self, status: int, body: bytes) -> str:
         """What a status means to clients."""
         shown = "unknown"
-        if not self._content_type or self._content_type.lower().startswith("text/"):
+        content_type = self.headers.get("content-type", "")
+        if not content_type or content_type.lower().startswith("text/"):
             shown = body[:_SHOWN_BYTES_MAX].decode("utf-8", "replace").strip()
         if status in _SHOWN or (status == _NOT_ACCEPTABLE and shown not in ("", "unknown")):
             return shown

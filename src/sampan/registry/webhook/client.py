@@ -15,26 +15,29 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Protocol
 
-import httptools
 from cryptography import x509
 
 from sampan.core.dial import open_connection
 from sampan.core.field import quote
 from sampan.core.tls_trust import unverified_context
 from sampan.core.tracing import current_span, trace_headers
+from sampan.http import BodyTooLarge, Endpoint, HttpClient, HttpRequest, HttpSettings, TransportError
 from sampan.registry.measures import Requests
+from sampan.registry.webhook import answer as answers
 from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError, not_http
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
-from sampan.registry.webhook.connections import Connection, Connections
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials
 from sampan.registry.webhook.services import Resolve, ServiceError
 from sampan.registry.webhook.target import Target
+from sampan.wire.http1 import Malformed, request_head
 
 __all__ = ["ANSWER_SIZE_BYTES_MAX", "Connect", "HttpsWebhook", "Webhook", "WebhookClients", "WebhookError"]
 
-_READ_BYTES = 1 << 16
 _NO_ANSWER = "<error>"
 _CLIENTS_MAX = 100
+IDLE_MAX = 25
+IDLE_S = 90.0
+"""Bounds of the connections that are kept to one webhook. Source: net/http Transport as client-go sets it up (1.36)."""
 REDIRECTS_MAX = 10
 RETRIES_MAX = 10
 """How often a webhook is asked again because its answer says so (Retry-After)."""
@@ -70,7 +73,15 @@ class HttpsWebhook:
         self._resolve = resolve
         self._credentials = credentials
         self._tls: ssl.SSLContext | None = None
-        self._connections = Connections(any_address=target.is_setting)
+        self._client = HttpClient(
+            HttpSettings(
+                connections_max=None,
+                idle_max=IDLE_MAX,
+                idle_timeout_s=IDLE_S,
+                body_bytes_max=answers.ANSWER_SIZE_BYTES_MAX,
+                decompression=False,
+            )
+        )
         self._requests = requests or Requests()
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
@@ -83,8 +94,8 @@ class HttpsWebhook:
             raise call.failure("context deadline exceeded") from None
 
     def close(self) -> None:
-        """Close the connections that are idle."""
-        self._connections.close()
+        """Close the connections that are idle, and others after their answer."""
+        self._client.pool.stop_keeping()
 
     async def _answer(self, call: "Call") -> Answer:
         """The last answer: redirects are followed, and a webhook that asks for it is asked again."""
@@ -101,7 +112,6 @@ class HttpsWebhook:
             if wait_s is None or retries >= RETRIES_MAX:
                 return answer
             retries += 1
-            call.answer = None
             await asyncio.sleep(wait_s)
 
     async def _told(self, call: "Call") -> Answer:
@@ -113,23 +123,26 @@ class HttpsWebhook:
             code = str(answer.status)
         finally:
             self._requests.sent(method, host, code, perf_counter() - began)
-        self._requests.answered(method, host, len(call.body), answer.size_bytes)
+        self._requests.answered(method, host, len(call.body), len(answer.body))
         return answer
 
     async def _exchange_in_words(self, call: "Call") -> Answer:
         """One exchange. Raises `WebhookError` in Go's words."""
+        call.is_answered = False
         try:
             return await self._exchange(call)
-        except ServiceError as error:
+        except (ServiceError, ValueError) as error:
             raise call.failure(str(error)) from None
+        except BodyTooLarge:
+            raise WebhookError(f"the answer is larger than {answers.ANSWER_SIZE_BYTES_MAX} bytes") from None
         except ssl.SSLError as error:
             raise call.failure(await self._tls_text(error, call.target)) from None
-        except (OSError, EOFError) as error:
-            text = str(error) if isinstance(error, EOFError) else _os_text(error)
-            raise call.failure(text, may_pass=isinstance(error, ConnectionResetError)) from None
-        except httptools.HttpParserError:
-            text = f"net/http: HTTP/1.x transport connection broken: {not_http(call.first)}"
-            raise call.failure(text) from None
+        except TransportError as error:
+            cause = error.__cause__
+            if isinstance(cause, ssl.SSLError):
+                raise call.failure(await self._tls_text(cause, call.target)) from None
+            text = self._dial_text(call.target, cause) if not error.sent else _text(cause)
+            raise call.failure(text, may_pass=isinstance(cause, ConnectionResetError)) from None
 
     async def _exchange(self, call: "Call") -> Answer:
         """One request and its answer. A kept connection that turns out to be closed is replaced by a new one."""
@@ -141,37 +154,28 @@ class HttpsWebhook:
             return await self._exchanged(call)
 
     async def _exchanged(self, call: "Call") -> Answer:
-        request = call.head(self._credentials, self._target) + call.body
-        fresh = False
-        while True:
-            connection = await self._connect(call, fresh=fresh)
-            answer = call.answer = Answer()
-            try:
-                await _ask(connection, request, call)
-            except (EOFError, ConnectionError):
-                if connection.reused and not answer.begun:
-                    fresh = True
-                    continue
-                raise
-            finally:
-                if answer.keeps_connection:
-                    self._connections.give_back(connection)
-                else:
-                    connection.close()
-            return answer
+        head = call.head(self._credentials, self._target)
+        request = HttpRequest(call.method, "/", body=call.body)
+        response = await self._client.send(self._endpoint(call.target), request, head, replay=True)
+        call.is_answered = True
+        return Answer(response.status, response.headers, await response.read())
 
-    async def _connect(self, call: "Call", *, fresh: bool) -> Connection:
-        target = call.target
+    def _endpoint(self, target: Target) -> Endpoint:
         host, port = self._place(target)
         if target.secure and self._tls is None:
             self._tls = self._credentials.tls(target.ca_pem)
         tls = self._tls if target.secure else None
-        try:
-            return await self._connections.take((host, port), tls, target.host, fresh=fresh)
-        except socket.gaierror:
-            raise call.failure(f"dial tcp: lookup {host}: no such host") from None
-        except ConnectionRefusedError:
-            raise call.failure(f"dial tcp {host}:{port}: connect: connection refused") from None
+        return Endpoint(
+            target.host, port, tls, address=host, any_address=self._target.is_setting, connect_timeout_s=None
+        )
+
+    def _dial_text(self, target: Target, cause: BaseException | None) -> str:
+        host, port = self._place(target)
+        if isinstance(cause, socket.gaierror):
+            return f"dial tcp: lookup {host}: no such host"
+        if isinstance(cause, ConnectionRefusedError):
+            return f"dial tcp {host}:{port}: connect: connection refused"
+        return _text(cause)
 
     def _place(self, target: Target) -> tuple[str, int]:
         if target.service is None:
@@ -211,9 +215,8 @@ class Call:
         self.method = method
         self.body = body
         self.query = query
-        self.answer: Answer | None = None
-        self.first = b""
-        """The first bytes of the answer."""
+        self.is_answered = False
+        """True if the head of the answer has arrived."""
         self.url = target.url(query)
 
     def follow(self, answer: Answer) -> None:
@@ -230,23 +233,21 @@ class Call:
 
     def failure(self, text: str, *, may_pass: bool = False) -> WebhookError:
         """What is said of a call that came to an end in this state."""
-        if self.answer is not None and self.answer.headers_complete:
+        if self.is_answered:
             text = f"unexpected error when reading response body. Please retry. Original error: {text}"
             return WebhookError(text, may_pass=may_pass)
         return WebhookError(f"{self.method.capitalize()} {quote(self.url)}: {text}", may_pass=may_pass)
 
     def head(self, credentials: Credentials, known: Target) -> bytes:
-        """The head of the request. Only the host that was configured is shown credentials."""
+        """Return the head of the request. Only the configured host gets credentials. Raises `ValueError`."""
         target = self.target
         shown = credentials.authorization if (target.host, target.port) == (known.host, known.port) else ""
-        more = f"Authorization: {shown}\r\n" if shown else ""
+        headers = {"Host": target.authority, "User-Agent": "sampan", "Accept": "application/json"}
+        if shown:
+            headers["Authorization"] = shown
         if self.body:
-            more += f"Content-Length: {len(self.body)}\r\nContent-Type: application/json\r\n"
-        more += "".join([f"{name}: {value}\r\n" for name, value in trace_headers().items()])
-        return (
-            f"{self.method} {target.path_with(self.query)} HTTP/1.1\r\nHost: {target.authority}\r\n"
-            f"User-Agent: sampan\r\nAccept: application/json\r\n{more}\r\n"
-        ).encode()
+            headers |= {"Content-Length": str(len(self.body)), "Content-Type": "application/json"}
+        return request_head(self.method, target.path_with(self.query), (headers | trace_headers()).items())
 
 
 class WebhookClients:
@@ -279,20 +280,11 @@ def _shown_seconds(timeout_s: float) -> str:
     return f"{math.ceil(timeout_s)}s" if timeout_s >= 1 else f"{timeout_s:g}s"
 
 
-async def _ask(connection: Connection, request: bytes, call: Call) -> None:
-    answer = call.answer
-    assert answer is not None
-    connection.writer.write(request)
-    await connection.writer.drain()
-    while not answer.complete:
-        data = await connection.reader.read(_READ_BYTES)
-        if not data:
-            answer.end()
-            break
-        if not answer.begun:
-            call.first = data
-        answer.feed(data)
-
-
-def _os_text(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def _text(cause: BaseException | None) -> str:
+    """Return the text of Go's client for a failure."""
+    if isinstance(cause, Malformed):
+        reason = not_http(cause.first) if cause.first and not cause.first.startswith(b"HTTP/1.") else cause.reason
+        return f"net/http: HTTP/1.x transport connection broken: {reason}"
+    if isinstance(cause, OSError):
+        return (cause.strerror or str(cause)).lower()
+    return str(cause)

@@ -71,7 +71,7 @@ class Asker:
         exchange = await self._proxy.ask(target, outgoing)
         try:
             content = await _body(exchange) if body else b""
-            return BackendAnswer(url, exchange.answer.status, exchange.answer.headers, content)
+            return BackendAnswer(url, exchange.answer.status, exchange.answer.fields, content)
         finally:
             await exchange.aclose()
 

@@ -12,9 +12,9 @@ from sampan.core.tls_trust import client_context, unverified_context
 from sampan.registry.webhook.services import ServiceError
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.settings import AggregationSettings
-from sampan.server.proxy.headers import fits
 from sampan.server.proxy.target import Target
 from sampan.server.request import UserInfo
+from sampan.wire.http1 import fits
 
 Addresses = Callable[[str, str, int], Sequence[tuple[str, int]]]
 """Gives hosts and ports to connect to, for a service's namespace, name and port. Raises `ServiceError`."""

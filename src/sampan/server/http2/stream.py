@@ -15,14 +15,12 @@ from h2.errors import ErrorCodes
 from sampan.core.errors import StatusError
 from sampan.server.authentication.authenticator import ANONYMOUS
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
-from sampan.server.heads import BODILESS
 from sampan.server.http2.frames import Frames
-from sampan.server.incoming import BODY_PIECES_MAX, Incoming
-from sampan.server.methods import SAFE
-from sampan.server.owner import ConnectionOwner, Peer, header_name, make_request, release
+from sampan.server.incoming import BODY_PIECES_MAX, SAFE, Incoming
+from sampan.server.owner import ConnectionOwner, Peer, make_request, release
 from sampan.server.request import Headers, Request, Response
 from sampan.server.status import unreadable
-from sampan.wire.http1 import joined
+from sampan.wire.http1 import BODILESS, joined
 
 _log = logging.getLogger("sampan.http")
 
@@ -152,7 +150,7 @@ class Stream:
                 elif name == b":authority":
                     found["host"] = value.decode("latin-1")
                 continue
-            key = owner.header_names.get(name) or header_name(owner, name)
+            key = owner.header_names[name]
             text = value.decode("latin-1")
             if key in found and key != "host":
                 several.setdefault(key, [found[key]]).append(text)

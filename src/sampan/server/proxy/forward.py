@@ -14,21 +14,31 @@ Concurrency: see `exchange.py` and `pipe.py`. Somebody runs `pool.run()`, else n
 Source: apimachinery pkg/util/proxy/{upgradeaware,transport}.go (1.36).
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 from sampan.core.errors import Reason, StatusError, bad_request
-from sampan.server.heads import BODILESS
+from sampan.http import ConnectionPool, HttpClient, HttpSettings, Tunnel
+from sampan.http.client import DialledOrigin
 from sampan.server.proxy.exchange import CONNECT_TIMEOUT_S, Exchange, Outgoing, begin
 from sampan.server.proxy.headers import answered, first, forwarded, switched, upgrade_of
 from sampan.server.proxy.pipe import pipe
-from sampan.server.proxy.pool import Pool
 from sampan.server.proxy.rewrite import Rewriting, rewritten
 from sampan.server.proxy.target import Target
 from sampan.server.request import Request, Response
-from sampan.server.tunnel import Tunnel
+from sampan.wire.http1 import BODILESS
 from sampan.wire.websocket_frames import FrameCutter
 
+_SETTINGS = HttpSettings(
+    connections_max=None,
+    idle_max=256,
+    idle_per_server_max=8,
+    idle_timeout_s=90.0,
+    buffer_bytes_max=256 << 10,
+    compression=False,
+    decompression=False,
+)
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 
 
@@ -36,16 +46,24 @@ class Proxy:
     """Passes requests on; holds the connections that are kept. `run` it."""
 
     def __init__(self, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
-        self.pool = Pool()
+        self._client = HttpClient(_SETTINGS)
         self._connect_timeout_s = connect_timeout_s
 
     async def run(self) -> None:
         """Keep connections for later requests, until cancelled."""
-        await self.pool.run()
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self.pool.stop_keeping()
+
+    @property
+    def pool(self) -> ConnectionPool[DialledOrigin]:
+        """The connections."""
+        return self._client.pool
 
     async def ask(self, target: Target, outgoing: Outgoing) -> Exchange:
         """A request of the server's own. Raises what `Target.failure` makes."""
-        return await begin(target, outgoing, self.pool, self._connect_timeout_s)
+        return await begin(target, outgoing, self._client, self._connect_timeout_s)
 
     async def forward(self, request: Request, target: Target) -> Response:
         """The upstream's answer; see the module for what it is. Raises `StatusError`."""
@@ -68,7 +86,7 @@ class Proxy:
         )
         exchange = await self.ask(target, outgoing)
         if exchange.answer.status == 101:
-            return _switched(exchange, target, wanted)
+            return _switched(exchange, wanted)
         if wanted and target.upgrade_only and exchange.answer.status < 400:
             exchange.abandon()
             text = f"invalid upgrade response: status code {exchange.answer.status}"
@@ -115,17 +133,14 @@ def _with_slash(request: Request) -> Response:
     return Response(301, content_type="", headers=[(b"Location", location.encode("latin-1", "replace"))])
 
 
-def _switched(exchange: Exchange, target: Target, wanted: str) -> Response:
-    """The upstream's 101, and then its bytes. Raises what `Target.failure` makes when nobody asked for an upgrade."""
-    if not wanted:
-        exchange.abandon()
-        raise target.failure("malformed HTTP response: 101 without an upgrade")
+def _switched(exchange: Exchange, wanted: str) -> Response:
+    """The upstream's 101, and then its bytes."""
 
     async def takeover(tunnel: Tunnel) -> None:
         cut = FrameCutter().cut if wanted.lower() == "websocket" else None
-        await pipe(tunnel, exchange.wire, exchange.answer.rest, cut)
+        await pipe(tunnel, exchange.switch(), cut)
 
-    response = Response(101, content_type="", headers=switched(exchange.answer.headers), takeover=takeover)
+    response = Response(101, content_type="", headers=switched(exchange.answer.fields), takeover=takeover)
     response.finished = exchange.abandon
     response.patient = True
     return response
@@ -133,7 +148,7 @@ def _switched(exchange: Exchange, target: Target, wanted: str) -> Response:
 
 async def _passed_on(request: Request, target: Target, exchange: Exchange) -> Response:
     answer = exchange.answer
-    content_type, headers = answered(answer.headers)
+    content_type, headers = answered(answer.fields)
     response = Response(answer.status, content_type=content_type, headers=headers, length=answer.length)
     response.patient = True
     if request.method == "HEAD" or answer.status in BODILESS:
@@ -144,7 +159,7 @@ async def _passed_on(request: Request, target: Target, exchange: Exchange) -> Re
     if target.prefix is None:
         return response
     rewriting = Rewriting(target, request.headers.get("host", ""))
-    location = first(answer.headers, b"location")
+    location = first(answer.fields, b"location")
     if location:
         response.headers = [header for header in headers if header[0].lower() != b"location"]
         response.headers.append((b"Location", rewriting.url(location).encode("latin-1", "replace")))

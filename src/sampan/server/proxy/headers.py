@@ -3,12 +3,12 @@
 Source: Go net/http/httputil/reverseproxy.go, apimachinery pkg/util/proxy/upgradeaware.go (1.36); RFC 9110, 7.6.1.
 """
 
-import re
 from collections.abc import Mapping
 
 from sampan.core.tracing import trace_headers
 from sampan.server.proxy.target import Target
 from sampan.server.request import Headers, Request
+from sampan.wire.http1 import fits, request_head
 
 _OF_THE_CONNECTION = frozenset(
     {
@@ -28,7 +28,6 @@ _OF_THE_CONNECTION = frozenset(
 )
 _CREDENTIALS = ("authorization", "impersonate-", "x-remote-")
 """Beginnings of headers that are for this server alone: whoever gets them could act as the client."""
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _PROTOCOLS = "sec-websocket-protocol"
 _BEARER = "base64url.bearer.authorization.k8s.io."
 """In browsers' WebSockets a sub-protocol is a token."""
@@ -80,15 +79,9 @@ def forwarded(request: Request, target: Target) -> dict[str, str]:
 def head_of(method: str, target: Target, headers: Mapping[str, str]) -> bytes:
     """The head of a request, with the empty line. Headers that would break it are left out: HTTP/2 carries them."""
     path = (target.path or "/") + (f"?{target.query}" if target.query else "")
-    lines = [f"{method} {_printable(path)} HTTP/1.1".encode("latin-1", "replace")]
-    lines += [f"{name}: {value}".encode("latin-1", "replace") for name, value in headers.items() if fits(name, value)]
-    lines += [f"{name}: {value}".encode() for name, value in target.lines if fits(name, value)]
-    return b"\r\n".join(lines) + b"\r\n\r\n"
-
-
-def fits(name: str, value: str) -> bool:
-    """Whether HTTP/1.1 has words for a header."""
-    return _TOKEN.fullmatch(name) is not None and not any(character in value for character in "\r\n\0")
+    lines = [(name, value) for name, value in headers.items() if fits(name, value)]
+    lines += [(name, value.encode().decode("latin-1")) for name, value in target.lines if fits(name, value)]
+    return request_head(method, _printable(path), lines, encoding="latin-1")
 
 
 def answered(headers: Headers) -> tuple[str, Headers]:

@@ -1,56 +1,46 @@
 """`pipe`: bytes between a client and an upstream after an upgrade.
 
-Concurrency: two tasks, one for each direction, in a group of the caller's; each waits for the side that it writes to,
-so what one side does not read the other cannot send. When either side ends, what it has sent is still delivered, then
-both connections are closed: over TLS there is no half-closed connection. A cancellation (the client has gone, the
+Concurrency: two tasks, one for each direction, in a group of the caller; each waits for the side that it writes to. So
+what one side does not read the other cannot send. When either side ends, its last bytes are still delivered, then both
+connections are closed: over TLS there is no half-closed connection. A cancellation (the client has disconnected, the
 server ends) delivers what the client sent last, and passes.
 """
 
 import asyncio
 from collections.abc import Callable, Iterable
 
-from sampan.server.proxy.wire import Wire
-from sampan.server.tunnel import Tunnel
+from sampan.http.tunnel import Tunnel
 
 Cut = Callable[[bytes], Iterable[bytes]]
 
 
-async def pipe(tunnel: Tunnel, wire: Wire, ahead: bytes, cut: Cut | None = None) -> None:
-    """Copy bytes until either side ends, and close `wire`.
+async def pipe(client: Tunnel, upstream: Tunnel, cut: Cut | None = None) -> None:
+    """Copy bytes until either side ends, and close `upstream`.
 
-    `ahead`: bytes that the upstream sent after its head. `cut`: the pieces in which bytes are written to the client,
-    each a TLS record; None: as they come.
+    `cut`: the pieces in which bytes are written to the client, each a TLS record; None: as they come.
     """
     cut = cut or _whole
     try:
-        _write(tunnel, ahead, cut)
+        _write(client, upstream.take(), cut)
         async with asyncio.TaskGroup() as group:
-            ways = [group.create_task(_up(tunnel, wire)), group.create_task(_down(tunnel, wire, cut))]
+            ways = [
+                group.create_task(_copy(client, upstream, _whole)),
+                group.create_task(_copy(upstream, client, cut)),
+            ]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for way in ways:
                 way.cancel()
     finally:
-        wire.send_last(tunnel.take())
+        upstream.send_last(client.take())
 
 
-async def _up(tunnel: Tunnel, wire: Wire) -> None:
-    while data := await tunnel.read():
+async def _copy(source: Tunnel, sink: Tunnel, cut: Cut) -> None:
+    while data := await source.read():
+        _write(sink, data, cut)
         try:
-            await wire.write(data)
+            await sink.drain()
         except ConnectionError:
             return
-
-
-async def _down(tunnel: Tunnel, wire: Wire, cut: Cut) -> None:
-    while True:
-        try:
-            data = await wire.read()
-        except ConnectionError:
-            return
-        if not data:
-            return
-        _write(tunnel, data, cut)
-        await tunnel.drain()
 
 
 def _write(tunnel: Tunnel, data: bytes, cut: Cut) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sampan.core.errors import StatusError, service_unavailable
+from sampan.http import Endpoint
 
 Failure = Callable[[str], StatusError]
 """The error of an upstream that cannot be reached, or gives no answer; gets the words of the dialler."""
@@ -45,10 +46,9 @@ class Target:
     """400 for requests that ask for no upgrade."""
     failure: Failure = unreachable
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What connections must have in common to be used for one another."""
-        return (self.address or self.host, self.port, self.host if self.tls else "", self.tls)
+    def endpoint(self, timeout_s: float) -> Endpoint:
+        """Return the server to connect to. Link-local and similar addresses are refused (`core.dial`)."""
+        return Endpoint(self.host, self.port, self.tls, address=self.address, connect_timeout_s=timeout_s)
 
     @property
     def netloc(self) -> str:

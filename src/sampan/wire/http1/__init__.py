@@ -2,7 +2,8 @@
 
     reader = ResponseReader(receiver)
     reader.expect("GET")
-    reader.feed(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok")     # receiver.head(...), .data(b"ok"), .end()
+    reader.feed(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok")
+    # calls receiver.on_head(...), receiver.on_data(b"ok"), receiver.on_end(reusable=True)
 
 The parser is imported in `parser.py` alone. Both roles refuse bytes that another reader could read differently:
 

@@ -1,6 +1,6 @@
 """Heads of messages, and the receivers that readers call.
 
-A reader calls `head` once, `data` for each piece of the body, then `end`. Borders of pieces mean nothing.
+A reader calls `on_head` once, `on_data` for each piece of the body, then `on_end`. Borders of pieces mean nothing.
 """
 
 from typing import Protocol
@@ -41,24 +41,24 @@ class ResponseHead(msgspec.Struct):
 class RequestReceiver(Protocol):
     """Gets the events of a `RequestReader`."""
 
-    def head(self, head: RequestHead) -> None:
+    def on_head(self, head: RequestHead) -> None:
         """A request begins."""
 
-    def data(self, data: bytes) -> None:
+    def on_data(self, data: bytes) -> None:
         """A piece of its body."""
 
-    def end(self) -> None:
+    def on_end(self) -> None:
         """The request is complete."""
 
 
 class ResponseReceiver(Protocol):
     """Gets the events of a `ResponseReader`. Interim responses are dropped."""
 
-    def head(self, head: ResponseHead) -> None:
+    def on_head(self, head: ResponseHead) -> None:
         """The response begins."""
 
-    def data(self, data: bytes) -> None:
+    def on_data(self, data: bytes) -> None:
         """A piece of its body."""
 
-    def end(self, *, reusable: bool) -> None:
+    def on_end(self, *, reusable: bool) -> None:
         """The response is complete. `reusable`: the server reads another request on the connection."""

@@ -73,6 +73,11 @@ def headers_of(fields: Iterable[Field], names: NameCache, encoding: str) -> dict
     return headers
 
 
+def size_of(fields: Iterable[Field]) -> int:
+    """Return the size of fields as they are sent, in bytes."""
+    return sum(len(name) + len(value) + 4 for name, value in fields)
+
+
 def fits(name: str, value: str) -> bool:
     """Report whether a head can hold a field: its name is a token, its value does not end the line."""
     return _TOKEN.fullmatch(name) is not None and _ENDS.search(value) is None

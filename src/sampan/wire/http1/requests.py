@@ -1,11 +1,11 @@
 """`RequestReader`: bytes of a client's connection in, requests out. The server role reads with it."""
 
 import re
-from typing import Final
+from typing import Final, cast
 
 from sampan.wire.http1.events import RequestHead, RequestReceiver
 from sampan.wire.http1.faults import Malformed
-from sampan.wire.http1.fields import Fields, NameCache, headers_of
+from sampan.wire.http1.fields import Fields, NameCache, headers_of, size_of
 from sampan.wire.http1.limits import LIMITS, Limits
 from sampan.wire.http1.parser import (
     HttpParserCallbackError,
@@ -44,7 +44,7 @@ class RequestReader:
         self._target = b""
         self._fields: Fields = []
         self._last: RequestHead | None = None
-        self._head_bytes = 0
+        self._head_bytes = self._fed_bytes = 0
         self._overhead_bytes = 0
         self._unknown_method = ""
         self._partial = b""
@@ -72,8 +72,8 @@ class RequestReader:
             if self._partial:
                 data, self._partial = self._partial + data, b""
             elif (head := self._repeated.read(data)) is not None:
-                self._receiver.head(head)
-                self._receiver.end()
+                self._receiver.on_head(head)
+                self._receiver.on_end()
                 return
             if len(data) < METHOD_BYTES_MAX and _BEGINNING.fullmatch(data) is not None:
                 self._partial = data
@@ -83,6 +83,11 @@ class RequestReader:
         else:
             self._overhead_bytes += len(data)
         self._parse(data, fresh=half is Half.IDLE)
+
+    def close(self) -> None:
+        """Release the parser and the receiver, which refer to the reader. It cannot be used any more."""
+        self._parser = cast(HttpRequestParser, None)
+        self._receiver = cast(RequestReceiver, None)
 
     # --- called by the parser
 
@@ -102,6 +107,9 @@ class RequestReader:
         fields, self._fields = self._fields, []
         if len(fields) > self._limits.fields_max:
             raise Malformed("too many header fields", status=431)
+        limit = self._limits.head_bytes_max
+        if self._fed_bytes > limit and size_of(fields) + len(self._target) > limit:
+            raise Malformed("the head is too large", status=431)
         parser = self._parser
         version = parser.get_http_version()
         try:
@@ -122,19 +130,20 @@ class RequestReader:
             upgrade,
         )
         self._unknown_method = ""
-        self._receiver.head(self._last)
+        self._receiver.on_head(self._last)
 
     def on_body(self, data: bytes) -> None:
         self._overhead_bytes = max(0, self._overhead_bytes - 3 * len(data) - 16)
-        self._receiver.data(data)
+        self._receiver.on_data(data)
 
     def on_message_complete(self) -> None:
         self.half = Half.IDLE
-        self._receiver.end()
+        self._receiver.on_end()
 
     # --- inside
 
     def _parse(self, data: bytes, *, fresh: bool) -> None:
+        self._fed_bytes = len(data)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:

@@ -1,10 +1,10 @@
 """`ResponseReader`: bytes of a server's connection in, responses out. The client role reads with it."""
 
-from typing import Final
+from typing import Final, cast
 
 from sampan.wire.http1.events import ResponseHead, ResponseReceiver
 from sampan.wire.http1.faults import Malformed
-from sampan.wire.http1.fields import Fields, NameCache, headers_of
+from sampan.wire.http1.fields import Fields, NameCache, headers_of, size_of
 from sampan.wire.http1.limits import LIMITS, Limits
 from sampan.wire.http1.parser import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 from sampan.wire.http1.states import Half
@@ -59,7 +59,7 @@ class ResponseReader:
         return ahead
 
     def feed(self, data: bytes) -> None:
-        """Read more bytes. Calls the receiver; `end` is its last call, when all of `data` is read."""
+        """Read more bytes. Calls the receiver; `on_end` is its last call, when all of `data` is read."""
         half = self.half
         if half is Half.SWITCHED:
             self._ahead += data
@@ -77,16 +77,21 @@ class ResponseReader:
         self._parse(data)
         if self._complete:
             self._complete = False
-            self._receiver.end(reusable=self._reusable)
+            self._receiver.on_end(reusable=self._reusable)
 
     def end(self) -> None:
         """The connection has ended: this completes a body without framing. Raises `EOFError`."""
         if self.half is Half.BODY and self._until_end:
             self.half = Half.IDLE
-            self._receiver.end(reusable=False)
+            self._receiver.on_end(reusable=False)
         elif self.half in (Half.HEAD, Half.BODY):
             self.half = Half.ERROR
             raise EOFError("unexpected EOF" if self.begun else "EOF")
+
+    def close(self) -> None:
+        """Release the parser and the receiver, which refer to the reader. It cannot be used any more."""
+        self._parser = cast(HttpResponseParser, None)
+        self._receiver = cast(ResponseReceiver, None)
 
     # --- called by the parser
 
@@ -103,7 +108,10 @@ class ResponseReader:
             return
         fields, self._fields = self._fields, []
         if len(fields) > self._limits.fields_max:
-            raise Malformed("too many header fields")
+            raise Malformed("too many header fields", status=431)
+        limit = self._limits.head_bytes_max
+        if self._head_bytes > limit and size_of(fields) > limit:
+            raise Malformed("the head of the response is too large", status=431)
         status = self._parser.get_status_code()
         self._interim = 100 <= status < 200 and status != _SWITCHING_PROTOCOLS
         if self._interim:
@@ -118,12 +126,12 @@ class ResponseReader:
             self._finish()
         else:
             self.half = Half.BODY
-        self._receiver.head(head)
+        self._receiver.on_head(head)
 
     def on_body(self, data: bytes) -> None:
         if self.half is Half.BODY:
             self._overhead_bytes = max(0, self._overhead_bytes - 3 * len(data) - 16)
-            self._receiver.data(data)
+            self._receiver.on_data(data)
         elif self.half is Half.SWITCHED:
             self._ahead += data
         else:

@@ -29,7 +29,7 @@ def request_head(method: str, target: str, headers: Iterable[tuple[str, str]], *
     for name, value in headers:
         if _TOKEN.fullmatch(name) is None:
             raise ValueError(f"bad header name {name!r}")
-        if isinstance(value, Repeated):
+        if isinstance(value, Repeated) and name != "cookie":
             lines += [f"{name}: {single}" for single in value.values]
         else:
             lines.append(f"{name}: {value}")

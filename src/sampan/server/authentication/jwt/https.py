@@ -9,14 +9,16 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
-import httptools
-
 from sampan.core.tls_trust import client_context
-from sampan.registry.webhook.answer import Answer, WebhookError
+from sampan.http import Endpoint, HttpClient, HttpRequest, HttpSettings, TransportError
+from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError
 from sampan.server.proxy.words import connection_text
+from sampan.wire.http1 import request_head
 
 TIMEOUT_S = 30.0
-_READ_BYTES = 1 << 16
+_SETTINGS = HttpSettings(
+    connections_max=None, idle_max=0, body_bytes_max=ANSWER_SIZE_BYTES_MAX, compression=False, decompression=False
+)
 _PORTS: Final = {"https": 443, "http": 80}
 _REDIRECTS_MAX: Final = 10
 _GOOD: Final = range(200, 227)
@@ -34,6 +36,7 @@ class HttpsGet:
         self._ca_pem = ca_pem
         self._timeout_s = timeout_s
         self._tls: ssl.SSLContext | None = None
+        self._client = HttpClient(_SETTINGS)
 
     async def __call__(self, url: str) -> bytes:
         """The body of a good answer (2xx). Raises `FetchError`."""
@@ -57,7 +60,9 @@ class HttpsGet:
                 return await self._follow(url, access_token)
         except TimeoutError:
             text = "context deadline exceeded"
-        except (OSError, EOFError, ValueError, httptools.HttpParserError, WebhookError) as error:
+        except TransportError as error:
+            text = str(error.__cause__ or error)
+        except (OSError, ValueError, WebhookError) as error:
             text = str(error)
         raise FetchError(f'Get "{url}": {text}')
 
@@ -81,21 +86,20 @@ class HttpsGet:
         tls = self._tls if parts.scheme == "https" else None
         host = parts.hostname or ""
         port = parts.port or _PORTS[parts.scheme]
-        name = host if tls else None
+        target = quote(parts.path or "/", _SAFE) + (f"?{parts.query}" if parts.query else "")
+        headers = {"Host": parts.netloc, "User-Agent": "sampan", "Accept": "application/json", "Connection": "close"}
+        if access_token:
+            headers["Authorization"] = f"Bearer {access_token}"
+        # Hosts are settings, or named by tokens of configured issuers.
+        endpoint = Endpoint(host, port, tls, any_address=True, connect_timeout_s=None)
+        head = request_head("GET", target, headers.items())
         try:
-            reader, writer = await asyncio.open_connection(host, port, ssl=tls, server_hostname=name)
-        except OSError as error:
-            raise ValueError(connection_text(host, f"{host}:{port}", error)) from None
-        try:
-            target = quote(parts.path or "/", _SAFE) + (f"?{parts.query}" if parts.query else "")
-            authorization = f"Authorization: Bearer {access_token}\r\n" if access_token else ""
-            writer.write(
-                f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: sampan\r\n{authorization}"
-                "Accept: application/json\r\nConnection: close\r\n\r\n".encode()
-            )
-            return await _read(reader)
-        finally:
-            writer.transport.abort()
+            response = await self._client.send(endpoint, HttpRequest("GET", target), head)
+        except TransportError as error:
+            if error.sent or not isinstance(error.__cause__, OSError):
+                raise
+            raise ValueError(connection_text(host, f"{host}:{port}", error.__cause__)) from None
+        return Answer(response.status, response.headers, await response.read())
 
 
 def _check(url: str, access_token: str) -> None:
@@ -109,17 +113,6 @@ def _check(url: str, access_token: str) -> None:
         raise ValueError("invalid character in URL")
     if not (access_token.isascii() and access_token.isprintable()):
         raise ValueError('net/http: invalid header field value for "Authorization"')
-
-
-async def _read(reader: asyncio.StreamReader) -> Answer:
-    answer = Answer()
-    while not answer.complete:
-        data = await reader.read(_READ_BYTES)
-        if not data:
-            answer.end()
-            break
-        answer.feed(data)
-    return answer
 
 
 def _status_text(status: int) -> str:
