@@ -60,7 +60,10 @@ def has_unread(transport: asyncio.Transport) -> bool:
 def _bytes(transport: asyncio.Transport, which: int) -> int:
     """How much waits in a connection's queue in the system: what came, or what the other side does not have yet."""
     try:
-        told = fcntl.ioctl(transport.get_extra_info("socket").fileno(), which, struct.pack("i", 0))
+        sock = transport.get_extra_info("socket")
+        if sock is None:  # an aborted transport of TLS
+            return 0
+        told = fcntl.ioctl(sock.fileno(), which, struct.pack("i", 0))
     except (OSError, ValueError):
         return 0
     return int(struct.unpack("i", told)[0])

@@ -200,7 +200,7 @@ async def test_a_server_shows_new_certificates_without_a_restart_and_old_clients
         _, fresh = await asyncio.open_connection("127.0.0.1", server.port, ssl=context)
         shown = fresh.get_extra_info("ssl_object").getpeercert(binary_form=True)
         assert ssl.DER_cert_to_PEM_cert(shown).encode() == server.certificates.material.certificate
-        writer.write(b"GET / HTTP/1.1\r\nconnection: close\r\n\r\n")
+        writer.write(b"GET / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n")
         assert (await reader.read()).startswith(b"HTTP/1.1 404")
         writer.close()
         fresh.close()

@@ -208,7 +208,7 @@ async def test_only_clients_of_a_known_authority_are_served_if_so_told(tmp_path:
 async def first_line(port: int, context: ssl.SSLContext) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
     try:
-        writer.write(b"GET / HTTP/1.1\r\n\r\n")
+        writer.write(b"GET / HTTP/1.1\r\nhost: h\r\n\r\n")
         return await reader.readuntil(b"\n")
     finally:
         writer.close()

@@ -40,7 +40,7 @@ class RequestParser:
             if fault.too_large:
                 text = f"the head is larger than {self._limits.head_bytes_max} bytes"
                 raise RequestRefused(431, text) from None
-            raise RequestRefused(fault.status, f"no HTTP/1: {fault.reason}") from None
+            raise RequestRefused(fault.status, "no HTTP/1") from None
 
     def take_ahead(self) -> bytes:
         """Take what was sent after a request for another protocol, which is the last one then."""
