@@ -421,3 +421,13 @@ async def test_a_client_that_goes_ends_its_reads_and_no_writes(method: str, ende
     await finish(server, writer)
     await gone.wait()
     assert cancelled.is_set() is ended
+
+
+async def test_a_header_that_would_split_the_response_cuts_the_connection() -> None:
+    async def split(request: Request) -> Response:
+        return Response(body=b"x", headers=[(b"Location", b"/a\r\nSet-Cookie: b")])
+
+    server, reader, writer = await connect(split)
+    writer.write(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert await reader.read() == b""
+    await finish(server, writer)

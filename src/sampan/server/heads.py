@@ -32,9 +32,9 @@ class Heads:
             self._read_clock()
         parts = [prefix]
         for name, value in response.headers:
+            if b"\n" in value or b"\r" in value:
+                raise ValueError(f"the header {name!r} holds a line break")
             parts += (name, b": ", value, b"\r\n")
-        if response.headers:
-            check_lines(b"".join(parts[1:]), len(response.headers))
         parts.append(self._date)
         if http_1_0:
             parts[0] = prefix.replace(b"1.1", b"1.0", 1)
