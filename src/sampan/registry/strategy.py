@@ -6,13 +6,13 @@ never raised.
 Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from sampan.core.field import FieldError
 from sampan.core.names import dns1123_subdomain_errors
-from sampan.core.object import Object
+from sampan.core.object import Object, set_or_drop
 
 
 @dataclass(slots=True)
@@ -45,8 +45,18 @@ class ObjectReader(Protocol):
 _METADATA_FIELDS = frozenset({"metadata.name", "metadata.namespace"})
 _NOT_SPEC = frozenset({"apiVersion", "kind", "metadata", "status"})
 
+Errors = list[FieldError]
+OBJECT_METADATA = ("labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp")
+"""Source: apimachinery pkg/apis/meta/v1/meta.go ResetObjectMetaForStatus (1.36)."""
+
 Release = Callable[[bool], Awaitable[None]]
 """Called once after a write that allocated something; True = the write succeeded."""
+
+
+def keep_metadata(obj: Object, old: Object, names: Iterable[str]) -> None:
+    """Restore fields of the metadata."""
+    for name in names:
+        set_or_drop(obj["metadata"], name, old["metadata"].get(name))
 
 
 class Strategy:
@@ -62,6 +72,14 @@ class Strategy:
     """Whether a create may bring a status although /status is served (nodes, and kinds whose strategy resets it
     itself).
     """
+    labels: ClassVar[Sequence[str]] = ()
+    """Fields, besides those of the metadata, that a field selector may name."""
+    selects_namespace = True
+    """Whether a field selector may name metadata.namespace."""
+    kept_metadata: ClassVar[Sequence[str]] = ()
+    """Fields of the metadata that PUT/PATCH of /status does not change."""
+    reset_metadata: ClassVar[dict[str, Any] | None] = None
+    """FieldsV1 of the metadata that writers of /status never own."""
     field_label_aliases: ClassVar[dict[str, str]] = {}
     """Old names of selectable fields and their present names (`spec.host` of pods)."""
     keeps_status_on_update = True
@@ -98,9 +116,21 @@ class Strategy:
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         """Drop or set fields that a client may not decide (status is dropped by the generic path)."""
 
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+        """Add all errors of a new object, without those of the schema."""
+
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+        """Add all errors of the new state, with those of the transition."""
+        self.check(ctx, obj, errors)
+
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+        """Add all errors of the new status."""
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """All faults of a new object, schema validation apart."""
-        return []
+        """Return all errors of a new object."""
+        errors: Errors = []
+        self.check(ctx, obj, errors)
+        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Texts for `Warning` headers."""
@@ -110,8 +140,10 @@ class Strategy:
         """As for create; `old` is what is stored. The generic path has put back the old status already."""
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """All faults of the new state, transitions included."""
-        return self.validate(ctx, obj)
+        """Return all errors of the new state."""
+        errors: Errors = []
+        self.check_update(ctx, obj, old, errors)
+        return errors
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
         """Texts for `Warning` headers."""
@@ -121,8 +153,10 @@ class Strategy:
         """PUT/PATCH of /status. The generic path has put back everything but metadata and status already."""
 
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """All faults of the new status."""
-        return []
+        """Return all errors of the new status."""
+        errors: Errors = []
+        self.check_status_update(ctx, obj, old, errors)
+        return errors
 
     def keep_for_status_update(self, obj: Object, old: Object) -> None:
         """Put back all that PUT/PATCH of /status may not change: everything but metadata and status."""
@@ -132,6 +166,7 @@ class Strategy:
         for name, value in old.items():
             if name not in _NOT_SPEC:
                 obj[name] = value
+        keep_metadata(obj, old, self.kept_metadata)
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
         """Whether the generation grows: something outside metadata and status differs."""
@@ -154,7 +189,10 @@ class Strategy:
         """
         if not status_served:
             return {}
-        return {"": {"f:status": {}}, "status": {"f:spec": {}}}
+        of_status: dict[str, Any] = {"f:spec": {}}
+        if self.reset_metadata is not None:
+            of_status["f:metadata"] = self.reset_metadata
+        return {"": {"f:status": {}}, "status": of_status}
 
     def ttl_s(self, obj: Object) -> int:
         """Seconds after which the stored object expires; 0 = never (events override)."""
@@ -165,8 +203,9 @@ class Strategy:
         return None
 
     def field_labels(self, api_version: str) -> frozenset[str]:
-        """The fields that a field selector may name."""
-        return _METADATA_FIELDS
+        """Return the fields that a field selector may name."""
+        of_metadata = _METADATA_FIELDS if self.selects_namespace else _METADATA_FIELDS - {"metadata.namespace"}
+        return of_metadata.union(self.labels)
 
     selectable_part: ClassVar[Any] = None
     """A `TypedDict` of what `selectable_fields` reads, so that no more need be decoded. None: the whole object."""

@@ -5,9 +5,9 @@ Expressions must compile, as they will be when they are used.
 
 import re
 from functools import partial
-from typing import Final
+from typing import ClassVar, Final
 
-from sampan.core.field import FieldError, Path, duplicate, invalid, required
+from sampan.core.field import Path, duplicate, invalid, required
 from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, UNSET, column, count, integer
@@ -25,9 +25,8 @@ from sampan.registry.kinds.admissionregistration.rules import (
 )
 from sampan.registry.kinds.rules.conditions import check_conditions
 from sampan.registry.kinds.rules.fields import Errors, check_qualified_name, not_supported
-from sampan.registry.kinds.statusonly import StatusOnlyStrategy
 from sampan.registry.metadata_checks import OBJECT_ONLY
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 from sampan.schema.cel.admission import JSON_PATCH, OBJECT, Expressions, Inputs
 from sampan.schema.cel.types import BOOL, NULL, STRING, list_of, struct
 
@@ -127,9 +126,11 @@ def _check_audit_annotations(policy: Object, expressions: Expressions, path: Pat
         keys.add(key)
 
 
-class _PolicyStrategy(StatusOnlyStrategy):
+class _PolicyStrategy(Strategy):
     """What both kinds of policies have in common."""
 
+    kept_metadata = OBJECT_METADATA
+    reset_metadata: ClassVar = {}
     standard_finalizers = False
     allow_unconditional_update = False
     _mutating = False
@@ -140,16 +141,15 @@ class _PolicyStrategy(StatusOnlyStrategy):
         spec.setdefault("failurePolicy", "Fail")
         default_match_resources(spec.get("matchConstraints"))
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new policy."""
-        return self._faults(obj, None)
+        self._check(obj, None, errors)
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; match conditions that did not change are not checked again."""
-        return self._faults(obj, old.get("spec", {}))
+        self._check(obj, old.get("spec", {}), errors)
 
-    def _faults(self, obj: Object, old: Object | None) -> Errors:
-        errors: Errors = []
+    def _check(self, obj: Object, old: Object | None, errors: Errors) -> None:
         spec = obj.setdefault("spec", {})
         check_choice(spec.get("failurePolicy"), FAILURE_POLICIES, _SPEC.child("failurePolicy"), errors)
         if "paramKind" in spec:
@@ -170,7 +170,6 @@ class _PolicyStrategy(StatusOnlyStrategy):
         expressions = Expressions(Inputs(params="paramKind" in spec))
         _check_variables(spec.get("variables") or [], expressions, _SPEC.child("variables"), errors)
         self._check_own(obj, expressions, errors)
-        return errors
 
     def _check_own(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
         """What only one kind of policy has."""
@@ -194,9 +193,8 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
             _check_validation(validation, expressions, _SPEC.child("validations").index(index), errors)
         _check_audit_annotations(obj, expressions, _SPEC.child("auditAnnotations"), errors)
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Warnings say something of some field; conditions are in form."""
-        errors: Errors = []
         status = obj.get("status") or {}
         checking = status.get("typeChecking") or {}
         for index, warning in enumerate(checking.get("expressionWarnings") or ()):
@@ -206,7 +204,6 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
             if not warning.get("fieldRef", "").strip():
                 errors.append(required(path.child("fieldRef")))
         check_conditions(status.get("conditions") or (), _STATUS.child("conditions"), errors)
-        return errors
 
 
 class MutatingAdmissionPolicyStrategy(_PolicyStrategy):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
+from sampan.core.field import Path, duplicate, forbidden, invalid, required
 from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.columns.age import Ages
@@ -74,9 +74,8 @@ class PolicyBindingStrategy(Strategy):
         """All that the policy matches."""
         default_match_resources(obj.setdefault("spec", {}).get("matchResources"))
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a binding."""
-        errors: Errors = []
         spec = obj.get("spec", {})
         policy, match = spec.get("policyName", ""), spec.get("matchResources")
         if policy:
@@ -90,7 +89,6 @@ class PolicyBindingStrategy(Strategy):
             check_mutating_operations(match, _SPEC.child("matchResources"), errors)
         else:
             _check_actions(spec.get("validationActions") or [], _SPEC.child("validationActions"), errors)
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Names that belong to configurations from files."""

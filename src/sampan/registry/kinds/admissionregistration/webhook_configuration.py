@@ -4,7 +4,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sampan.core.domains import fully_qualified_name_errors
-from sampan.core.field import FieldError, Path, duplicate, invalid, required
+from sampan.core.field import Path, duplicate, invalid, required
 from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.core.value_rules import port_number_errors
@@ -176,16 +176,15 @@ class WebhookConfigurationStrategy(Strategy):
             if service is not None:
                 service.setdefault("port", 443)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new configuration."""
-        return self._faults(obj, None)
+        self._check(obj, None, errors)
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; some stored faults are tolerated."""
-        return self._faults(obj, old.get("webhooks") or [])
+        self._check(obj, old.get("webhooks") or [], errors)
 
-    def _faults(self, obj: Object, old: list[Object] | None) -> Errors:
-        errors: Errors = []
+    def _check(self, obj: Object, old: list[Object] | None, errors: Errors) -> None:
         hooks = obj.get("webhooks") or []
         tolerance = _Tolerance(hooks, old)
         names: set[str] = set()
@@ -198,7 +197,6 @@ class WebhookConfigurationStrategy(Strategy):
             if name and name in names and not tolerance.names_twice:
                 errors.append(duplicate(path.child("name"), name))
             names.add(name)
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Names that belong to configurations from files."""

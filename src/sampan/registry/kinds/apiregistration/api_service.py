@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from sampan.core.field import FieldError, Path, invalid, quote, required
+from sampan.core.field import Path, invalid, quote, required
 from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors, path_segment_errors
 from sampan.core.object import Object
 from sampan.core.time import format_time
@@ -12,9 +12,8 @@ from sampan.core.value_rules import port_number_errors
 from sampan.registry.columns.cells import EMPTY, NAME, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.kinds.statusonly import StatusOnlyStrategy
 from sampan.registry.metadata_checks import UPDATE_OBJECT
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _SERVICE = Path("spec", "service")
@@ -51,7 +50,7 @@ def _check_service(spec: Object, errors: Errors) -> None:
         errors.append(invalid(_SPEC.child("insecureSkipTLSVerify"), True, detail))
 
 
-class APIServiceStrategy(StatusOnlyStrategy):
+class APIServiceStrategy(Strategy):
     """API services are named `<version>.<group>`.
 
     Source: kube-aggregator pkg/registry/apiservice, pkg/apis/apiregistration/{v1,validation} (1.36).
@@ -61,6 +60,7 @@ class APIServiceStrategy(StatusOnlyStrategy):
     has_generation = False
     allow_unconditional_update = False
     kept_metadata: ClassVar[Sequence[str]] = ("labels", "annotations", "finalizers", "ownerReferences")
+    reset_metadata: ClassVar = {}
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         """The name of the core group's ends with a dot."""
@@ -78,9 +78,8 @@ class APIServiceStrategy(StatusOnlyStrategy):
             now = format_time(dt.datetime.now(dt.UTC))
             obj["status"] = {"conditions": [{**_LOCAL, "lastTransitionTime": now}]}
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of an API service."""
-        errors: Errors = []
         spec, name = obj.get("spec", {}), obj["metadata"].get("name", "")
         group, version = spec.get("group", ""), spec.get("version", "")
         expected = f"{version}.{group}"
@@ -105,16 +104,15 @@ class APIServiceStrategy(StatusOnlyStrategy):
             _check_service(spec, errors)
         else:
             _check_local(spec, errors)
-        return errors
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Conditions are true, false or unknown."""
         known = ("True", "False", "Unknown")
-        return [
+        errors.extend(
             not_supported(_CONDITIONS.index(index).child("status"), condition.get("status", ""), known)
             for index, condition in enumerate(obj.get("status", {}).get("conditions") or ())
             if condition.get("status") not in known
-        ]
+        )
 
 
 def _target(service: Object) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sampan.core.field import FieldError, Path, required
+from sampan.core.field import Path, required
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, NONE, at, column
 from sampan.registry.kind import Kind
@@ -20,23 +20,19 @@ class ControllerRevisionStrategy(Strategy):
 
     has_generation = False
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new revision."""
-        errors: Errors = []
         check_not_negative(obj.get("revision", 0), _REVISION, errors)
         data = obj.get("data")
         if data is None:
             errors.append(required(_DATA, "data is mandatory"))
         elif not isinstance(data, dict):
             errors.append(required(_DATA, "data must be a valid JSON object"))
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Only the revision number may change."""
-        errors: Errors = []
         check_not_negative(obj.get("revision", 0), _REVISION, errors)
         check_immutable(obj.get("data"), old.get("data"), _DATA, errors)
-        return errors
 
 
 def _controller(revision: Object) -> str:

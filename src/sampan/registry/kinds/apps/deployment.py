@@ -1,6 +1,6 @@
 """Deployments. Source: pkg/registry/apps/deployment, pkg/apis/apps/{v1,validation} (1.36)."""
 
-from typing import Any, Final
+from typing import ClassVar, Final
 
 from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.object import Object
@@ -46,6 +46,8 @@ def _check_strategy(strategy: Object, path: Path, errors: Errors) -> None:
 class DeploymentStrategy(WorkloadStrategy):
     """Defaults, rules and warnings of deployments."""
 
+    kept_metadata = ("labels",)
+    reset_metadata: ClassVar = {"f:labels": {}}
     status_counts = (
         "observedGeneration",
         "replicas",
@@ -94,15 +96,6 @@ class DeploymentStrategy(WorkloadStrategy):
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Names that make poor host names, and what the template says."""
         return [*templates.name_warnings(obj), *super().warnings_on_create(ctx, obj)]
-
-    def keep_for_status_update(self, obj: Object, old: Object) -> None:
-        """Labels stay as well."""
-        super().keep_for_status_update(obj, old)
-        templates.keep_labels(obj, old)
-
-    def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
-        """Who writes the status owns no labels."""
-        return {"": {"f:status": {}}, "status": {"f:metadata": {"f:labels": {}}, "f:spec": {}}}
 
 
 def _selector_text(obj: Object) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, forbidden, invalid, required
+from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, column, container_columns
@@ -201,9 +201,8 @@ class StatefulSetStrategy(WorkloadStrategy):
         """All that a new object or one that replaces another must be."""
         _check_spec(spec, old, errors)
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; little but scale, template and update strategy may change."""
-        errors: Errors = []
         faults_before: Errors = []
         spec, old_spec = obj.get("spec", {}), old.get("spec", {})
         _check_spec(old_spec, old_spec, faults_before)
@@ -212,7 +211,6 @@ class StatefulSetStrategy(WorkloadStrategy):
             if name not in _MUTABLE and spec.get(name) != old_spec.get(name):
                 errors.append(forbidden(SPEC, _FORBIDDEN_UPDATE))
                 break
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """What template and claims say, and history without bound."""

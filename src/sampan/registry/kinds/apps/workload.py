@@ -5,21 +5,20 @@ counters.
 from collections.abc import Sequence
 from typing import ClassVar
 
-from sampan.core.field import FieldError, Path
+from sampan.core.field import Path
 from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec import templates
 from sampan.registry.kinds.rules.counts import MORE_THAN_REPLICAS, check_at_most, check_collision_count, check_counts
 from sampan.registry.kinds.rules.fields import Errors, check_immutable
-from sampan.registry.kinds.spec import SpecStrategy
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 SPEC = Path("spec")
 STATUS = Path("status")
 TEMPLATE = Path("spec", "template")
 
 
-class WorkloadStrategy(SpecStrategy):
-    """The frame; a kind says what its spec must be and which counters its status has."""
+class WorkloadStrategy(Strategy):
+    """Strategy of a kind with a spec, a Pod template and counters in its status."""
 
     status_counts: ClassVar[Sequence[str]] = ()
     """Counters of the status, none of which is negative."""
@@ -38,10 +37,22 @@ class WorkloadStrategy(SpecStrategy):
         """The same, but for what is stored already."""
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """As for create; the selector stays as it is."""
-        of_spec, of_selector = super().validate_update(ctx, obj, old), _selector_faults(obj, old)
-        return of_selector + of_spec if self.selector_first else of_spec + of_selector
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """Add the errors of a spec. Some errors are tolerated if the stored spec `old` has them already."""
+        raise NotImplementedError
+
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+        """Rules of the spec."""
+        self.check_spec(obj.get("spec", {}), None, errors)
+
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+        """Rules of the spec; the selector is immutable."""
+        spec, old_spec = obj.get("spec", {}), old.get("spec", {})
+        if self.selector_first:
+            check_immutable(spec.get("selector"), old_spec.get("selector"), SPEC.child("selector"), errors)
+        self.check_spec(spec, old_spec, errors)
+        if not self.selector_first:
+            check_immutable(spec.get("selector"), old_spec.get("selector"), SPEC.child("selector"), errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """What the template says."""
@@ -51,9 +62,8 @@ class WorkloadStrategy(SpecStrategy):
         """What the template says, if something changed."""
         return templates.warnings_on_update(obj, old, TEMPLATE)
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Counters are not negative and fit together."""
-        errors: Errors = []
         status = obj.get("status", {})
         check_counts(status, self.status_counts, STATUS, errors)
         for name in self.counts_of_replicas:
@@ -61,11 +71,3 @@ class WorkloadStrategy(SpecStrategy):
         text = f"cannot be greater than {self.ready_count}"
         check_at_most(status, "availableReplicas", "readyReplicas", text, path=STATUS, errors=errors)
         check_collision_count(status, old.get("status", {}), STATUS, errors)
-        return errors
-
-
-def _selector_faults(obj: Object, old: Object) -> Errors:
-    errors: Errors = []
-    selector, old_selector = obj.get("spec", {}).get("selector"), old.get("spec", {}).get("selector")
-    check_immutable(selector, old_selector, SPEC.child("selector"), errors)
-    return errors

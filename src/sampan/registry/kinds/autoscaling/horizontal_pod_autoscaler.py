@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, forbidden, invalid, required
+from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.core.quantity import Quantity
 from sampan.registry.columns.age import Ages
@@ -14,8 +14,7 @@ from sampan.registry.kinds.autoscaling.metrics import api_version_problem, check
 from sampan.registry.kinds.autoscaling.v1_conversion import HorizontalPodAutoscalerConversion
 from sampan.registry.kinds.rules.counts import check_counts
 from sampan.registry.kinds.rules.fields import NOT_NEGATIVE, Errors, not_supported
-from sampan.registry.kinds.spec import SpecStrategy
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _STATUS = Path("status")
@@ -126,7 +125,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
             _check_rules(rules, _SPEC.child("behavior", name), errors)
 
 
-class HorizontalPodAutoscalerStrategy(SpecStrategy):
+class HorizontalPodAutoscalerStrategy(Strategy):
     """Defaults and rules of autoscalers."""
 
     has_generation = False
@@ -149,15 +148,17 @@ class HorizontalPodAutoscalerStrategy(SpecStrategy):
         super().prepare_for_create(ctx, obj)
         obj.setdefault("status", {})["currentMetrics"] = None
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
-        """What was stored otherwise is tolerated."""
-        _check_spec(spec, old, errors)
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+        """Rules of a new object."""
+        _check_spec(obj.get("spec", {}), None, errors)
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+        """What was stored otherwise is tolerated."""
+        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
+
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Counters are not negative."""
-        errors: Errors = []
         check_counts(obj.get("status", {}), ("currentReplicas", "desiredReplicas"), _STATUS, errors)
-        return errors
 
 
 def _columns(ages: Ages, targets_cell: Cell) -> tuple[Column, ...]:

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from sampan.core.cron import check_time_zone, parse_schedule
-from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.field import Path, invalid, required
 from sampan.core.object import Object
 from sampan.registry.api_version_conversion import ApiVersionConversion
 from sampan.registry.columns.age import Ages
@@ -26,9 +26,8 @@ from sampan.registry.kinds.batch.job_spec import check_job_spec, default_job_spe
 from sampan.registry.kinds.pod_spec import templates
 from sampan.registry.kinds.rules.counts import check_counts
 from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.kinds.spec import SpecStrategy
 from sampan.registry.metadata_checks import Check, MetadataChecks
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _JOB = Path("spec", "jobTemplate", "spec")
@@ -101,7 +100,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
     check_counts(spec, ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"), _SPEC, errors)
 
 
-class CronJobStrategy(SpecStrategy):
+class CronJobStrategy(Strategy):
     """Defaults, rules and warnings of cron jobs."""
 
     def default(self, obj: Object) -> None:
@@ -124,17 +123,16 @@ class CronJobStrategy(SpecStrategy):
         """The same, but for what is stored already."""
         templates.drop_disabled_template_fields(_job_spec(obj["spec"]), _job_spec(old.get("spec", {})))
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """A time zone in the schedule is tolerated where there was one."""
-        _check_spec(spec, old, errors)
+        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new cron job, whose name is part of its jobs' names."""
-        errors = super().validate(ctx, obj)
+        _check_spec(obj.get("spec", {}), None, errors)
         name = obj["metadata"].get("name", "")
         if len(name) > _NAME_LENGTH_MAX:
             errors.append(invalid(Path("metadata", "name"), name, "must be no more than 52 characters"))
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Names that make poor host names, and what the job's spec says."""

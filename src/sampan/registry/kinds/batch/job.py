@@ -3,7 +3,7 @@
 import copy
 from typing import Final
 
-from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.field import Path, invalid, required
 from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object, set_or_drop
 from sampan.registry.columns.age import Ages
@@ -150,6 +150,7 @@ def _check_template_update(job: Object, old: Object, errors: Errors) -> None:
 class JobStrategy(Strategy):
     """Defaults, generated selectors, rules and warnings of jobs."""
 
+    labels = ("status.successful",)
     default_propagation = "Orphan"
     deletion_warning = (
         "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
@@ -192,15 +193,12 @@ class JobStrategy(Strategy):
         """Features that are off leave the template."""
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new job."""
-        errors: Errors = []
         _check_job(obj, None, errors)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same, of the spec twice as in Kubernetes; most of a job stays as it is."""
-        errors: Errors = []
         spec, old_spec = obj["spec"], old["spec"]
         _check_job(obj, old, errors)
         _check_spec(spec, old_spec, errors)
@@ -209,7 +207,6 @@ class JobStrategy(Strategy):
         _check_template_update(obj, old, errors)
         for name in _IMMUTABLE:
             check_immutable(spec.get(name), old_spec.get(name), _SPEC.child(name), errors)
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Names that make poor host names, and what the spec says."""
@@ -221,19 +218,13 @@ class JobStrategy(Strategy):
             return []
         return job_spec_warnings(obj["spec"], old["spec"], _SPEC)
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Counters, times and conditions tell one story, and it only goes forward."""
-        errors: Errors = []
         check_job_status(obj, old, errors)
-        return errors
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         """`status.successful`."""
         return {"status.successful": str(obj.get("status", {}).get("succeeded", 0))}
-
-    def field_labels(self, api_version: str) -> frozenset[str]:
-        """The same, for field selectors."""
-        return super().field_labels(api_version) | {"status.successful"}
 
 
 def _completions(job: Object) -> str:

@@ -10,7 +10,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1
 
-from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, quote, required
+from sampan.core.field import Path, duplicate, forbidden, invalid, quote, required
 from sampan.core.object import Object
 from sampan.core.time import format_time, human_duration
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column
@@ -231,6 +231,8 @@ def fill_condition_times(request: Object, old: Object) -> None:
 class CertificateSigningRequestStrategy(Strategy):
     """Who asks is what the request says; the request itself never changes."""
 
+    labels = ("spec.signerName",)
+    selects_namespace = False
     has_generation = False
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
@@ -255,18 +257,14 @@ class CertificateSigningRequestStrategy(Strategy):
         """The spec stays."""
         obj["spec"] = old["spec"]
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new request."""
-        errors: Errors = []
         check_request(obj, None, errors)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; stored faults are tolerated."""
-        errors: Errors = []
         check_request(obj, old, errors)
         check_update(obj, old, errors, approval=False, certificate=False)
-        return errors
 
     def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
         """Approvals stay as they are; other conditions get their times."""
@@ -278,21 +276,15 @@ class CertificateSigningRequestStrategy(Strategy):
                     condition.update(stored)
         fill_condition_times(obj, old)
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """A signer may set the certificate, once."""
-        errors: Errors = []
         check_request(obj, old, errors)
         check_update(obj, old, errors, approval=False, certificate=True)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
-        return errors
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         """`spec.signerName`."""
         return {"spec.signerName": obj.get("spec", {}).get("signerName", "")}
-
-    def field_labels(self, api_version: str) -> frozenset[str]:
-        """The same, for field selectors, which know of no namespace here."""
-        return frozenset({"metadata.name", "spec.signerName"})
 
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
         """The spec is nobody's, once it is there."""
@@ -318,12 +310,10 @@ class ApprovalStrategy(CertificateSigningRequestStrategy):
             status["certificate"] = certificate
         fill_condition_times(obj, old)
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The rules of the request; approvals may be added here, and nowhere else."""
-        errors: list[FieldError] = []
         check_request(obj, old, errors)
         check_update(obj, old, errors, approval=True, certificate=False)
-        return errors
 
 
 def _requested_duration(request: Object) -> str:

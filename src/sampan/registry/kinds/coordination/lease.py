@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, invalid
+from sampan.core.field import Path, invalid
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
@@ -40,9 +40,8 @@ class LeaseStrategy(Strategy):
                 if name not in old_spec:
                     spec.pop(name, None)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """Durations are positive, transitions not negative."""
-        errors: Errors = []
         spec = obj.get("spec", {})
         duration_s = spec.get("leaseDurationSeconds")
         if duration_s is not None and duration_s <= 0:
@@ -51,7 +50,6 @@ class LeaseStrategy(Strategy):
         if transitions is not None and transitions < 0:
             detail = "must be greater than or equal to 0"
             errors.append(invalid(_SPEC.child("leaseTransitions"), transitions, detail))
-        return errors
 
 
 KINDS: Final = (

@@ -10,9 +10,9 @@ from sampan.core.field import FieldError, Path, required
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy, Errors
 from sampan.registry.kinds.pod_spec.prepare import set_condition
-from sampan.registry.kinds.rules.fields import not_supported
+from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.strategy import Context, Strategy
 
 _BINDINGS = GroupResource("", "pods/binding")
 _PODS = GroupResource("", "pods")
@@ -74,10 +74,12 @@ def _problem(metadata: Object, spec: Object, own: Object) -> str:
     return f"pod {name} has non-empty .spec.schedulingGates" if spec.get("schedulingGates") else ""
 
 
-class BindingStrategy(CoreStrategy):
+class BindingStrategy(Strategy):
     """Bindings are never stored; only their faults count."""
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    has_generation = False
+
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         errors.extend(validate_binding(obj))
 
 

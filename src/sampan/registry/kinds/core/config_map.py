@@ -7,9 +7,9 @@ from sampan.core.object import Object
 from sampan.core.value_rules import config_map_key_errors
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.rules.fields import NOWHERE
 from sampan.registry.metadata_checks import UPDATE_OBJECT
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 SIZE_BYTES_MAX = 1024 * 1024
@@ -36,10 +36,12 @@ def check_immutable_data(obj: Object, old: Object, fields: tuple[str, ...], erro
     errors.extend(forbidden(Path(name), IMMUTABLE) for name in fields if (obj.get(name) or {}) != (old.get(name) or {}))
 
 
-class ConfigMapStrategy(CoreStrategy):
+class ConfigMapStrategy(Strategy):
     """ConfigMaps."""
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    has_generation = False
+
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         size = 0
         data, binary = obj.get("data"), obj.get("binaryData")
         if data:
@@ -56,9 +58,9 @@ class ConfigMapStrategy(CoreStrategy):
         if size > SIZE_BYTES_MAX:
             errors.append(too_long(NOWHERE, "", SIZE_BYTES_MAX))
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         check_immutable_data(obj, old, ("data", "binaryData"), errors)
-        self.check(obj, errors)
+        self.check(ctx, obj, errors)
 
 
 _DATA_OF: Final = at("data", default=())

@@ -7,13 +7,12 @@ from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, NONE, column
 from sampan.registry.kind import Kind, KindVersion
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.pod_spec.handlers import PORT_RANGE
 from sampan.registry.kinds.rules.fields import check_label, check_qualified_name, check_subdomain, not_supported
 from sampan.registry.kinds.rules.ip_addresses import check_endpoint_ip, check_ip, ip_warnings
 from sampan.registry.kinds.rules.semantics import same
 from sampan.registry.metadata_checks import UPDATE_OBJECT
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 _SUBSETS = Path("subsets")
@@ -21,9 +20,10 @@ _KINDS = ("addresses", "notReadyAddresses")
 _MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 
 
-class EndpointsStrategy(CoreStrategy):
+class EndpointsStrategy(Strategy):
     """Endpoints; faults that were stored already are tolerated."""
 
+    has_generation = False
     allow_create_on_update = True
 
     def default(self, obj: Object) -> None:
@@ -32,13 +32,13 @@ class EndpointsStrategy(CoreStrategy):
                 if not port.get("protocol"):
                     port["protocol"] = "TCP"
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         for i, subset in enumerate(obj.get("subsets") or ()):
             _check_subset(subset, _SUBSETS.index(i), errors)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         found: Errors = []
-        self.check(obj, found)
+        self.check(ctx, obj, found)
         if found and not same(obj.get("subsets"), old.get("subsets")):
             errors.extend(found)
 

@@ -16,10 +16,10 @@ from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import EMPTY, Cell, at, column, name_of
 from sampan.registry.definition import Column
 from sampan.registry.kind import Kind, KindVersion
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.core.event_conversion import EventConversion
 from sampan.registry.kinds.rules.semantics import same
 from sampan.registry.metadata_checks import NO_CHECKS
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 TTL_S = 3600
@@ -60,9 +60,10 @@ class _Part(TypedDict, total=False):
     type: str
 
 
-class EventStrategy(CoreStrategy):
+class EventStrategy(Strategy):
     """Events of core/v1, in core/v1 form."""
 
+    has_generation = False
     standard_finalizers = False
     allow_create_on_update = True
     default_propagation = "Unsupported"
@@ -87,7 +88,7 @@ class EventStrategy(CoreStrategy):
             if name not in obj:
                 obj[name] = ""
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         check_legacy(obj, errors, self.controller_field)
 
     def ttl_s(self, obj: Object) -> int:
@@ -123,7 +124,7 @@ class NewEventStrategy(EventStrategy):
         own = ["reason", "type", "reportingController", *(f"regarding.{name}" for name in _INVOLVED)]
         return frozenset([*own, "metadata.name", "metadata.namespace"])
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         check_legacy(obj, errors, self.controller_field)
         _check_series(obj, errors)
         if not obj.get("eventTime"):
@@ -138,7 +139,7 @@ class NewEventStrategy(EventStrategy):
         if source.get("component") or source.get("host"):
             errors.append(invalid(Path("source"), "", _UNSET))
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         check_legacy(obj, errors, self.controller_field)
         if not same(obj.get("series"), old.get("series")):
             _check_series(obj, errors)

@@ -7,7 +7,6 @@ from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, r
 from sampan.core.names import qualified_name_errors
 from sampan.core.object import Object
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.pod_spec.resources import (
     check_container_resource_name,
     check_resource_name,
@@ -15,7 +14,7 @@ from sampan.registry.kinds.pod_spec.resources import (
 )
 from sampan.registry.kinds.rules.quantities import ONE, amount, round_up_to_milli
 from sampan.registry.metadata_checks import OBJECT_ONLY
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 _LIMITS = Path("spec", "limits")
@@ -25,9 +24,10 @@ _MILLI_MAX = (2**63 - 1) // 1000
 _LISTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 
-class LimitRangeStrategy(CoreStrategy):
+class LimitRangeStrategy(Strategy):
     """LimitRanges; for containers their defaults follow from their bounds."""
 
+    has_generation = False
     allow_create_on_update = True
 
     def default(self, obj: Object) -> None:
@@ -44,7 +44,7 @@ class LimitRangeStrategy(CoreStrategy):
         if not obj["metadata"].get("name"):
             obj["metadata"]["name"] = str(uuid.uuid4())
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         types: set[str] = set()
         for i, limit in enumerate((obj.get("spec") or {}).get("limits") or ()):
             _check_limit(limit, types, _LIMITS.index(i), errors)

@@ -9,9 +9,8 @@ from sampan.core.names import dns1123_label_errors, qualified_name_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.metadata_checks import OBJECT_UPDATE
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 KUBERNETES = "kubernetes"
@@ -27,9 +26,10 @@ def check_finalizer(name: str, path: Path, errors: Errors) -> None:
     errors.extend(validate_standard_finalizer(name, path))
 
 
-class NamespaceStrategy(CoreStrategy):
+class NamespaceStrategy(Strategy):
     """Namespaces: removed in two steps, by their own finalizers in the spec."""
 
+    has_generation = False
     returns_deleted_object = True
     marks_before_deletion = True
     keeps_status_on_create = True
@@ -64,11 +64,11 @@ class NamespaceStrategy(CoreStrategy):
         _keep_finalizers(obj, old)
         obj["metadata"].setdefault("labels", {})[_NAME_LABEL] = obj["metadata"].get("name", "")
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         for name in (obj.get("spec") or {}).get("finalizers") or ():
             check_finalizer(name, _FINALIZERS, errors)
 
-    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         phase = (obj.get("status") or {}).get("phase", "")
         if obj["metadata"].get("deletionTimestamp"):
             if phase != "Terminating":
@@ -122,7 +122,7 @@ class FinalizeStrategy(NamespaceStrategy):
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         prepare_finalize(obj, old)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         errors.extend(validate_finalize_update(obj, old))
 
 

@@ -11,7 +11,6 @@ from sampan.core.names import label_value_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.core.node_config_source import check_config_source, check_config_status
 from sampan.registry.kinds.pod_spec.resources import check_amount
 from sampan.registry.kinds.pod_spec.scheduling import check_taint_effect
@@ -19,7 +18,7 @@ from sampan.registry.kinds.rules.fields import check_qualified_name, duplicate_w
 from sampan.registry.kinds.rules.ip_addresses import are_dual_stack, check_cidr, cidr_warnings
 from sampan.registry.kinds.rules.quantities import round_up_to_milli
 from sampan.registry.metadata_checks import OBJECT_UPDATE
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 from sampan.wire.json import UNREADABLE
 
 Errors = list[FieldError]
@@ -40,9 +39,10 @@ class _Part(TypedDict, total=False):
     spec: _Spec | None
 
 
-class NodeStrategy(CoreStrategy):
+class NodeStrategy(Strategy):
     """Nodes; kubelets create them with their status."""
 
+    has_generation = False
     keeps_status_on_create = True
     labels: ClassVar[Sequence[str]] = ("spec.unschedulable",)
     selects_namespace = False
@@ -69,7 +69,7 @@ class NodeStrategy(CoreStrategy):
         if "config" not in (old.get("status") or ()):
             (obj.get("status") or {}).pop("config", None)
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         spec, status = obj.get("spec") or {}, obj.get("status") or {}
         _check_common(obj, spec, status, errors)
         swap = ((status.get("nodeInfo") or {}).get("swap") or {}).get("capacity")
@@ -90,11 +90,11 @@ class NodeStrategy(CoreStrategy):
         if len(cidrs) > 1 and (len(cidrs) > 2 or not are_dual_stack([c.partition("/")[0] for c in cidrs])):
             errors.append(invalid(at, cidrs, "may specify no more than one CIDR for each IP family"))
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
-        self.check(obj, errors)
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+        self.check(ctx, obj, errors)
         _check_transition(obj, old, errors)
 
-    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         _check_transition(obj, old, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:

@@ -11,7 +11,6 @@ from sampan.registry.columns.cells import EMPTY, NAME, at, column
 from sampan.registry.columns.volumes import ATTRIBUTES_CLASS, STORAGE_CLASS, VOLUME_MODE, access_modes, phase
 from sampan.registry.kind import Kind
 from sampan.registry.kinds import feature_gates as gates
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.core.node_labels import term_warnings
 from sampan.registry.kinds.core.persistent_volume_spec import SOURCES, validate_volume_spec
 from sampan.registry.kinds.pod_spec.defaults import (
@@ -25,7 +24,7 @@ from sampan.registry.kinds.rules.fields import check_immutable, difference
 from sampan.registry.kinds.rules.quantities import round_up_to_milli
 from sampan.registry.kinds.rules.semantics import same
 from sampan.registry.metadata_checks import Check, MetadataChecks
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
@@ -85,9 +84,10 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class PersistentVolumeStrategy(CoreStrategy):
+class PersistentVolumeStrategy(Strategy):
     """PersistentVolumes. `now` tells the time of a change of phase."""
 
+    has_generation = False
     returns_deleted_object = True
     keeps_status_on_create = True
 
@@ -121,10 +121,10 @@ class PersistentVolumeStrategy(CoreStrategy):
         elif changed is None or changed == before:
             status["lastPhaseTransitionTime"] = format_time(self._now())
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         _check(obj, errors, allow_invalid_values=False)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The rules of a new volume, each told twice as in Kubernetes, and what never changes."""
         spec, old_spec = obj["spec"], old.get("spec") or {}
         terms = (old_spec.get("nodeAffinity") or {}).get("required") or {}
@@ -141,7 +141,7 @@ class PersistentVolumeStrategy(CoreStrategy):
             at = _SPEC.child("volumeAttributesClassName")
             errors.append(forbidden(at, "update from non-nil value to nil is forbidden"))
 
-    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         if not obj["metadata"].get("resourceVersion"):
             errors.append(required(Path("resourceVersion")))
 

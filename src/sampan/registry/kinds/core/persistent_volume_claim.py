@@ -12,7 +12,6 @@ from sampan.registry.columns.cells import EMPTY, NAME, at, column
 from sampan.registry.columns.volumes import ATTRIBUTES_CLASS, STORAGE_CLASS, VOLUME_MODE, access_modes, phase
 from sampan.registry.kind import Kind
 from sampan.registry.kinds import feature_gates as gates
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.core.persistent_volume_claim_spec import validate_claim_spec
 from sampan.registry.kinds.pod_spec.defaults import default_claim_spec
 from sampan.registry.kinds.pod_spec.resources import check_amount, check_basic_amount, is_native
@@ -21,7 +20,7 @@ from sampan.registry.kinds.rules.fields import check_immutable, check_label_sele
 from sampan.registry.kinds.rules.quantities import amount, round_up_to_milli
 from sampan.registry.kinds.rules.semantics import same
 from sampan.registry.metadata_checks import UPDATE_OBJECT
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
@@ -37,9 +36,10 @@ _RESIZES = (
 )
 
 
-class PersistentVolumeClaimStrategy(CoreStrategy):
+class PersistentVolumeClaimStrategy(Strategy):
     """Claims: all but fixed once they are made; a bound one may grow."""
 
+    has_generation = False
     returns_deleted_object = True
     keeps_status_on_create = True
 
@@ -60,10 +60,10 @@ class PersistentVolumeClaimStrategy(CoreStrategy):
         _prepare_sources(obj["spec"], old.get("spec") or {})
         _normalize_sources(old.get("spec") or {})
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         validate_claim_spec(obj["spec"], _SPEC, errors)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         spec, old_spec = obj["spec"], old.get("spec") or {}
         faults: Errors = []
         check_label_selector(old_spec.get("selector"), Path(""), faults)
@@ -77,7 +77,7 @@ class PersistentVolumeClaimStrategy(CoreStrategy):
         )
         _check_changes(obj, old, errors)
 
-    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         if not obj["metadata"].get("resourceVersion"):
             errors.append(required(Path("resourceVersion")))
         if not (obj.get("spec") or {}).get("accessModes"):

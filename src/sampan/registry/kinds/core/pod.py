@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Final, TypedDict
 from sampan.core.field import FieldError, Path, forbidden
 from sampan.core.object import Object
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.core.pod_columns import pod_columns, row_conditions
 from sampan.registry.kinds.core.pod_qos import compute_qos
 from sampan.registry.kinds.core.pod_status import prepare_status, validate_pod_status_update
@@ -33,9 +32,8 @@ from sampan.registry.kinds.pod_spec.spec import hostname_warning
 from sampan.registry.kinds.pod_spec.warnings import pod_warnings
 from sampan.registry.kinds.rules.ip_addresses import ip_warnings
 from sampan.registry.kinds.rules.semantics import same
-from sampan.registry.kinds.statusonly import keep_metadata
 from sampan.registry.metadata_checks import UPDATE_OBJECT
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy, keep_metadata
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
@@ -63,11 +61,11 @@ class _Part(TypedDict, total=False):
     status: _Status | None
 
 
-class PodStrategy(CoreStrategy):
+class PodStrategy(Strategy):
     """Pods: the one resource that is deleted gracefully."""
 
-    has_generation = True
     returns_deleted_object = True
+    reset_metadata: ClassVar = {"f:deletionTimestamp": {}, "f:ownerReferences": {}}
     field_label_aliases: ClassVar[dict[str, str]] = {"spec.host": "spec.nodeName"}
     labels: ClassVar[Sequence[str]] = (
         "spec.nodeName",
@@ -105,7 +103,7 @@ class PodStrategy(CoreStrategy):
         self._sound = SoundPods()
         self._silent = SoundPods()
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         key = self._sound.key(obj)
         if self._sound.knows(key):
             return
@@ -125,10 +123,10 @@ class PodStrategy(CoreStrategy):
         if annotations:
             check_profiles_match_annotations(annotations, spec, _SPEC, errors)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         validate_pod_update(obj, old, errors)
 
-    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         validate_pod_status_update(obj, old, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
@@ -161,10 +159,6 @@ class PodStrategy(CoreStrategy):
             return 0
         return 1 if period < 0 else period
 
-    def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
-        kept: dict[str, Any] = {"f:deletionTimestamp": {}, "f:ownerReferences": {}}
-        return {"": {"f:status": {}}, "status": {"f:spec": {}, "f:metadata": kept}}
-
     selectable_part: ClassVar[Any] = _Part
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
@@ -188,7 +182,7 @@ class EphemeralContainersStrategy(PodStrategy):
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         prepare_ephemeral_containers(obj, old)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         errors.extend(validate_ephemeral_containers_update(obj, old))
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
@@ -201,7 +195,7 @@ class ResizeStrategy(PodStrategy):
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         prepare_resize(obj, old)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         errors.extend(validate_resize(obj, old))
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:

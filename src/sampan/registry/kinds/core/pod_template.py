@@ -6,21 +6,19 @@ from sampan.core.field import FieldError
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, column, container_columns, labels_text
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.pod_spec.defaults import default_pod_template
 from sampan.registry.kinds.pod_spec.prepare import drop_disabled_fields
 from sampan.registry.kinds.pod_spec.spec import validate_pod_template_spec
 from sampan.registry.kinds.pod_spec.warnings import template_warnings
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 
 
-class PodTemplateStrategy(CoreStrategy):
+class PodTemplateStrategy(Strategy):
     """A pod template as an object of its own."""
 
     returns_deleted_object = True
-    has_generation = True
 
     def default(self, obj: Object) -> None:
         default_pod_template(obj.setdefault("template", {}))
@@ -31,10 +29,10 @@ class PodTemplateStrategy(CoreStrategy):
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         drop_disabled_fields(obj["template"].get("spec") or {}, (old.get("template") or {}).get("spec"))
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         errors.extend(validate_pod_template_spec(obj["template"]))
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         errors.extend(validate_pod_template_spec(obj["template"], old_template=old.get("template")))
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:

@@ -9,13 +9,12 @@ from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, column, labels_text
 from sampan.registry.columns.workloads import replica_columns
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.pod_spec.defaults import default_pod_template
 from sampan.registry.kinds.pod_spec.prepare import drop_disabled_fields
 from sampan.registry.kinds.pod_spec.spec import validate_pod_template_spec
 from sampan.registry.kinds.pod_spec.warnings import template_warnings
 from sampan.registry.kinds.rules.fields import check_not_negative, not_supported
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
@@ -24,10 +23,9 @@ _STATUS = Path("status")
 _COUNTS = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
 
 
-class ReplicationControllerStrategy(CoreStrategy):
+class ReplicationControllerStrategy(Strategy):
     """ReplicationControllers; their dependents outlive them unless told otherwise."""
 
-    has_generation = True
     default_propagation = "Orphan"
     labels: ClassVar[Sequence[str]] = ("status.replicas",)
 
@@ -53,13 +51,13 @@ class ReplicationControllerStrategy(CoreStrategy):
         old_template = (old.get("spec") or {}).get("template") or {}
         drop_disabled_fields((obj["spec"].get("template") or {}).get("spec") or {}, old_template.get("spec"))
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         _check_spec(obj.get("spec") or {}, None, errors)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         _check_spec(obj.get("spec") or {}, (old.get("spec") or {}).get("template"), errors)
 
-    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         status = obj.get("status") or {}
         total = status.get("replicas", 0)
         for name in _COUNTS:

@@ -9,14 +9,13 @@ from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.pod_spec.resources import (
     check_amount,
     check_quota_resource_name,
     is_standard_quota_resource,
 )
 from sampan.registry.kinds.rules.quantities import amount, round_up_to_milli
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
@@ -40,9 +39,10 @@ _EXISTS_TEXT = (
 )
 
 
-class ResourceQuotaStrategy(CoreStrategy):
+class ResourceQuotaStrategy(Strategy):
     """ResourceQuotas; what they scope never changes."""
 
+    has_generation = False
     returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
@@ -55,16 +55,16 @@ class ResourceQuotaStrategy(CoreStrategy):
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         obj["status"] = {}
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         _check_spec(obj.get("spec") or {}, errors)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
-        self.check(obj, errors)
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+        self.check(ctx, obj, errors)
         new, before = ((o.get("spec") or {}).get("scopes") or [] for o in (obj, old))
         if set(new) != set(before):
             errors.append(invalid(_SPEC.child("scopes"), new or None, "field is immutable"))
 
-    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         if not obj["metadata"].get("resourceVersion"):
             errors.append(required(Path("resourceVersion")))
         status = obj.get("status") or {}

@@ -14,10 +14,9 @@ from sampan.core.object import Object
 from sampan.core.value_rules import config_map_key_errors
 from sampan.registry.columns.cells import NAME, at, column, count
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.core.config_map import SIZE_BYTES_MAX, check_immutable_data, decoded_size_bytes
 from sampan.registry.metadata_checks import UPDATE_OBJECT
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 _DATA = Path("data")
@@ -45,9 +44,10 @@ class _Part(TypedDict, total=False):
     type: str
 
 
-class SecretStrategy(CoreStrategy):
+class SecretStrategy(Strategy):
     """Secrets of all types."""
 
+    has_generation = False
     labels: ClassVar[Sequence[str]] = ("type",)
 
     def default(self, obj: Object) -> None:
@@ -56,7 +56,7 @@ class SecretStrategy(CoreStrategy):
         if not obj.get("type"):
             obj["type"] = "Opaque"
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         data = obj.get("data") or {}
         size = 0
         for key, value in data.items():
@@ -69,11 +69,11 @@ class SecretStrategy(CoreStrategy):
         if kind != "Opaque":
             _check_type(kind, obj, data, errors)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         if obj.get("type", "") != old.get("type", ""):
             errors.append(invalid(Path("type"), obj.get("type", ""), "field is immutable"))
         check_immutable_data(obj, old, ("data",), errors)
-        self.check(obj, errors)
+        self.check(ctx, obj, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         return _tls_warnings(obj.get("data") or {}) if obj.get("type") == _TLS else []

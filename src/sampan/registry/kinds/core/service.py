@@ -13,7 +13,6 @@ from sampan.registry.allocation.services import allocate_create, allocate_update
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column, labels_text, load_balancer_text
 from sampan.registry.kind import Kind
 from sampan.registry.kinds import feature_gates as gates
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.kinds.core.service_types import drop_type_dependent_fields, is_externally_accessible
 from sampan.registry.kinds.core.service_validation import (
     validate_load_balancer_status,
@@ -22,16 +21,17 @@ from sampan.registry.kinds.core.service_validation import (
 )
 from sampan.registry.kinds.core.service_warnings import service_warnings
 from sampan.registry.kinds.rules.ip_addresses import ip_warnings
-from sampan.registry.strategy import Context, ObjectReader, Release
+from sampan.registry.strategy import Context, ObjectReader, Release, Strategy
 
 Errors = list[FieldError]
 _WITH_CLUSTER_IP = ("ClusterIP", "NodePort", "LoadBalancer")
 _AFFINITY_TIMEOUT_S = 10800
 
 
-class ServiceStrategy(CoreStrategy):
+class ServiceStrategy(Strategy):
     """Services; their cluster IPs and node ports come from the cluster's allocators."""
 
+    has_generation = False
     allow_create_on_update = True
     returns_deleted_object = True
     companions: ClassVar[Sequence[tuple[str, str]]] = (("", "endpoints"),)
@@ -59,14 +59,14 @@ class ServiceStrategy(CoreStrategy):
         drop_type_dependent_fields(obj, old)
         _hide_internal_policy(obj["spec"])
 
-    def check(self, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         validate_service(obj, None, errors)
 
-    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         validate_transition(obj, old, errors)
         validate_service(obj, old, errors)
 
-    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         validate_load_balancer_status(obj, old, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:

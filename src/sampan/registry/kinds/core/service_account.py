@@ -5,16 +5,16 @@ from typing import Final
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.base import CoreStrategy
 from sampan.registry.metadata_checks import UPDATE_OBJECT
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 _ENFORCE = "kubernetes.io/enforce-mountable-secrets"
 
 
-class ServiceAccountStrategy(CoreStrategy):
+class ServiceAccountStrategy(Strategy):
     """ServiceAccounts; of the secrets they refer to only the names are kept."""
 
+    has_generation = False
     returns_deleted_object = True
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from sampan.core.domains import fully_qualified_domain_name_errors
-from sampan.core.field import FieldError, Path, duplicate, invalid, required, too_many
+from sampan.core.field import Path, duplicate, invalid, required, too_many
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors, label_value_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column, some_of
@@ -162,18 +162,16 @@ class EndpointSliceStrategy(Strategy):
             return True
         return any(name not in _NOT_SPEC and obj.get(name) != old.get(name) for name in obj.keys() | old.keys())
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new slice."""
-        return self._faults(obj, None)
+        self._check(obj, None, errors)
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; endpoints that did not change may keep their faults, and the type of addresses stays."""
-        errors = self._faults(obj, old)
+        self._check(obj, old, errors)
         check_immutable(obj.get("addressType", ""), old.get("addressType", ""), _ADDRESS_TYPE, errors)
-        return errors
 
-    def _faults(self, obj: Object, old: Object | None) -> Errors:
-        errors: Errors = []
+    def _check(self, obj: Object, old: Object | None, errors: Errors) -> None:
         kind = obj.get("addressType", "")
         if not kind:
             errors.append(required(_ADDRESS_TYPE))
@@ -182,7 +180,6 @@ class EndpointSliceStrategy(Strategy):
         _check_ports(obj.get("ports") or [], errors)
         if old is None or obj.get("endpoints") != old.get("endpoints"):
             _check_endpoints(obj, errors)
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Host names, and addresses that are written in an odd way."""

@@ -1,18 +1,17 @@
 """Flow schemas. Source: pkg/registry/flowcontrol/flowschema, pkg/apis/flowcontrol/{v1,validation} (1.36)."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
+from sampan.core.field import Path, duplicate, forbidden, invalid, required
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
-from sampan.core.object import Object
+from sampan.core.object import Object, set_or_drop
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, flow_schemas
 from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.kinds.statusonly import MetadataKeptStrategy
 from sampan.registry.metadata_checks import OBJECT_ONLY
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _PRECEDENCE_DEFAULT = 1000
@@ -21,6 +20,14 @@ _METHODS = ("ByNamespace", "ByUser")
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _SUBJECTS = {"ServiceAccount": "serviceAccount", "User": "user", "Group": "group"}
 _NAMESPACE_INTRO = "each member of this list must be '*' or a DNS-1123 label; "
+
+
+def keep_all_metadata(obj: Object, old: Object) -> None:
+    """Restore the metadata, except the managed fields and the revision that the client named."""
+    metadata = obj["metadata"]
+    obj["metadata"] = dict(old["metadata"])
+    for name in ("managedFields", "resourceVersion"):
+        set_or_drop(obj["metadata"], name, metadata.get(name))
 
 
 def check_condition_types(status: Object, errors: Errors) -> None:
@@ -163,8 +170,15 @@ def _check_rules(rules: Iterable[Object], errors: Errors) -> None:
             _check_non_resource_rule(each, path.child("nonResourceRules").index(position), errors)
 
 
-class FlowSchemaStrategy(MetadataKeptStrategy):
+class FlowSchemaStrategy(Strategy):
     """Defaults and rules of flow schemas."""
+
+    reset_metadata: ClassVar = {}
+
+    def keep_for_status_update(self, obj: Object, old: Object) -> None:
+        """Keep all metadata."""
+        super().keep_for_status_update(obj, old)
+        keep_all_metadata(obj, old)
 
     def default(self, obj: Object) -> None:
         """In the middle of the order; the namespaces of a rule are always shown."""
@@ -175,9 +189,8 @@ class FlowSchemaStrategy(MetadataKeptStrategy):
             for rule in rules.get("resourceRules") or ():
                 rule.setdefault("namespaces", None)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a schema."""
-        errors: Errors = []
         spec = obj.get("spec", {})
         precedence, path = spec.get("matchingPrecedence", 0), _SPEC.child("matchingPrecedence")
         if precedence <= 0:
@@ -203,13 +216,10 @@ class FlowSchemaStrategy(MetadataKeptStrategy):
         if name in MANDATORY and not same_spec(spec, flow_schemas()[name]):
             errors.append(invalid(_SPEC, spec, f"spec of '{name}' must equal the fixed value"))
         check_condition_types(obj.get("status", {}), errors)
-        return errors
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Each type of condition once."""
-        errors: Errors = []
         check_condition_types(obj.get("status", {}), errors)
-        return errors
 
 
 def _missing_priority_level(schema: Object) -> str:

@@ -1,18 +1,17 @@
 """Priority levels. Source: pkg/registry/flowcontrol, pkg/apis/flowcontrol/{v1,validation} (1.36)."""
 
 import math
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from sampan.core.field import FieldError, Path, forbidden, invalid, required
+from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, Cell, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, priority_levels
-from sampan.registry.kinds.flowcontrol.flow_schema import check_condition_types, same_spec
+from sampan.registry.kinds.flowcontrol.flow_schema import check_condition_types, keep_all_metadata, same_spec
 from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.kinds.statusonly import MetadataKeptStrategy
 from sampan.registry.metadata_checks import OBJECT_ONLY
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _SHARES_DEFAULT = 30
@@ -90,8 +89,15 @@ def _check_mandatory(name: str, spec: Object, errors: Errors) -> None:
         errors.append(invalid(_SPEC, spec, detail))
 
 
-class PriorityLevelConfigurationStrategy(MetadataKeptStrategy):
+class PriorityLevelConfigurationStrategy(Strategy):
     """Defaults and rules of priority levels."""
+
+    reset_metadata: ClassVar = {}
+
+    def keep_for_status_update(self, obj: Object, old: Object) -> None:
+        """Keep all metadata."""
+        super().keep_for_status_update(obj, old)
+        keep_all_metadata(obj, old)
 
     def default(self, obj: Object) -> None:
         """Thirty shares, none lent; 64 queues of 50, hands of 8."""
@@ -110,9 +116,8 @@ class PriorityLevelConfigurationStrategy(MetadataKeptStrategy):
                 if not queuing.get(name):
                     queuing[name] = value
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a level."""
-        errors: Errors = []
         metadata, spec = obj["metadata"], obj.get("spec", {})
         if _PRESERVE_ZERO in metadata.get("annotations", {}):
             errors.append(forbidden(Path("metadata", "annotations"), f"annotation '{_PRESERVE_ZERO}' is forbidden"))
@@ -137,13 +142,10 @@ class PriorityLevelConfigurationStrategy(MetadataKeptStrategy):
             errors.append(not_supported(_SPEC.child("type"), kind, ("Exempt", "Limited")))
         _check_mandatory(metadata.get("name", ""), spec, errors)
         check_condition_types(obj.get("status", {}), errors)
-        return errors
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Each type of condition once."""
-        errors: Errors = []
         check_condition_types(obj.get("status", {}), errors)
-        return errors
 
 
 def _queuing(field: str) -> Cell:

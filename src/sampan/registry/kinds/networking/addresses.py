@@ -1,18 +1,17 @@
 """IP addresses and ranges of services. Source: pkg/registry/networking, pkg/apis/networking/validation (1.36)."""
 
 import ipaddress
-from typing import Final
+from typing import ClassVar, Final
 
-from sampan.core.field import FieldError, Path, invalid, quote, required
+from sampan.core.field import Path, invalid, quote, required
 from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import IMMUTABLE, Errors, check_immutable, check_subdomain
 from sampan.registry.kinds.rules.ip_addresses import check_cidr, check_ip, is_ipv6, parse_ip
-from sampan.registry.kinds.statusonly import StatusOnlyStrategy
 from sampan.registry.metadata_checks import OBJECT_UPDATE
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _PARENT = Path("spec", "parentRef")
 _CIDRS = Path("spec", "cidrs")
@@ -32,12 +31,12 @@ class IPAddressStrategy(Strategy):
             return [f"must be in canonical form ({quote(str(ip))})"]
         return [error.detail for error in errors]
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The parent is named in full."""
-        errors: Errors = []
         parent = obj.get("spec", {}).get("parentRef")
         if parent is None:
-            return [required(_PARENT)]
+            errors.append(required(_PARENT))
+            return
         if parent.get("group"):
             check_subdomain(parent["group"], _PARENT.child("group"), errors)
         for name in ("resource", "name", "namespace"):
@@ -45,13 +44,11 @@ class IPAddressStrategy(Strategy):
             if not value and name != "namespace":
                 errors.append(required(_PARENT.child(name)))
             errors.extend(invalid(_PARENT.child(name), value, text) for text in path_segment_errors(value))
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; the parent stays."""
-        errors = self.validate(ctx, obj)
+        self.check(ctx, obj, errors)
         check_immutable(obj.get("spec", {}).get("parentRef"), old.get("spec", {}).get("parentRef"), _PARENT, errors)
-        return errors
 
 
 def _check_canonical_cidr(text: str, path: Path, errors: Errors) -> None:
@@ -78,20 +75,19 @@ def _check_cidrs(cidrs: list[str], errors: Errors) -> None:
         errors.append(invalid(_CIDRS, cidrs, detail))
 
 
-class ServiceCIDRStrategy(StatusOnlyStrategy):
+class ServiceCIDRStrategy(Strategy):
     """One range, or one of each family; a second family may be added later."""
 
+    kept_metadata = OBJECT_METADATA
+    reset_metadata: ClassVar = {}
     has_generation = False
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new range."""
-        errors: Errors = []
         _check_cidrs(obj.get("spec", {}).get("cidrs") or [], errors)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """What is there stays."""
-        errors: Errors = []
         cidrs, before = obj.get("spec", {}).get("cidrs") or [], old.get("spec", {}).get("cidrs") or []
         if len(cidrs) == len(before):
             for index, cidr in enumerate(cidrs):
@@ -103,7 +99,6 @@ class ServiceCIDRStrategy(StatusOnlyStrategy):
             _check_cidrs(cidrs, errors)
         else:
             errors.append(invalid(_CIDRS, cidrs or None, IMMUTABLE))
-        return errors
 
 
 def _parent(address: Object) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from sampan.core.field import FieldError, Path, Shown, invalid, required
+from sampan.core.field import Path, Shown, invalid, required
 from sampan.core.names import (
     dns1035_label_errors,
     dns1123_label_errors,
@@ -18,9 +18,8 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.rules.fields import Errors, check_subdomain, not_supported
 from sampan.registry.kinds.rules.ip_addresses import check_ip, ip_warnings, parse_ip
-from sampan.registry.kinds.spec import SpecStrategy
 from sampan.registry.metadata_checks import UPDATE_OBJECT
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _NO_RULES = Shown("null")
@@ -196,7 +195,7 @@ def _backends(spec: Object) -> Iterator[Object]:
             yield entry.get("backend") or {}
 
 
-class IngressStrategy(SpecStrategy):
+class IngressStrategy(Strategy):
     """Rules and warnings of ingresses."""
 
     def default(self, obj: Object) -> None:
@@ -205,18 +204,17 @@ class IngressStrategy(SpecStrategy):
             if backend.get("resource"):
                 backend["resource"].setdefault("apiGroup", None)
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Some stored faults are tolerated."""
-        _check_spec(spec, old, errors)
+        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new ingress, and of the annotation that names its class."""
-        errors = super().validate(ctx, obj)
+        _check_spec(obj.get("spec", {}), None, errors)
         annotation = obj["metadata"].get("annotations", {}).get(_CLASS_ANNOTATION)
         if annotation is not None and obj.get("spec", {}).get("ingressClassName", annotation) != annotation:
             path = Path("annotations").child(_CLASS_ANNOTATION)
             errors.append(invalid(path, annotation, "must match `ingressClassName` when both are specified"))
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """The annotation that `ingressClassName` replaced."""
@@ -236,9 +234,8 @@ class IngressStrategy(SpecStrategy):
             for text in ip_warnings(_LOAD_BALANCER.index(index), address["ip"])
         ]
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Addresses and names of the load balancer."""
-        errors: Errors = []
         stored = [address["ip"] for address in _addresses(old) if address.get("ip")]
         for index, address in enumerate(_addresses(obj)):
             path, host = _LOAD_BALANCER.index(index), address.get("hostname")
@@ -248,7 +245,6 @@ class IngressStrategy(SpecStrategy):
                 check_subdomain(host, path.child("hostname"), errors)
                 if parse_ip(host) is not None:
                     errors.append(invalid(path.child("hostname"), host, _NOT_IP))
-        return errors
 
 
 def _hosts(ingress: Object) -> str:

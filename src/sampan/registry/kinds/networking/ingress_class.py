@@ -3,7 +3,7 @@
 from typing import Final
 
 from sampan.core.domains import domain_prefixed_path_errors
-from sampan.core.field import FieldError, Path, forbidden, invalid, required, too_long
+from sampan.core.field import Path, forbidden, invalid, required, too_long
 from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NONE, at, column, name_of
@@ -45,9 +45,8 @@ class IngressClassStrategy(Strategy):
         if parameters is not None:
             parameters.setdefault("scope", "Cluster")
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a class."""
-        errors: Errors = []
         spec = obj.get("spec", {})
         controller = spec.get("controller", "")
         if len(controller) > _CONTROLLER_LENGTH_MAX:
@@ -55,14 +54,12 @@ class IngressClassStrategy(Strategy):
         errors.extend(domain_prefixed_path_errors(_CONTROLLER, controller))
         if "parameters" in spec:
             _check_parameters(spec["parameters"], _PARAMETERS, errors)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; the controller stays."""
-        errors: Errors = []
         new, before = obj.get("spec", {}).get("controller", ""), old.get("spec", {}).get("controller", "")
         check_immutable(new, before, _CONTROLLER, errors)
-        return errors + self.validate(ctx, obj)
+        self.check(ctx, obj, errors)
 
 
 def _class_name(ingress_class: Object) -> str:

@@ -13,8 +13,7 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, check_label_selector, not_supported
 from sampan.registry.kinds.rules.ip_addresses import check_cidr, cidr_warnings, parse_ip
 from sampan.registry.kinds.rules.selectors import has_invalid_selector
-from sampan.registry.kinds.spec import SpecStrategy
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _TYPES = ("Ingress", "Egress")
@@ -128,7 +127,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
             errors.append(not_supported(at.index(i), kind, _TYPES))
 
 
-class NetworkPolicyStrategy(SpecStrategy):
+class NetworkPolicyStrategy(Strategy):
     """Defaults, rules and warnings of network policies."""
 
     def default(self, obj: Object) -> None:
@@ -142,9 +141,13 @@ class NetworkPolicyStrategy(SpecStrategy):
                 for port in rule.get("ports") or ():
                     port.setdefault("protocol", "TCP")
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
-        """Selectors and networks that were stored with faults may keep them."""
-        _check_spec(spec, old, errors)
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+        """Rules of a new policy."""
+        _check_spec(obj.get("spec", {}), None, errors)
+
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+        """Stored selectors and networks may keep their errors."""
+        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Networks that are written in an odd way."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, duplicate, invalid, required
+from sampan.core.field import Path, duplicate, invalid, required
 from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column
@@ -40,9 +40,8 @@ class RuntimeClassStrategy(Strategy):
     allow_create_on_update = True
     allow_unconditional_update = False
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a class."""
-        errors: Errors = []
         handler = obj.get("handler", "")
         if not handler:
             errors.append(required(_HANDLER))
@@ -54,13 +53,11 @@ class RuntimeClassStrategy(Strategy):
         if scheduling is not None:
             check_labels(scheduling.get("nodeSelector") or {}, _SCHEDULING.child("nodeSelector"), errors)
             _check_tolerations(scheduling.get("tolerations") or [], _SCHEDULING.child("tolerations"), errors)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; the handler stays."""
-        errors = self.validate(ctx, obj)
+        self.check(ctx, obj, errors)
         check_immutable(obj.get("handler", ""), old.get("handler", ""), _HANDLER, errors)
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Node labels that are out of use."""

@@ -73,11 +73,3 @@ def name_warnings(obj: Object) -> list[str]:
         "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; "
         f"a DNS label is recommended: [{' '.join(texts)}]"
     ]
-
-
-def keep_labels(obj: Object, old: Object) -> None:
-    """Put back the stored labels."""
-    if "labels" in old["metadata"]:
-        obj["metadata"]["labels"] = old["metadata"]["labels"]
-    else:
-        obj["metadata"].pop("labels", None)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, invalid
+from sampan.core.field import Path, invalid
 from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column, integer
@@ -43,27 +43,21 @@ class PodDisruptionBudgetStrategy(Strategy):
         """Whatever a path segment may be."""
         return path_segment_errors(name)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new budget."""
-        errors: Errors = []
         _check_spec(obj.get("spec", {}), errors, lenient=False)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; a selector that was stored with faults may keep them."""
-        errors: Errors = []
         lenient = has_invalid_selector(old.get("spec", {}).get("selector"))
         _check_spec(obj.get("spec", {}), errors, lenient=lenient)
-        return errors
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Conditions in form, counters not negative."""
-        errors: Errors = []
         status = obj.get("status", {})
         check_conditions(status.get("conditions", ()), _STATUS.child("conditions"), errors)
         counts = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
         check_counts(status, counts, _STATUS, errors)
-        return errors
 
 
 _MINIMUM: Final = at("spec", "minAvailable", default="N/A")

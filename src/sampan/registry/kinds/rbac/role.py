@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.field import Path, invalid, required
 from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.kind import Kind
@@ -49,12 +49,10 @@ class RoleStrategy(Strategy):
         if not obj.get("rules"):
             obj["rules"] = None
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a role."""
-        errors: Errors = []
         for index, rule in enumerate(obj.get("rules") or ()):
             check_rule(rule, _RULES.index(index), errors, namespaced=self.namespaced)
-        return errors
 
 
 def _selectors(role: Object) -> list[Object]:
@@ -67,18 +65,18 @@ class ClusterRoleStrategy(RoleStrategy):
 
     namespaced = False
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new cluster role."""
-        return self._faults(ctx, obj, lenient=False)
+        self._check(ctx, obj, errors, lenient=False)
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; selectors that were stored with faults may keep them."""
-        return self._faults(ctx, obj, lenient=any(map(has_invalid_selector, _selectors(old))))
+        self._check(ctx, obj, errors, lenient=any(map(has_invalid_selector, _selectors(old))))
 
-    def _faults(self, ctx: Context, obj: Object, *, lenient: bool) -> list[FieldError]:
-        errors = super().validate(ctx, obj)
+    def _check(self, ctx: Context, obj: Object, errors: Errors, *, lenient: bool) -> None:
+        super().check(ctx, obj, errors)
         if "aggregationRule" not in obj:
-            return errors
+            return
         selectors = _selectors(obj)
         if not selectors:
             detail = "at least one clusterRoleSelector required if aggregationRule is non-nil"
@@ -88,7 +86,6 @@ class ClusterRoleStrategy(RoleStrategy):
             check_label_selector(selector, path, errors, allow_invalid_values=lenient)
             if selector_or_none(selector) is None:
                 errors.append(invalid(path, None, "invalid label selector."))
-        return errors
 
 
 KINDS: Final = (

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.field import Path, invalid, required
 from sampan.core.names import dns1123_subdomain_errors, path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.columns.age import Ages
@@ -60,9 +60,8 @@ class BindingStrategy(Strategy):
             if not subject.get("apiGroup") and subject.get("kind") in ("User", "Group"):
                 subject["apiGroup"] = _GROUP
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a binding."""
-        errors: Errors = []
         role = obj.get("roleRef", {})
         group, kind, name = role.get("apiGroup", ""), role.get("kind", ""), role.get("name", "")
         if group != _GROUP:
@@ -74,14 +73,12 @@ class BindingStrategy(Strategy):
         errors.extend(invalid(_ROLE.child("name"), name, text) for text in path_segment_errors(name))
         for index, subject in enumerate(obj.get("subjects") or ()):
             _check_subject(subject, _SUBJECTS.index(index), errors, namespaced=self._namespaced)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; the role stays."""
-        errors = self.validate(ctx, obj)
+        self.check(ctx, obj, errors)
         if obj.get("roleRef") != old.get("roleRef"):
             errors.append(invalid(_ROLE, obj.get("roleRef"), "cannot change roleRef"))
-        return errors
 
 
 def _subjects(kind: str) -> Cell:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, invalid
+from sampan.core.field import Path, invalid
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME
 from sampan.registry.kind import Kind
@@ -25,9 +25,8 @@ class DeviceClassStrategy(Strategy):
         """What a name is made from has no rule of its own."""
         return [] if prefix else super().name_errors(name)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a class."""
-        errors: Errors = []
         spec = obj.get("spec", {})
         check_selectors(spec.get("selectors") or [], _SPEC.child("selectors"), errors)
         check_list(spec.get("config") or [], LIST_MAX, _SPEC.child("config"), errors, check_configuration)
@@ -35,7 +34,6 @@ class DeviceClassStrategy(Strategy):
         if name is not None and not is_extended(name):
             path = _SPEC.child("extendedResourceName")
             errors.append(invalid(path, name, "must be a valid extended resource name"))
-        return errors
 
 
 KINDS: Final = (

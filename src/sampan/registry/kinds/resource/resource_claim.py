@@ -1,9 +1,9 @@
 """Resource claims and their templates. Source: pkg/registry/resource, pkg/apis/resource/{v1,validation} (1.36)."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import ClassVar, Final
 
-from sampan.core.field import FieldError, Path, forbidden, internal, invalid, required
+from sampan.core.field import Path, forbidden, internal, invalid, required
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, column
 from sampan.registry.kind import Kind
@@ -27,9 +27,8 @@ from sampan.registry.kinds.rules.fields import (
     check_subdomain,
     not_supported,
 )
-from sampan.registry.kinds.statusonly import StatusOnlyStrategy
 from sampan.registry.metadata_checks import OBJECT_UPDATE
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _SPEC = Path("spec")
 _SUBREQUESTS_MAX = 8
@@ -149,39 +148,35 @@ def _admin_access(spec: Object) -> Path | None:
     return None
 
 
-class ResourceClaimStrategy(StatusOnlyStrategy):
+class ResourceClaimStrategy(Strategy):
     """Defaults and rules of claims; the spec never changes."""
 
     has_generation = False
     returns_deleted_object = True
+    kept_metadata = OBJECT_METADATA
+    reset_metadata: ClassVar = {}
 
     def default(self, obj: Object) -> None:
         """One device of each request."""
         _default_spec(obj.setdefault("spec", {}))
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new claim."""
-        errors: Errors = []
         spec = obj.get("spec", {})
         _check_admin_access(ctx, _admin_access(spec), errors)
         check_claim_spec(spec, _SPEC, errors)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The spec stays."""
-        errors: Errors = []
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
-        return errors
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Only what is allocated can be reserved; an allocation stays until it is given back."""
-        errors: Errors = []
         status, before = obj.get("status", {}), old.get("status", {})
         if granted_admin_access(before) is None:
             _check_admin_access(ctx, granted_admin_access(status), errors)
         deleted = "deletionTimestamp" in obj["metadata"]
         check_status(status, before, request_names(obj.get("spec", {})), errors, deleted=deleted)
-        return errors
 
 
 class ResourceClaimTemplateStrategy(Strategy):
@@ -194,26 +189,22 @@ class ResourceClaimTemplateStrategy(Strategy):
         """One device of each request."""
         _default_spec(obj.setdefault("spec", {}).setdefault("spec", {}))
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new template."""
-        errors: Errors = []
         _check_admin_access(ctx, _admin_access(obj.get("spec", {}).get("spec", {})), errors)
-        return [*errors, *self._faults(obj)]
+        self._check(obj, errors)
 
-    def _faults(self, obj: Object) -> list[FieldError]:
-        errors: Errors = []
+    def _check(self, obj: Object, errors: Errors) -> None:
         spec = obj.get("spec", {})
         metadata, path = spec.get("metadata", {}), _SPEC.child("metadata")
         check_annotations(metadata.get("annotations") or {}, path.child("annotations"), errors)
         check_labels(metadata.get("labels") or {}, path.child("labels"), errors)
         check_claim_spec(spec.get("spec", {}), _SPEC.child("spec"), errors)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The spec stays, and its faults are told all the same."""
-        errors: Errors = self._faults(obj)
+        self._check(obj, errors)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
-        return errors
 
 
 def _state(claim: Object) -> str:

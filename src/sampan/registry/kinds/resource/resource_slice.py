@@ -13,9 +13,8 @@ from sampan.registry.kinds.pod_spec.scheduling import check_node_selector
 from sampan.registry.kinds.resource.devices import check_counters, check_device
 from sampan.registry.kinds.resource.rules import check_list, check_pool_name, check_unique
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_subdomain
-from sampan.registry.kinds.spec import SpecStrategy
 from sampan.registry.kinds.storage.csi import check_driver_name
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _DEVICES_MAX = 128
@@ -111,14 +110,20 @@ def _driver_warnings(obj: Object) -> list[str]:
     return [f'spec.driver: driver names should be lowercase; "{driver}" contains uppercase characters']
 
 
-class ResourceSliceStrategy(SpecStrategy):
+class ResourceSliceStrategy(Strategy):
     """Rules of slices; driver, pool and node never change."""
 
+    labels = ("spec.driver", "spec.nodeName")
+    selects_namespace = False
     returns_deleted_object = True
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+        """Rules of a new object."""
+        _check_spec(obj.get("spec", {}), None, errors)
+
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """What it is a slice of stays."""
-        _check_spec(spec, old, errors)
+        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
     def default(self, obj: Object) -> None:
         """Taints are from now on, where nothing is said; what a device takes of its node is taken once."""
@@ -150,10 +155,6 @@ class ResourceSliceStrategy(SpecStrategy):
         """`spec.driver` and `spec.nodeName`."""
         spec = obj.get("spec", {})
         return {"spec.driver": spec.get("driver", ""), "spec.nodeName": spec.get("nodeName", "")}
-
-    def field_labels(self, api_version: str) -> frozenset[str]:
-        """The same, for field selectors, which know of no namespace here."""
-        return frozenset({"metadata.name", "spec.driver", "spec.nodeName"})
 
 
 KINDS: Final = (

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, forbidden, required
+from sampan.core.field import Path, forbidden, required
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, boolean, column, integer
 from sampan.registry.kind import Kind
@@ -42,9 +42,8 @@ class PriorityClassStrategy(Strategy):
         """What may change does not count."""
         return False
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new class."""
-        errors: Errors = []
         name, value = obj["metadata"].get("name", ""), obj.get("value", 0)
         if name.startswith(SYSTEM_PREFIX):
             problem = _system_class_problem(name, value, bool(obj.get("globalDefault")))
@@ -61,15 +60,12 @@ class PriorityClassStrategy(Strategy):
             errors.append(required(_POLICY))
         elif policy is not None and policy not in _POLICIES:
             errors.append(not_supported(_POLICY, policy, _POLICIES))
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Only description and global default may change."""
-        errors: Errors = []
         if obj.get("value", 0) != old.get("value", 0):
             errors.append(forbidden(_VALUE, "may not be changed in an update."))
         check_immutable(obj.get("preemptionPolicy"), old.get("preemptionPolicy"), _POLICY, errors)
-        return errors
 
     def deletion_fault(self, name: str) -> str:
         """Those that exist from the start stay."""

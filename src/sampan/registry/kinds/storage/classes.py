@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_long
+from sampan.core.field import Path, duplicate, forbidden, invalid, required, too_long
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, at, column, name_of
 from sampan.registry.kind import Kind
@@ -75,9 +75,8 @@ class StorageClassStrategy(Strategy):
         obj.setdefault("reclaimPolicy", "Delete")
         obj.setdefault("volumeBindingMode", "Immediate")
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a class."""
-        errors: Errors = []
         _check_provisioner(obj.get("provisioner", ""), Path("provisioner"), errors)
         _check_parameters(obj.get("parameters") or {}, errors, may_be_empty=True)
         policy, mode = obj.get("reclaimPolicy"), obj.get("volumeBindingMode")
@@ -88,7 +87,6 @@ class StorageClassStrategy(Strategy):
         elif mode not in ("Immediate", "WaitForFirstConsumer"):
             errors.append(not_supported(Path("volumeBindingMode"), mode, ("Immediate", "WaitForFirstConsumer")))
         _check_topologies(obj.get("allowedTopologies") or [], errors)
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Node labels that are out of use."""
@@ -99,12 +97,11 @@ class StorageClassStrategy(Strategy):
             if (key := expression.get("key", "")) in DEPRECATED
         ]
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; only expansion, mount options and topologies may change."""
-        errors = self.validate(ctx, obj)
+        self.check(ctx, obj, errors)
         for name in _IMMUTABLE:
             check_immutable(obj.get(name), old.get(name), Path(name), errors)
-        return errors
 
 
 class VolumeAttributesClassStrategy(Strategy):
@@ -113,21 +110,18 @@ class VolumeAttributesClassStrategy(Strategy):
     has_generation = False
     returns_deleted_object = True
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a class."""
-        errors: Errors = []
         _check_provisioner(obj.get("driverName", ""), Path("driverName"), errors)
         _check_parameters(obj.get("parameters") or {}, errors, may_be_empty=False)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; nothing may change."""
-        errors: Errors = []
         if obj.get("driverName", "") != old.get("driverName", ""):
             errors.append(forbidden(Path("driverName"), "updates to driverName are forbidden."))
         if (obj.get("parameters") or {}) != (old.get("parameters") or {}):
             errors.append(forbidden(Path("parameters"), "updates to parameters are forbidden."))
-        return errors + self.validate(ctx, obj)
+        self.check(ctx, obj, errors)
 
 
 _DEFAULT_CLASS = (

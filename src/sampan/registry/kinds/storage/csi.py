@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sampan.core.field import FieldError, Path, duplicate, invalid, required, too_long
+from sampan.core.field import Path, duplicate, invalid, required, too_long
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.core.quantity import Quantity
@@ -99,9 +99,8 @@ class CSIDriverStrategy(Strategy):
         if "preventPodSchedulingIfMissing" not in old["spec"]:
             obj["spec"].pop("preventPodSchedulingIfMissing", None)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a driver."""
-        errors: Errors = []
         spec = obj.get("spec", {})
         policy = spec.get("fsGroupPolicy")
         if policy is not None and policy not in _GROUP_POLICIES:
@@ -118,7 +117,6 @@ class CSIDriverStrategy(Strategy):
         if in_secrets is not None and not tokens:
             detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
             errors.append(invalid(_SPEC.child("serviceAccountTokenInSecrets"), in_secrets, detail))
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Tokens in volume attributes may end up in logs."""
@@ -131,12 +129,11 @@ class CSIDriverStrategy(Strategy):
         changed = (obj["spec"].get("tokenRequests") or []) != (old["spec"].get("tokenRequests") or [])
         return self.warnings_on_create(ctx, obj) if changed else []
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; whether and how volumes are attached stays."""
-        errors = self.validate(ctx, obj)
+        self.check(ctx, obj, errors)
         for name, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")):
             check_immutable(obj["spec"].get(name), old["spec"].get(name), _SPEC.child(shown), errors)
-        return errors
 
 
 def _check_node_driver(driver: Object, path: Path, errors: Errors) -> None:
@@ -181,9 +178,8 @@ class CSINodeStrategy(Strategy):
         for driver in spec["drivers"] or ():
             driver.setdefault("topologyKeys", None)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a node."""
-        errors: Errors = []
         seen: set[str] = set()
         for index, driver in enumerate(obj.get("spec", {}).get("drivers") or ()):
             path, name = _DRIVERS.index(index), driver.get("name", "")
@@ -192,17 +188,15 @@ class CSINodeStrategy(Strategy):
                 errors.append(duplicate(path.child("name"), name))
             seen.add(name)
             _check_topology_keys(driver, path, errors)
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; what a driver said stays."""
-        errors = self.validate(ctx, obj)
+        self.check(ctx, obj, errors)
         drivers = obj.get("spec", {}).get("drivers") or ()
         for before in old.get("spec", {}).get("drivers") or ():
             for driver in drivers:
                 if driver.get("name") == before.get("name"):
                     check_immutable(_without_allocatable(driver), _without_allocatable(before), _DRIVERS, errors)
-        return errors
 
 
 class CSIStorageCapacityStrategy(Strategy):
@@ -211,27 +205,24 @@ class CSIStorageCapacityStrategy(Strategy):
     has_generation = False
     allow_unconditional_update = False
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of a new capacity."""
-        return self._faults(obj, lenient=False)
+        self._check(obj, errors, lenient=False)
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; topology and class stay."""
-        errors = self._faults(obj, lenient=has_invalid_selector(old.get("nodeTopology")))
+        self._check(obj, errors, lenient=has_invalid_selector(old.get("nodeTopology")))
         check_immutable(obj.get("nodeTopology"), old.get("nodeTopology"), _TOPOLOGY, errors)
         path = Path("storageClassName")
         check_immutable(obj.get("storageClassName", ""), old.get("storageClassName", ""), path, errors)
-        return errors
 
-    def _faults(self, obj: Object, *, lenient: bool) -> Errors:
-        errors: Errors = []
+    def _check(self, obj: Object, errors: Errors, *, lenient: bool) -> None:
         check_label_selector(obj.get("nodeTopology"), _TOPOLOGY, errors, allow_invalid_values=lenient)
         name = obj.get("storageClassName", "")
         errors.extend(invalid(Path("storageClassName"), name, text) for text in dns1123_subdomain_errors(name))
         capacity = obj.get("capacity")
         if capacity is not None and Quantity.parse(capacity) < Quantity(0):
             errors.append(invalid(Path("capacity"), capacity, NOT_NEGATIVE))
-        return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Node labels that are out of use."""

@@ -1,18 +1,17 @@
 """Volume attachments. Source: pkg/registry/storage/volumeattachment, pkg/apis/storage/validation (1.36)."""
 
-from typing import Final
+from typing import ClassVar, Final
 
-from sampan.core.field import FieldError, Path, forbidden, invalid, required, too_long
+from sampan.core.field import Path, forbidden, invalid, required, too_long
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, boolean, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.persistent_volume_claim_spec import check_access_modes
 from sampan.registry.kinds.rules.fields import Errors, check_immutable
-from sampan.registry.kinds.statusonly import StatusOnlyStrategy
 from sampan.registry.kinds.storage.csi import check_driver_name
 from sampan.registry.metadata_checks import Check, MetadataChecks
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _SPEC = Path("spec")
 _STATUS = Path("status")
@@ -64,16 +63,17 @@ def _check_status(status: Object, errors: Errors) -> None:
             errors.append(invalid(_STATUS.child(name, "errorCode"), code, detail))
 
 
-class VolumeAttachmentStrategy(StatusOnlyStrategy):
+class VolumeAttachmentStrategy(Strategy):
     """Rules of attachments; the spec never changes."""
 
+    kept_metadata = OBJECT_METADATA
+    reset_metadata: ClassVar = {}
     has_generation = False
     allow_unconditional_update = False
     returns_deleted_object = True
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """The rules of an attachment."""
-        errors: Errors = []
         spec = obj.get("spec", {})
         check_driver_name(spec.get("attacher", ""), _SPEC.child("attacher"), errors)
         source, node = spec.get("source", {}), spec.get("nodeName", "")
@@ -84,17 +84,15 @@ class VolumeAttachmentStrategy(StatusOnlyStrategy):
         if volume is not None:
             path = Path("spec.source.persistentVolumeName")
             errors.extend(invalid(path, volume, text) for text in dns1123_subdomain_errors(volume))
-        return errors
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """The same; the spec stays."""
-        errors = self.validate(ctx, obj)
+        self.check(ctx, obj, errors)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
-        return errors
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
         """Sizes of what the attacher tells."""
-        return self.validate_update(ctx, obj, old)
+        self.check_update(ctx, obj, old, errors)
 
 
 KINDS: Final = (
