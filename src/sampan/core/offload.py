@@ -105,10 +105,9 @@ def count_steps(steps: int) -> None:
         _steps_left.set(left - steps)
 
 
-def fits_loop() -> bool:
-    """Report whether the request is small: computations that do not count their steps may run on the loop."""
-    work = _current.get()
-    return work is None or work.size_bytes < LARGE_BYTES
+def current_work() -> RequestWork | None:
+    """Return the work of the current task, with its size; None if it must not use threads."""
+    return _current.get()
 
 
 async def offloaded(function: Callable[..., T], *args: object) -> T:

@@ -85,14 +85,18 @@ class MapAtom(Atom):
         if not value or value.__class__ is not dict:
             return None
         result: FieldSet = {}
+        known = self._fields
         for name in sorted(value):
             item = value[name]
-            field = self.field(name)
-            owned = field.atom.fields(item)
-            if name not in self._fields or item is None or item == {}:
+            element, atom, _ = known.get(name) or self.field(name)
+            if atom is SCALAR or atom is ATOMIC:
+                result[element] = LEAF
+                continue
+            owned = atom.fields(item)
+            if item is None or item == {} or name not in known:
                 owned = LEAF if owned is None else with_self(owned)
             if owned is not None:
-                result[field.element] = owned
+                result[element] = owned
         return result or None
 
     def compare(self, old: Any, new: Any) -> Change:
@@ -153,11 +157,16 @@ class MapAtom(Atom):
             return old if old and new is None else copy_json(new)
         if not old or old.__class__ is not dict:
             return copy_json(new)
+        known = self._fields
         for name, value in new.items():
-            if name in old:
-                old[name] = self.field(name).atom.merge(old[name], value)
-            else:
-                old[name] = copy_json(value)
+            kind = value.__class__
+            if name not in old:
+                old[name] = copy_json(value) if kind is dict or kind is list else value
+                continue
+            _, atom, _ = known.get(name) or self.field(name)
+            if atom is not SCALAR or kind is dict or kind is list:
+                value = atom.merge(old[name], value)
+            old[name] = value
         return old
 
     def remove(self, value: Any, items: FieldSet) -> Any:
@@ -189,9 +198,12 @@ class MapAtom(Atom):
         if self._declared is None and self.entry is DEDUCED:
             return items
         result: FieldSet | None = None
+        known = self._fields
         for element, below in items.items():
             if below:
-                adapted = self.field(element[2:]).atom.reconcile(below)
+                name = element[2:]
+                _, atom, _ = known.get(name) or self.field(name)
+                adapted = atom.reconcile(below)
                 if adapted is not below:
                     if result is None:
                         result = dict(items)

@@ -3,7 +3,7 @@
 Source: structured-merge-diff typed/{validate,helpers}.go (v6).
 """
 
-from typing import Any
+from typing import Any, Final
 
 from sampan.patch.atom import ElementError
 from sampan.patch.atom_list import ListAtom
@@ -11,6 +11,14 @@ from sampan.patch.atom_schema import atom_of, root_schema
 from sampan.patch.go_text import plain, syntax, type_name
 from sampan.patch.path_element import element_text
 from sampan.schema.structural import Schema
+
+_FITTING: Final[dict[type, tuple[str, ...]]] = {
+    str: ("string",),
+    int: ("integer", "number"),
+    float: ("integer", "number"),
+    bool: ("boolean",),
+}
+"""Types of schemas that a JSON scalar fits whatever else the schema says: most values, so they are checked first."""
 
 
 def type_errors(schema: Schema | None, config: Any) -> list[str]:
@@ -56,7 +64,7 @@ def _check_map(schema: Schema, value: dict[str, Any], path: str, errors: list[st
         if child is None and isinstance(additional, Schema):
             child = additional
         if child is not None:
-            if item is not None:
+            if item is not None and child.type not in _FITTING.get(item.__class__, ()):
                 _check(child, item, f"{path}.{name}", errors, preserve)
         elif not open_ended:
             errors.append(f"{path}.{name}: field not declared in schema")

@@ -185,6 +185,13 @@ class WatchCache:
         if watch is not None and watch.has_events:
             self.poll()
 
+    def newest_change(self) -> int:
+        """Return `changed` after `poll_events`, in one call: for those who ask often."""
+        watch = self._watch
+        if watch is not None and watch.has_events:
+            self.poll()
+        return self._changed
+
     def get(self, key: str) -> Record | None:
         """The record, if there is one. Raises `Untransformable` for one that cannot be decrypted."""
         record = self._records.get(key)

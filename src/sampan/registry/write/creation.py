@@ -27,7 +27,7 @@ _RANDOM: Random = SystemRandom()
 
 def identify(write: Write) -> None:
     """Give the object its identity: uid and creation time. Raises 500 if a create sets a resourceVersion."""
-    metadata = metadata_of(write.obj)
+    metadata = metadata_of(write.wanted)
     if write.kind is not Kind.CREATE and not revision_of(metadata.get("resourceVersion", "")):
         metadata.pop("resourceVersion", None)
     if metadata.get("resourceVersion") and not write.dry_run:
@@ -40,7 +40,7 @@ def identify(write: Write) -> None:
 
 def give_name(write: Write) -> None:
     """Generate the name, if the object has none. Raises 400 if the namespace is not the request's."""
-    metadata = write.obj["metadata"]
+    metadata = write.wanted["metadata"]
     if write.generates_name:
         metadata["name"] = generate_name(metadata["generateName"], _RANDOM)
     match_namespace(write.store.definition, write.ctx.namespace, metadata)
@@ -48,7 +48,7 @@ def give_name(write: Write) -> None:
 
 def prepare(write: Write) -> None:
     """Set the generation, reset the status where /status is served, and run the strategy's own preparation."""
-    store, obj = write.store, write.obj
+    store, obj = write.store, write.wanted
     strategy, metadata = store.strategy, obj["metadata"]
     metadata.pop("generation", None)
     if strategy.has_generation:
@@ -66,7 +66,7 @@ async def allocate(write: Write) -> None:
     """Allocate what the object needs (cluster IPs, ports). Raises `StatusError`."""
     store = write.store
     write.ctx.reader = store.reader
-    write.release = await store.strategy.begin_create(write.ctx, write.obj, store.reader, store.allocators)
+    write.release = await store.strategy.begin_create(write.ctx, write.wanted, store.reader, store.allocators)
 
 
 async def validate(write: Write) -> None:
@@ -75,7 +75,7 @@ async def validate(write: Write) -> None:
 
 
 def _check(write: Write) -> None:
-    store, ctx, obj = write.store, write.ctx, write.obj
+    store, ctx, obj = write.store, write.ctx, write.wanted
     found = bounded(lambda: creation_faults(store, ctx, obj))
     if found:
         raise errors.invalid(store.definition.stored_kind, obj["metadata"].get("name", ""), found)
@@ -92,7 +92,7 @@ def creation_faults(store: ResourceStore, ctx: Context, obj: Object) -> list[Fie
 
 async def encode(write: Write) -> None:
     """Encode the object. Raises 413; with dry run `KeyExists`."""
-    store, obj = write.store, write.obj
+    store, obj = write.store, write.wanted
     if write.dry_run:
         store.cache.poll()
         key = _key(write)
@@ -111,7 +111,7 @@ async def insert(write: Write) -> None:
         return
     store = write.store
     try:
-        revision = await store.store.create(_key(write), write.value, ttl_s=store.strategy.ttl_s(write.obj))
+        revision = await store.store.create(_key(write), write.value, ttl_s=store.strategy.ttl_s(write.wanted))
     except (asyncio.CancelledError, OutcomeUnknown):
         # The object may be stored, so what it has allocated stays allocated until the next start.
         write.release = None
@@ -124,7 +124,7 @@ def name_taken(write: Write) -> errors.StatusError:
     """Return the error of a create whose name is taken."""
     store = write.store
     resource = store.definition.group_resource
-    name = write.obj["metadata"]["name"]
+    name = write.wanted["metadata"]["name"]
     if write.generates_name:
         return errors.generate_name_conflict(resource, name)
     store.cache.poll()
@@ -134,7 +134,7 @@ def name_taken(write: Write) -> errors.StatusError:
 
 
 def _key(write: Write) -> str:
-    metadata = write.obj["metadata"]
+    metadata = write.wanted["metadata"]
     return write.store.key(metadata.get("namespace", ""), metadata["name"])
 
 

@@ -84,12 +84,12 @@ def mark_deleted(write: Write) -> None:
         return
     write.outcome = Outcome.REMOVE
     if not graceful:
-        write.wanted = write.old  # The response shows the object as it is stored.
+        write.wanted = write.present  # The response shows the object as it is stored.
 
 
 async def encode(write: Write) -> None:
     """Encode the marked object, unless the stored bytes are what the response shows."""
-    store, obj = write.store, write.obj
+    store, obj = write.store, write.wanted
     if write.outcome is Outcome.KEEP or obj is write.old:
         write.value = write.origin.present.value
     else:

@@ -4,7 +4,7 @@ from sampan.core.object import Object
 from sampan.core.time import timestamp
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.write.write import Gate, Write
+from sampan.registry.write.write import Write
 
 
 async def read(write: Write) -> None:
@@ -24,22 +24,25 @@ async def change(write: Write) -> None:
 
 def convert(write: Write) -> None:
     """Convert the wanted object from the request's version to the one that the strategy works in."""
-    conversion = _endpoint(write).version.conversion
+    assert write.endpoint is not None
+    conversion = write.endpoint.version.conversion
     if conversion is not None:
-        write.wanted = conversion.to_hub(write.obj)
+        write.wanted = conversion.to_hub(write.wanted)
 
 
 def default(write: Write) -> None:
     """Set defaults: those of a custom resource's schema (other schemas have theirs since "decode"), the strategy's."""
-    endpoint, obj = _endpoint(write), write.obj
+    endpoint, obj = write.endpoint, write.wanted
+    assert endpoint is not None
     endpoint.dialect.default(endpoint.compiled, obj)
     write.store.strategy.default(obj)
 
 
 async def own_fields(write: Write) -> None:
     """Record in managedFields what this write, not an apply, changes. Raises 500 if a conversion webhook fails."""
-    endpoint = _endpoint(write)
-    old, obj = write.old, write.obj
+    endpoint = write.endpoint
+    assert endpoint is not None
+    old, obj = write.old, write.wanted
     await endpoint.managing_fields(
         lambda: track(
             endpoint, old, obj, manager=write.field_manager, now=timestamp(write.clock), at=write.ctx.subresource
@@ -68,24 +71,17 @@ def track(endpoint: Endpoint, old: Object | None, obj: Object, *, manager: str, 
 
 async def authorize_creation(write: Write) -> None:
     """Authorize an update to create its absent object. Raises 403."""
-    await _gate(write).authorize_creation(write)
+    assert write.gate is not None
+    await write.gate.authorize_creation(write)
 
 
 async def mutate(write: Write) -> None:
     """Run mutating admission. Raises `StatusError`."""
-    await _gate(write).mutate(write)
+    assert write.gate is not None
+    await write.gate.mutate(write)
 
 
 async def validate(write: Write) -> None:
     """Run validating admission. Raises `StatusError`."""
-    await _gate(write).validate(write)
-
-
-def _endpoint(write: Write) -> Endpoint:
-    assert write.endpoint is not None
-    return write.endpoint
-
-
-def _gate(write: Write) -> Gate:
     assert write.gate is not None
-    return write.gate
+    await write.gate.validate(write)

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Sequence
 
 from sampan.core import errors
-from sampan.core.offload import fits_loop, offloaded
+from sampan.core.offload import LARGE_BYTES, current_work, offloaded
 from sampan.registry.rest.store import TRIES_MAX
 from sampan.registry.strategy import Context
 from sampan.registry.write.creation import GENERATE_NAME_TRIES, name_taken
@@ -80,10 +80,11 @@ async def _run(write: Write, steps: Sequence[Ready]) -> None:
     if write.observer is not None:
         await _observed(write, steps, write.observer)
         return
+    work = current_work()
     for _, function, waits in steps:
         if waits:
             await function(write)  # type: ignore[misc]  # `waits` says which of the two it is
-        elif fits_loop():
+        elif work is None or work.size_bytes < LARGE_BYTES:
             function(write)
         else:
             await offloaded(function, write)

@@ -53,12 +53,17 @@ class Outcome(Enum):
 class Change:
     """Interface of a verb's part of a write. An instance serves one write."""
 
+    __slots__ = ()
     name: ClassVar[str] = ""
     """Name of the change in traces; "" if it only hands over the decoded object."""
 
     def creates(self, store: ResourceStore) -> bool:
         """Report whether the change may create an absent object of this kind."""
         return False
+
+    def given(self) -> Object | None:
+        """Return the object to apply: a trace shows what the change adds to it if the object is new."""
+        return None
 
     async def read(self, write: "Write") -> None:
         """Read the body of the request, once. Raises 400, 413, 415."""
@@ -142,7 +147,8 @@ class Write:
     """Stored object, with its resourceVersion; b"": it does not exist."""
     old: Object | None = None
     """The same, decoded once for each attempt. Read only; None: it does not exist."""
-    wanted: Object | None = None
+    wanted: Object = field(default_factory=dict)
+    """The wanted object; empty until the step "change"."""
     generates_name: bool = False
     """Whether the new object gets a generated name: another one is tried if it is taken."""
     outcome: Outcome = Outcome.WRITE
@@ -169,12 +175,6 @@ class Write:
         """The stored object, where it exists."""
         assert self.old is not None
         return self.old
-
-    @property
-    def obj(self) -> Object:
-        """The wanted object, from the step "change" on."""
-        assert self.wanted is not None
-        return self.wanted
 
     def copy_of_old(self) -> Object:
         """Return a private copy of the stored object."""

@@ -169,6 +169,10 @@ class AdmissionChain:
     async def admit(self, attributes: Attributes) -> None:
         """Run the mutating plug-ins."""
         self._look()
+        await self.admit_known(attributes)
+
+    async def admit_known(self, attributes: Attributes) -> None:
+        """As `admit`, right after `mutates`: the configuration has not changed since."""
         asks = self.concerned(attributes.operation, attributes.gvr).admit
         began, rejected = monotonic(), True
         try:

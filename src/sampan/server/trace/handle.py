@@ -6,6 +6,7 @@ from typing import Any, Final
 import orjson
 
 from sampan.core.errors import StatusError, bad_request, unauthorized
+from sampan.server.admission.chain import AdmissionChain
 from sampan.server.authorization.authorizer import Decision
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.request import Request, Response
@@ -40,9 +41,10 @@ async def traced(scope: Scope) -> Response:
     await _check_allowed(scope)
     recorder = Recorder(request=request)
     request.headers = {**request.headers, "accept": "application/json"}
-    scope.observer = recorder
+    # A chain of its own: a trace also shows the plug-ins that have nothing to do, and is in no metric of admission.
+    chain = AdmissionChain(scope.admission.plugins)
     try:
-        answer = await verb(scope)
+        answer = await verb(replace(scope, admission=chain, observer=recorder))
     except StatusError as error:
         if not any(step.error for step in recorder.steps):
             recorder.end("refused", error.message)

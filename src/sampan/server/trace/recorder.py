@@ -61,7 +61,7 @@ class Recorder:
             return self.part(write.change.name, lambda: _changing(write))
         if name == "read":
             return self._reading()
-        return self.part(name, lambda: write.wanted) if name in _SHOWN else nullcontext()
+        return self.part(name, lambda: write.wanted or None) if name in _SHOWN else nullcontext()
 
     def plugin(self, kind: str, name: str, attributes: Attributes) -> AbstractContextManager[Any]:
         """Observe a plug-in of admission."""
@@ -124,9 +124,9 @@ class Recorder:
 
 
 def _changing(write: Write) -> Any:
-    """Return the wanted object; before it is made, the stored one in the request's version."""
-    if write.wanted is not None or write.old is None:
-        return write.wanted
+    """Return the wanted object; before it is made, the stored one in the request's version, or what is applied."""
+    if write.wanted or write.old is None:
+        return write.wanted or write.change.given()
     assert write.endpoint is not None
     return write.endpoint.from_hub(write.copy_of_old())
 

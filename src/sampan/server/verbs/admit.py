@@ -77,7 +77,7 @@ async def admit(scope: Scope, operation: str, obj: Object, old: Object | None, d
         return obj
     attributes = attributes_of(scope, operation, obj, old, dry_run)
     before = obj["metadata"].get("managedFields")
-    await scope.admission.admit(attributes)
+    await scope.admission.admit_known(attributes)
     admitted = attributes.obj
     assert admitted is not None
     if admitted["metadata"].get("managedFields") is not before:

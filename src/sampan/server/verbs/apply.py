@@ -37,6 +37,10 @@ class Application(Change):
         """An apply may create an object of any kind."""
         return True
 
+    def given(self) -> Object:
+        """Return the applied configuration."""
+        return self._config
+
     async def read(self, write: Write) -> None:
         """Read the configuration to apply."""
         self._body = body = await read_limited(self._scope.request)
