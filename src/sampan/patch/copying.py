@@ -3,12 +3,21 @@
 import marshal
 from typing import Any
 
+import orjson
+
 _WITHOUT_REFERENCES = 2
 """Marshal version without back references: a value that occurs twice is written twice, so a copy shares no parts."""
 
 
 def copy_json(value: Any) -> Any:
-    """Return a deep copy of a JSON value. Marshalling is twice as fast as walking the value."""
-    if isinstance(value, dict | list):
+    """Return a deep copy of a JSON value.
+
+    Encoding and decoding takes a third of the time of walking the value, and half of that of marshalling, which copies
+    each key anew. orjson cannot encode integers beyond 64 bits, and lone surrogates.
+    """
+    if not isinstance(value, dict | list):
+        return value
+    try:
+        return orjson.loads(orjson.dumps(value))
+    except orjson.JSONEncodeError:
         return marshal.loads(marshal.dumps(value, _WITHOUT_REFERENCES))
-    return value

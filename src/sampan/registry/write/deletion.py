@@ -62,12 +62,14 @@ def _check_strictly(
 def mark_deleted(write: Write) -> None:
     """Decide whether the object goes now, and mark it if it does not: `wanted` is the object afterwards."""
     store, clock, deletion = write.store, write.clock, _deletion(write)
-    obj = write.wanted = write.copy_of_old()
-    metadata, strategy = obj["metadata"], store.strategy
-    if strategy.marks_before_deletion and not metadata.get("deletionTimestamp"):
-        _mark_first(store, obj, deletion, clock)
+    strategy, old = store.strategy, write.present
+    if strategy.marks_before_deletion and not old["metadata"].get("deletionTimestamp"):
+        write.wanted = write.copy_of_old()
+        _mark_first(store, write.wanted, deletion, clock)
         write.outcome = Outcome.WRITE
         return
+    metadata = {**old["metadata"]}  # Only metadata changes, and each of its values as a whole.
+    obj = write.wanted = {**old, "metadata": metadata}
     graceful, pending = _mark_graceful(store, obj, deletion, clock)
     if pending:
         write.outcome = Outcome.KEEP

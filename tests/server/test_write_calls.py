@@ -1,0 +1,50 @@
+"""How much Python a write runs: a bound for the calls of one server-side apply, from the filters to the response."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import orjson
+
+import sampan
+from tests.server.cluster import CONTENT_TYPES, served
+from tests.server.verbs.objects import DEPLOYMENTS, deployment
+
+CALLS_MAX = 630
+FILES_MAX = 121
+WRITE_FILES_MAX = 50
+"""Files without the filters, admission, basic types, and the schema and rules of the kind."""
+_ROOT = str(Path(sampan.__file__).parent)
+_PATH = f"{DEPLOYMENTS}/d?fieldManager=tests"
+_NOT_OF_THE_WRITE = ("/registry/kinds/", "/schema/", "/core/")
+
+
+async def test_a_warm_apply_stays_within_its_calls() -> None:
+    async with served() as api:
+        for replicas in range(1, 5):
+            assert (await api.apply(f"{DEPLOYMENTS}/d", deployment(replicas=replicas))).code in (200, 201)
+        body, headers = orjson.dumps(deployment(replicas=9)), {"content-type": CONTENT_TYPES["apply"]}
+        calls: Counter[str] = Counter()
+
+        def count(frame: FrameType, event: str, argument: Any) -> None:
+            if event == "call" and frame.f_code.co_filename.startswith(_ROOT):
+                calls[frame.f_code.co_filename.removeprefix(_ROOT)] += 1
+
+        sys.setprofile(count)
+        try:
+            answer = await api.client.request("PATCH", _PATH, body, headers)
+        finally:
+            sys.setprofile(None)
+        assert answer.status == 200
+    write = {name for name in calls if _is_of_the_write(name)}
+    assert (calls.total() <= CALLS_MAX, len(calls) <= FILES_MAX, len(write) <= WRITE_FILES_MAX) == (True, True, True), (
+        f"{calls.total()} calls in {len(calls)} files, {len(write)} of them of the write"
+    )
+
+
+def _is_of_the_write(name: str) -> bool:
+    if name.startswith("/server/"):
+        return name.startswith("/server/verbs/")
+    return not name.startswith(_NOT_OF_THE_WRITE)
