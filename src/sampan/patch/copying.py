@@ -12,8 +12,8 @@ _WITHOUT_REFERENCES = 2
 def copy_json(value: Any) -> Any:
     """Return a deep copy of a JSON value.
 
-    Encoding and decoding takes a third of the time of walking the value, and half of that of marshalling, which copies
-    each key anew. orjson cannot encode integers beyond 64 bits, and lone surrogates.
+    Encoding and decoding takes a third of the time of a walk over the value, and half of that of marshalling, which
+    copies every key. orjson cannot encode integers beyond 64 bits and lone surrogates.
     """
     if not isinstance(value, dict | list):
         return value

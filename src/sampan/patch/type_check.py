@@ -18,7 +18,7 @@ _FITTING: Final[dict[type, tuple[str, ...]]] = {
     float: ("integer", "number"),
     bool: ("boolean",),
 }
-"""Types of schemas that a JSON scalar fits whatever else the schema says: most values, so they are checked first."""
+"""Types of schemas that accept every JSON scalar of a Python type. Most values are such, so this is checked first."""
 
 
 def type_errors(schema: Schema | None, config: Any) -> list[str]:

@@ -179,16 +179,9 @@ class WatchCache:
             await self._moved.wait(min(left or _POLL_S, _POLL_S))
             self.poll()
 
-    def poll_events(self) -> None:
-        """As `poll`, but when nothing of this cache was written its revision stays behind: for those who ask often."""
-        watch = self._watch
-        if watch is not None and watch.has_events:
-            self.poll()
-
-    def newest_change(self) -> int:
-        """Return `changed` after `poll_events`, in one call: for those who ask often."""
-        watch = self._watch
-        if watch is not None and watch.has_events:
+    def poll_events(self) -> int:
+        """Poll, unless nothing of this cache was written: then its revision stays behind. Return `changed`."""
+        if self._watch is not None and self._watch.has_events:
             self.poll()
         return self._changed
 

@@ -18,7 +18,7 @@ class Watched:
         """Whether one of them is different from when this was last asked; True the first time."""
         sum_ = 0  # which grows with each of them; the newest would hide what an other cache is told of later
         for cache in self._caches:
-            sum_ += cache.newest_change()
+            sum_ += cache.poll_events()
         if sum_ == self._seen:
             return False
         self._seen = sum_
