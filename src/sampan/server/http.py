@@ -34,7 +34,8 @@ from sampan.wire.http1 import BODILESS, BodyWriter, Half, Malformed
 
 _log = logging.getLogger("sampan.http")
 
-WRITE_CHUNK_BYTES = 1 << 20
+WRITE_CHUNK_BYTES = 256 << 10
+"""Size limit of one write. TLS encrypts it on the event loop, so that other connections wait for that."""
 
 
 class Connection(Reading, asyncio.Protocol):
@@ -231,12 +232,24 @@ class Connection(Reading, asyncio.Protocol):
             await self.drain()
         else:
             self._transport.write(head)
-            view = memoryview(body)
-            for start in range(0, len(body), WRITE_CHUNK_BYTES):
-                self._transport.write(view[start : start + WRITE_CHUNK_BYTES])
+            await self._write_in_turns(body)
+
+    async def _write_in_turns(self, data: bytes) -> None:
+        """Write data in pieces, and let the event loop serve other connections between two of them.
+
+        `drain` does not wait while a fast client keeps the buffer empty. If cancelled, it writes the rest at once.
+        """
+        view, at = memoryview(data), 0
+        try:
+            while at < len(view) and not self.closed:
+                self._transport.write(view[at : at + WRITE_CHUNK_BYTES])
+                at += WRITE_CHUNK_BYTES
                 await self.drain()
-                if self.closed:
-                    return
+                await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            if not self.closed:
+                self._transport.write(view[at:])
+            raise
 
     async def _send_stream(self, incoming: Incoming, response: Response, stream: AsyncIterator[bytes]) -> bool:
         """Send chunks until the stream, the client or the server ends. Gives whether the connection must be closed."""
@@ -255,7 +268,11 @@ class Connection(Reading, asyncio.Protocol):
             async for chunk in stream:
                 if chunk:
                     response.sent_bytes += len(chunk)
-                    transport.write(writer.data(chunk))
+                    data = writer.data(chunk)
+                    if len(data) <= WRITE_CHUNK_BYTES:
+                        transport.write(data)
+                    else:
+                        await self._write_in_turns(data)
                     if self._can_write is not None:
                         await self.drain()
         except asyncio.CancelledError:

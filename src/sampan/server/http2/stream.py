@@ -266,6 +266,8 @@ class Stream:
             at += len(piece)
             self._frames.send_data(self.stream_id, piece, end=end and at == len(view))
             self._frames.flush()
+            if at < len(view):
+                await asyncio.sleep(0)  # the client's windows may be large: serve other connections meanwhile
 
     async def _wait_window(self) -> None:
         self._window = self.loop.create_future()
