@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.server.cluster import Api
-from tests.server.verbs.objects import DEPLOYMENTS, PODS, deployment
+from tests.server.verbs.objects import DEPLOYMENTS, PODS, deployment, pod
 
 CASES = [
     pytest.param("POST", f"{PODS}/p/binding", "core", "Binding", id="binding"),
@@ -66,3 +66,37 @@ async def test_a_json_patch_that_replaces_a_scale_with_something_else_is_refused
     await api.create(DEPLOYMENTS, deployment("d"))
     patch = [{"op": "replace", "path": "", "value": 5}]
     assert (await api.patch(f"{DEPLOYMENTS}/d/scale", patch, "json")).code in (400, 422)
+
+
+LARGE = {"a": "x" * 2_800_000}
+"""Annotations that are larger than an object that can be stored."""
+TOO_LONG = "metadata.annotations: Too long: may not be more than 262144 bytes"
+
+
+@pytest.mark.parametrize("path", [f"{PODS}/p/binding", "/api/v1/namespaces/default/bindings"])
+async def test_annotations_of_a_binding_that_a_pod_may_not_have_are_refused(api: Api, path: str) -> None:
+    await api.create(PODS, pod("p"))
+    binding = {"metadata": {"name": "p", "annotations": LARGE}, "target": {"kind": "Node", "name": "n"}}
+    answer = await api.post(path, binding)
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert answer.message == f'Pod "p" is invalid: {TOO_LONG}'
+
+
+async def test_large_fields_of_subresources_are_no_fault_of_the_server(api: Api) -> None:
+    await api.create(PODS, pod("p"))
+    await api.create(DEPLOYMENTS, deployment("d"))
+    stored = (await api.get(f"{PODS}/p")).body
+    debugger = {"name": "e", "image": "i", "env": [{"name": "A", "value": LARGE["a"]}]}
+    scale = {"metadata": {"name": "d", "annotations": LARGE}, "spec": {"replicas": 2}}
+    eviction = {"metadata": {"name": "p", "annotations": LARGE}}
+    debugged = {**stored, "spec": {**stored["spec"], "ephemeralContainers": [debugger]}}
+    finalized = {"metadata": {"name": "default", "annotations": LARGE}, "spec": {"finalizers": ["kubernetes"]}}
+    node = {"metadata": {"name": "p"}, "target": {"name": LARGE["a"]}}
+    answers = [
+        await api.post(f"{PODS}/p/binding", node),
+        await api.put(f"{PODS}/p/ephemeralcontainers", debugged),
+        await api.put("/api/v1/namespaces/default/finalize", finalized),
+        await api.put(f"{DEPLOYMENTS}/d/scale", scale),
+        await api.post(f"{PODS}/p/eviction", eviction),
+    ]
+    assert [answer.code for answer in answers] == [413, 413, 422, 200, 201]
