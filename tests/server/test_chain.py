@@ -86,7 +86,7 @@ async def test_a_client_that_goes_while_it_sends_is_no_warning(caplog: pytest.Lo
     with caplog.at_level(logging.INFO):
         assert (await Frame(gone).client().get(POD)).status == 500
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        ("INFO", "the client went while it sent its request")
+        ("INFO", "client disconnected while sending its request")
     ]
 
 
@@ -329,5 +329,5 @@ async def test_a_write_that_may_have_been_made_is_a_timeout_that_is_not_tried_ag
     response = await raising(OutcomeUnknown("request timed out")).client().request("POST", POD)
     status = status_of(response)
     assert (response.status, status["reason"]) == (504, "Timeout")
-    assert "did not say in time whether it wrote" in status["message"]
+    assert "did not confirm the write in time" in status["message"]
     assert header(response, "Retry-After") is None

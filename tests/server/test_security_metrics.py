@@ -77,7 +77,7 @@ async def test_issuers_are_measured_under_their_hash(tmp_path: Path) -> None:
         file.write_bytes(issuer.configuration())
         reloads = metrics.authentication_config
         issuers = ConfiguredIssuers(parse_configuration(issuer.configuration()), rules, file=file, reloads=reloads)
-        await issuers.look()
+        await issuers.poll()
         await known(issuers, issuer.token())
         await fault(issuers, issuer.token(exp=1))
         own, server = f'jwt_issuer_hash="{hash_of(issuer.server.url)}"', f'apiserver_id_hash="{hash_of("server-1")}"'
@@ -97,7 +97,7 @@ async def test_issuers_are_measured_under_their_hash(tmp_path: Path) -> None:
         changed = issuer.configuration({"username": {"claim": "sub", "prefix": "new:"}})
         for content in (b"{", changed):
             file.write_bytes(content)
-            await issuers.look()
+            await issuers.poll()
         assert shown(metrics, "apiserver_authentication_config_controller_") == {
             f'automatic_reloads_total{{{server},status="failure"}}': 1,
             f'automatic_reloads_total{{{server},status="success"}}': 1,

@@ -1,4 +1,4 @@
-"""`EncryptionMetrics`: how values are encrypted and decrypted, what KMS plug-ins do, and which configuration holds.
+"""`EncryptionMetrics`: encryption and decryption of values, calls to KMS plug-ins, and reloads of the configuration.
 
 Source: apiserver pkg/storage/value/metrics.go, pkg/storage/value/encrypt/envelope/metrics/metrics.go,
 pkg/server/options/encryptionconfig/metrics/metrics.go (1.36).
@@ -22,22 +22,22 @@ _SERVER: Final = "apiserver_id_hash"
 
 
 class Reloads:
-    """The configuration that holds, and what came of newer ones."""
+    """Current configuration, and the results of reloads."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
-        """`now`: seconds since 1970."""
+        """`now` returns seconds since 1970."""
         self._now = now
         self.content = b""
         self.counts: dict[str, int] = {}
         self.last: dict[str, float] = {}
 
     def succeeded(self, content: bytes) -> None:
-        """Another one holds."""
+        """Record that a new configuration is in effect."""
         self.content = content
         self._count("success")
 
     def failed(self) -> None:
-        """One could not be used."""
+        """Record that a new configuration is invalid."""
         self._count("failure")
 
     def _count(self, status: str) -> None:
@@ -46,7 +46,7 @@ class Reloads:
 
 
 class EncryptionMetrics:
-    """A collector for Prometheus. `server`: the name of this one."""
+    """Collector for Prometheus. `server` is the name of this server."""
 
     def __init__(
         self, measures: EncryptionMeasures, reloads: Reloads, kms: Callable[[], Sequence[KmsProvider]], server: str
@@ -59,27 +59,30 @@ class EncryptionMetrics:
             Histogram.of(
                 measures.transformations,
                 f"{_STORAGE}transformation_duration_seconds",
-                "Time to encrypt and to decrypt a value.",
+                "Duration of the encryption or decryption of a value.",
                 ("transformation_type", "transformer_prefix"),
             ),
             Histogram.of(
-                measures.seeds, f"{_STORAGE}data_key_generation_duration_seconds", "Time to make a seed for keys.", ()
+                measures.seeds,
+                f"{_STORAGE}data_key_generation_duration_seconds",
+                "Duration of the generation of a key seed.",
+                (),
             ),
             Histogram.of(
                 measures.calls,
                 f"{_ENVELOPE}kms_operations_latency_seconds",
-                "Time that calls of KMS plug-ins took.",
+                "Duration of calls to KMS plug-ins.",
                 ("provider_name", "method_name", "grpc_status_code"),
             ),
         )
 
     def collect(self) -> Iterable[Metric]:
-        """All families; may be called from another thread."""
+        """Yield all metric families. May be called from another thread."""
         for histogram in self._histograms:
             yield from histogram.collect()
         operations = Counter(
             f"{_STORAGE}transformation_operations_total",
-            "Values that were encrypted and decrypted, or could not be.",
+            "Encryptions and decryptions, by status.",
             ("resource", "transformation_type", "transformer_prefix", "status"),
         )
         operations.counts = {**self._measures.operations}
@@ -89,46 +92,50 @@ class EncryptionMetrics:
 
     def _of_keys(self) -> Iterable[Metric]:
         labels = ("transformation_type", "provider_name", "key_id_hash", _SERVER)
-        uses = Counter(f"{_ENVELOPE}key_id_hash_total", "Values for which a plug-in's key was used.", labels)
-        last = GaugeMetricFamily(f"{_ENVELOPE}key_id_hash_last_timestamp_seconds", "When it was last.", labels=labels)
+        uses = Counter(f"{_ENVELOPE}key_id_hash_total", "Uses of a plug-in's key.", labels)
+        last = GaugeMetricFamily(
+            f"{_ENVELOPE}key_id_hash_last_timestamp_seconds", "Time of the last use of a plug-in's key.", labels=labels
+        )
         for place, (count, at) in list(self._measures.keys.items()):
             uses.add((*place, self._server), count)
             last.add_metric((*place, self._server), at)
-        told = GaugeMetricFamily(
+        reported = GaugeMetricFamily(
             f"{_ENVELOPE}key_id_hash_status_last_timestamp_seconds",
-            "When a plug-in said last that it uses a key.",
+            "Time at which a plug-in last reported a key as current.",
             labels=labels[1:],
         )
         for key, at in list(self._measures.told_keys.items()):
-            told.add_metric((*key, self._server), at)
+            reported.add_metric((*key, self._server), at)
         wrong = Counter(
             f"{_ENVELOPE}invalid_key_id_from_status_total",
-            "Ids of keys that a plug-in said and no key can have.",
+            "Invalid key ids that a plug-in reported.",
             ("provider_name", "error"),
         )
         wrong.counts = {**self._measures.wrong_keys}
         sources = GaugeMetricFamily(
-            f"{_ENVELOPE}dek_source_cache_size", "Seeds and keys that are known.", labels=["provider_name"]
+            f"{_ENVELOPE}dek_source_cache_size", "Key seeds and keys in the cache.", labels=["provider_name"]
         )
         for provider in self._kms():
             sources.add_metric([provider.name], provider.sources_known)
-        yield from (*uses.collect(), last, told, *wrong.collect(), sources)
+        yield from (*uses.collect(), last, reported, *wrong.collect(), sources)
 
     def _of_configurations(self) -> Iterable[Metric]:
         reloads = self._reloads
         labels = ("status", _SERVER)
-        total = Counter(f"{_CONFIGURATION}automatic_reloads_total", "Configurations that came later.", labels)
+        total = Counter(f"{_CONFIGURATION}automatic_reloads_total", "Reloads of the configuration.", labels)
         last = GaugeMetricFamily(
-            f"{_CONFIGURATION}automatic_reload_last_timestamp_seconds", "When one came last.", labels=labels
+            f"{_CONFIGURATION}automatic_reload_last_timestamp_seconds",
+            "Time of the last reload of the configuration.",
+            labels=labels,
         )
         for status, count in list(reloads.counts.items()):
             total.add((status, self._server), count)
             last.add_metric((status, self._server), reloads.last[status])
-        holds = GaugeMetricFamily(
-            f"{_CONFIGURATION}last_config_info", "The configuration that holds.", labels=(_SERVER, "hash")
+        current = GaugeMetricFamily(
+            f"{_CONFIGURATION}last_config_info", "Hash of the current configuration.", labels=(_SERVER, "hash")
         )
-        holds.add_metric((self._server, _hash(reloads.content)), 1)
-        yield from (*total.collect(), last, holds)
+        current.add_metric((self._server, _hash(reloads.content)), 1)
+        yield from (*total.collect(), last, current)
 
 
 def _hash(data: bytes) -> str:

@@ -62,7 +62,7 @@ class Issuer:
         """Who knows its tokens."""
         configuration = parse_configuration(self.configuration(mappings, **parts))
         made = ConfiguredIssuers(configuration, IssuerRules(keys=self.keys), file=file)
-        await made.look()
+        await made.poll()
         return made
 
 
@@ -318,7 +318,7 @@ async def test_an_issuer_that_is_down_holds_nobody_up(tmp_path: Path) -> None:
         alive = yaml.safe_load(issuer.configuration())["jwt"][0]
         issuers = ConfiguredIssuers(parse_configuration(_file([dead, alive])), IssuerRules(keys=issuer.keys))
         assert await fault(issuers, issuer.token()) == "oidc: authenticator not initialized"
-        await issuers.look()
+        await issuers.poll()
         assert (await known(issuers, issuer.token())).user.name == "oidc:jane"
         late = issuer.token(iss="https://127.0.0.1:1")
         assert await fault(issuers, late) == "oidc: authenticator not initialized"
@@ -339,8 +339,8 @@ async def test_a_new_configuration_counts_when_it_is_good(tmp_path: Path) -> Non
         file.write_bytes(issuer.configuration())
         issuers = await issuer.believers(file=file)
         file.write_bytes(b"kind: Nonsense")
-        await issuers.look()
+        await issuers.poll()
         assert (await known(issuers, issuer.token())).user.name == "oidc:jane"
         file.write_bytes(issuer.configuration({"username": {"claim": "sub", "prefix": "new:"}}))
-        await issuers.look()
+        await issuers.poll()
         assert (await known(issuers, issuer.token())).user.name == "new:jane"

@@ -46,5 +46,5 @@ def test_what_is_wrong_is_refused(more: str, text: str) -> None:
 
 
 def test_other_kinds_are_refused() -> None:
-    with pytest.raises(ValueError, match="the file holds no TracingConfiguration"):
+    with pytest.raises(ValueError, match="the file contains no TracingConfiguration"):
         parse_tracing_configuration(b"kind: Policy")

@@ -1,1 +1,1 @@
-"""Who did what, when, and what came of it: audit events by policy, for files and webhooks."""
+"""Audit log: an event for each request that the policy selects, written to files and webhooks."""

@@ -1,8 +1,8 @@
-"""`Audit`: makes the events of requests and gives them to the backend.
+"""`Audit`: creates the events of requests and passes them to the backend.
 
-Concurrency: requests wait for the backend, which may take events over at once. What is to be recorded when nobody can
-wait any more (the end of a stream) goes through a queue of at most `ENDINGS_MAX` events, which the task of `run()`
-empties; beyond that events are dropped and counted.
+Concurrency: requests wait for the backend, which may only queue the events. At the end of a stream no request can wait.
+Its event goes through a queue of at most `ENDINGS_MAX` events, which the task of `run()` empties. When the queue is
+full, events are dropped and counted.
 Source: apiserver pkg/endpoints/filters/{audit,authn_audit}.go (1.36).
 """
 
@@ -29,13 +29,13 @@ REQUEST_RECEIVED, RESPONSE_STARTED, RESPONSE_COMPLETE, PANIC = (
 
 
 class Stamps:
-    """Moments as MicroTimes. The text of the last second is kept: most of the work of making one."""
+    """Formats times as MicroTimes. Caches the text of the last second, because formatting it is most of the work."""
 
     def __init__(self) -> None:
         self._second, self._text = -1, ""
 
     def stamp(self, moment_s: float) -> str:
-        """`moment_s` counts from 1970."""
+        """Return the text of a time in seconds since 1970."""
         second = int(moment_s)
         if second != self._second:
             self._second, self._text = second, dt.datetime.fromtimestamp(second, dt.UTC).isoformat()[:19]
@@ -43,7 +43,7 @@ class Stamps:
 
 
 class Audit:
-    """The audit of one server. Somebody runs `run()`."""
+    """Audit of one server. `run()` must run as a task."""
 
     def __init__(
         self,
@@ -54,13 +54,15 @@ class Audit:
         now: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`now`: seconds since 1970; `clock`: what `Request.received` is measured by."""
+        """`now` returns seconds since 1970. `clock` is the clock of `Request.received`."""
         self._policy, self._backend, self.metrics = policy, backend, metrics
         self._now, self._clock, self._stamp = now, clock, Stamps().stamp
         self._endings: asyncio.Queue[Event] = asyncio.Queue(ENDINGS_MAX)
 
     async def run(self) -> None:
-        """Record the ends of streams, and let the backend work; ends by cancellation, with all recorded."""
+        """Run the backend and record the ends of streams until cancelled. All queued events are recorded before it
+        returns.
+        """
         async with asyncio.TaskGroup() as group:
             group.create_task(self._backend.run(), name="audit backend")
             try:
@@ -71,7 +73,7 @@ class Audit:
                     await self._backend.process([self._endings.get_nowait()])
 
     def begin(self, request: Request) -> AuditContext | None:
-        """What gathers the request's events; None: the policy wants none."""
+        """Return the audit context of a request, or None if the policy does not select it."""
         decision = self._policy.evaluate(request.user, request.info)
         self.metrics.levels.add((decision.level,))
         if not decision.rank:
@@ -82,7 +84,7 @@ class Audit:
         return context
 
     async def received(self, context: AuditContext) -> None:
-        """The stage RequestReceived. Raises 500 where the backend must not fail and does."""
+        """Record the stage RequestReceived. Raises 500 if a blocking-strict backend fails."""
         if context.wants(REQUEST_RECEIVED):
             self.metrics.events.add(())
             if not await self._backend.process([context.event(REQUEST_RECEIVED, context.received)]):
@@ -90,13 +92,13 @@ class Audit:
                 raise internal_error("failed to store audit event")
 
     async def reached(self, context: AuditContext, stage: str) -> None:
-        """Any later stage."""
+        """Record a later stage."""
         if context.wants(stage):
             self.metrics.events.add(())
             await self._backend.process([context.event(stage, self._stamp(self._now()))])
 
     def ended(self, context: AuditContext) -> None:
-        """The stage ResponseComplete of a stream; does not wait."""
+        """Record the stage ResponseComplete of a stream. Does not wait."""
         if not context.wants(RESPONSE_COMPLETE):
             return
         self.metrics.events.add(())

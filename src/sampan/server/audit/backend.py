@@ -1,4 +1,4 @@
-"""`Backend`: where audit events go.
+"""`Backend`: destination of audit events.
 
 Source: apiserver pkg/audit/{types,union}.go, pkg/server/options/audit.go (1.36).
 """
@@ -11,24 +11,24 @@ from sampan.server.audit.event import Event
 
 
 class Backend(Protocol):
-    """Takes events in their order."""
+    """Records events in the order of the calls."""
 
     @property
     def name(self) -> str:
-        """As metrics and logs name it."""
+        """Name in metrics and logs."""
         ...
 
     async def process(self, events: Sequence[Event]) -> bool:
-        """Record events, or take them over. False: they are lost, which has been counted. Raises nothing."""
+        """Record or queue events. Return False if they are lost, after the loss is counted. Raises nothing."""
         ...
 
     async def run(self) -> None:
-        """What it does besides; ends by cancellation, when everything taken over has been dealt with."""
+        """Run background work until cancelled. Queued events are recorded before it returns."""
         ...
 
 
 class UnionBackend:
-    """Several backends, each given all events."""
+    """Passes all events to several backends."""
 
     name = "union"
 
@@ -36,7 +36,7 @@ class UnionBackend:
         self._backends = tuple(backends)
 
     async def process(self, events: Sequence[Event]) -> bool:
-        """See `Backend`. False if one of them has lost some."""
+        """See `Backend`. Return False if at least one of them lost events."""
         taken = [await backend.process(events) for backend in self._backends]
         return all(taken)
 
@@ -48,7 +48,7 @@ class UnionBackend:
 
 
 class ForgivingBackend:
-    """Requests wait until their events are recorded, and go on if that fails."""
+    """Ignores failures of its delegate. Requests wait for the delegate and continue after a failure."""
 
     def __init__(self, delegate: Backend) -> None:
         self._delegate = delegate

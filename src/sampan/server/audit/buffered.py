@@ -1,9 +1,9 @@
-"""`BufferedBackend`: requests do not wait for their events; a task records them in batches.
+"""`BufferedBackend`: queues events and records them in batches, so that requests do not wait.
 
-Concurrency: `process` puts events into a queue of at most `buffer_size`; what does not fit is dropped and counted. The
-task of `run()` takes batches from it, at most `throttle_qps` a second, and records up to `SENDING_MAX` of them at a
-time (one, if not `concurrent`). Cancelled, it records what is left, for at most `FLUSH_S` seconds: new events must have
-ended to come before.
+Concurrency: `process` adds events to a queue of at most `buffer_size`; when it is full, events are dropped and counted.
+The task of `run()` takes at most `throttle_qps` batches a second from the queue. It sends up to `SENDING_MAX` of them
+concurrently, or one if not `concurrent`. After cancellation it records the remaining events for at most `FLUSH_S`
+seconds. No new events may be added then.
 Source: apiserver plugin/pkg/audit/buffered/buffered.go (1.36).
 """
 
@@ -26,7 +26,7 @@ _EVENTS = integer(metavar="EVENTS")
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """How events are put together. Times are in seconds."""
+    """Settings of batches."""
 
     buffer_size: int = setting(10_000, "Events that may wait for a batch; further ones are dropped.", kind=_EVENTS)
     max_batch_size: int = setting(400, "Largest size of a batch, in events.", name="max-size", kind=_EVENTS)
@@ -37,11 +37,11 @@ class BatchSettings:
         15, "Batches that may be sent at once after a pause.", kind=integer(metavar="BATCHES")
     )
     concurrent: bool = True
-    """Whether a batch need not wait for the one before it."""
+    """True if several batches may be sent at the same time."""
 
 
 class BufferedBackend:
-    """See the module."""
+    """Queues events for its delegate."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class BufferedBackend:
         self._delegate, self._settings, self._metrics, self._clock = delegate, settings, metrics, clock
         self.name = f"buffered<{delegate.name}>"
         self._queue: deque[Event] = deque()
-        self._some, self._full = asyncio.Event(), asyncio.Event()
+        self._not_empty, self._full = asyncio.Event(), asyncio.Event()
         self._sending = asyncio.Semaphore(SENDING_MAX if settings.concurrent else 1)
         self._under_way: dict[asyncio.Task[None], list[Event]] = {}
         self._tokens, self._filled_at = float(settings.throttle_burst), clock()
@@ -64,7 +64,7 @@ class BufferedBackend:
         self._queue.extend(events[:room] if room < len(events) else events)
         if room < len(events):
             self._metrics.failed("buffered", "audit buffer queue blocked", events[max(room, 0) :])
-        self._some.set()
+        self._not_empty.set()
         if len(self._queue) >= self._settings.max_batch_size:
             self._full.set()
         return True
@@ -80,7 +80,7 @@ class BufferedBackend:
 
     async def _forever(self, group: asyncio.TaskGroup) -> None:
         while True:
-            await self._gathered()
+            await self._wait_for_batch()
             await self._throttle()
             await self._sending.acquire()
             batch = self._batch()
@@ -88,9 +88,9 @@ class BufferedBackend:
             self._under_way[task] = batch
             task.add_done_callback(self._under_way.pop)
 
-    async def _gathered(self) -> None:
-        """Wait until there is a full batch, or one that has waited long enough."""
-        await self._some.wait()
+    async def _wait_for_batch(self) -> None:
+        """Wait until a batch is full or its maximum waiting time has passed."""
+        await self._not_empty.wait()
         if self._settings.max_batch_wait_s and not self._full.is_set():
             try:
                 async with asyncio.timeout(self._settings.max_batch_wait_s):
@@ -102,13 +102,13 @@ class BufferedBackend:
         queue, size = self._queue, self._settings.max_batch_size
         batch = [queue.popleft() for _ in range(min(size, len(queue)))]
         if not queue:
-            self._some.clear()
+            self._not_empty.clear()
         if len(queue) < size:
             self._full.clear()
         return batch
 
     async def _throttle(self) -> None:
-        """Wait for a token of the bucket."""
+        """Wait for a token of the rate limiter."""
         settings = self._settings
         if not settings.throttle_enable:
             return
@@ -126,7 +126,7 @@ class BufferedBackend:
             self._sending.release()
 
     async def _flush(self) -> None:
-        """Record what is left, and wait for what is under way. What is not done in time is counted as lost."""
+        """Record the remaining events and wait for batches in progress. Count the rest as lost after the timeout."""
         batch: list[Event] = []
         try:
             async with asyncio.timeout(FLUSH_S):

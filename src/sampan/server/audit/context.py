@@ -1,4 +1,4 @@
-"""`AuditContext`: what is known of one request that is audited, until its events are made.
+"""`AuditContext`: the audit data of one request, from which its events are created.
 
 Source: apiserver pkg/audit/{context,request}.go, pkg/endpoints/filters/audit.go (1.36).
 """
@@ -22,9 +22,11 @@ from sampan.wire import yaml as wire_yaml
 from sampan.wire.protobuf.envelope import MAGIC
 
 METADATA, REQUEST, REQUEST_RESPONSE = 1, 2, 3
-"""Ranks of the levels; see `policy.LEVELS`."""
+"""Ranks of the levels in `policy.LEVELS`."""
 BODY_BYTES_MAX = 4 << 20
-"""A longer object is left out of events; the annotation that Kubernetes' truncation sets says so."""
+"""Maximum size of an object in an event. A larger one is left out, and the event has Kubernetes' annotation for
+truncation.
+"""
 _TRUNCATED = {"audit.k8s.io/truncated": "true"}
 _USER_AGENT_MAX = 1024
 _STATUS_FIELDS = ("status", "message", "reason", "details", "code")
@@ -32,15 +34,20 @@ _OBJECT = b'{"kind":'
 _STATUS = b'{"kind":"Status"'
 _SLOW_S = 0.5
 _LATENCY = "apiserver.latency.k8s.io/"
-_TAKEN_OVER = (("namespace", "namespace"), ("name", "name"), ("uid", "uid"), ("resourceVersion", "resourceVersion"))
+_REFERENCE_FIELDS = (
+    ("namespace", "namespace"),
+    ("name", "name"),
+    ("uid", "uid"),
+    ("resourceVersion", "resourceVersion"),
+)
 
 
 class AuditContext:
-    """Fills the event's fields as the request goes on. `received`: when it began, as a MicroTime."""
+    """Collects the fields of the request's events. `received` is the start of the request as a MicroTime."""
 
     def __init__(self, request: Request, decision: Decision, received: str) -> None:
         self._request, self._decision = request, decision
-        self._fields = _beginning(request, decision.level)
+        self._fields = _initial_fields(request, decision.level)
         self.received = received
         self._reference: dict[str, str] | None = _reference(request) if request.info.is_resource else None
         self._request_object: orjson.Fragment | None = None
@@ -49,67 +56,67 @@ class AuditContext:
         self._truncated = False
 
     def wants(self, stage: str) -> bool:
-        """Whether the policy wants events of this stage."""
+        """Return True if the policy selects events of this stage."""
         return stage not in self._decision.omit_stages
 
     def body_read(self, value: Any, recorded: Callable[[], Any]) -> None:
-        """Takes the decoded body before anything of it is changed: an object, the options of a deletion or a patch.
+        """Record the decoded body before it is changed: an object, a patch, or the options of a deletion.
 
-        `recorded` gives what events show of it.
+        `recorded` returns the value for events.
         """
         if self._reference is None:
             return
         if self._request.info.verb != "patch" and isinstance(value, dict):
             metadata = value.get("metadata")
             if isinstance(metadata, dict):
-                for name, source in _TAKEN_OVER:
+                for name, source in _REFERENCE_FIELDS:
                     found = metadata.get(source)
                     if found and isinstance(found, str):
                         self._reference.setdefault(name, found)
         if self._decision.rank >= REQUEST and value is not None:
-            self._request_object = self._fitting(
+            self._request_object = self._limited(
                 _encoded(recorded(), omit_managed_fields=self._decision.omit_managed_fields)
             )
 
-    def _fitting(self, body: bytes | None) -> orjson.Fragment | None:
-        """An object for the event; None: there is none, or it is too long."""
+    def _limited(self, body: bytes | None) -> orjson.Fragment | None:
+        """Return an object for the event, or None if it is missing or too large."""
         if body is None or len(body) <= BODY_BYTES_MAX:
             return None if body is None else orjson.Fragment(body)
         self._truncated = True
         return None
 
     def answered(self, response: Response) -> None:
-        """Takes the answer."""
+        """Record the response."""
         body = response.body
         self._status = {"metadata": {}}
         if body.startswith(_STATUS):
             status = wire_json.decode(body)
             self._status |= {name: status[name] for name in _STATUS_FIELDS if name in status}
         self._status["code"] = response.status
-        if self._decision.rank >= REQUEST_RESPONSE and (self._request.info.is_resource or _holds_an_object(response)):
+        if self._decision.rank >= REQUEST_RESPONSE and (self._request.info.is_resource or _contains_object(response)):
             if len(body) > BODY_BYTES_MAX:
                 self._truncated = True
                 return
-            self._response_object = self._fitting(
+            self._response_object = self._limited(
                 _body_of(response, omit_managed_fields=self._decision.omit_managed_fields)
             )
 
     def refused(self, error: StatusError) -> None:
-        """Takes the error that the request ends with."""
+        """Record the error that ends the request."""
         status = error.to_status()
         self._status = {"metadata": {}} | {name: status[name] for name in _STATUS_FIELDS if name in status}
         if self._decision.rank >= REQUEST_RESPONSE:
-            self._response_object = self._fitting(orjson.dumps(status))
+            self._response_object = self._limited(orjson.dumps(status))
 
     def status(self, code: int, status: str, message: str, reason: str = "") -> None:
-        """Says how a request ended that has no answer."""
+        """Record the status of a request that ended without a response."""
         self._status = {"metadata": {}, "status": status, "message": message}
         if reason:
             self._status["reason"] = reason
         self._status["code"] = code
 
     def event(self, stage: str, at: str) -> Event:
-        """The event of a stage that is reached `at` this MicroTime."""
+        """Return the event of a stage that is reached at the MicroTime `at`."""
         request = self._request
         fields = self._fields.copy()
         fields["stage"] = stage
@@ -139,7 +146,7 @@ class AuditContext:
         return Event(fields)
 
     def _latencies(self) -> dict[str, str]:
-        """What took how long, if all took longer than `_SLOW_S`."""
+        """Return the latencies as annotations, if the whole request took longer than `_SLOW_S`."""
         total_s = time.monotonic() - self._request.received
         if not self._request.received or total_s <= _SLOW_S:
             return {}
@@ -147,8 +154,8 @@ class AuditContext:
         return {f"{_LATENCY}{name}": format_duration(round(seconds * 1e9)) for name, seconds in found.items()}
 
 
-def _beginning(request: Request, level: str) -> dict[str, Any]:
-    """The fields that do not change any more, in Kubernetes' order."""
+def _initial_fields(request: Request, level: str) -> dict[str, Any]:
+    """Return the constant fields of the events, in Kubernetes' order."""
     query = request.query_string
     fields: dict[str, Any] = {
         "level": level,
@@ -198,9 +205,9 @@ def _reference(request: Request) -> dict[str, str]:
 
 
 def source_addresses(request: Request) -> list[str]:
-    """Where a request comes from: what proxies say of it, then the address of the connection. All but the last may be
-    made up.
+    """Return the addresses of the client: those in proxy headers, then that of the connection.
 
+    Only the last address can be trusted, because clients can set the headers.
     Source: apimachinery pkg/util/net/http.go SourceIPs (1.36).
     """
     headers, connected = request.headers, request.client_address
@@ -223,8 +230,8 @@ def _address(text: str) -> str:
         return ""
 
 
-def _holds_an_object(response: Response) -> bool:
-    """Whether the answer to a request for no resource is one of the API's objects, as discovery is."""
+def _contains_object(response: Response) -> bool:
+    """Return True if the response to a non-resource request contains an API object, as that of discovery does."""
     body, packed = response.body, response.gzip_body
     if not body and packed is not None:
         body = zlib.decompressobj(wbits=31).decompress(packed, len(_OBJECT))
@@ -232,7 +239,7 @@ def _holds_an_object(response: Response) -> bool:
 
 
 def _body_of(response: Response, *, omit_managed_fields: bool) -> bytes | None:
-    """The object in an answer, as JSON; None where there is none. One that is too long may be cut."""
+    """Return the object in a response as JSON, or None. An object that is too large may be incomplete."""
     body, content_type = response.body, response.content_type
     if response.gzip_body is not None and not body:
         body = zlib.decompressobj(wbits=31).decompress(response.gzip_body, BODY_BYTES_MAX + 1)
@@ -267,20 +274,20 @@ def _encoded(value: Any, *, omit_managed_fields: bool) -> bytes | None:
 
 
 def _without_managed_fields(value: dict[str, Any]) -> dict[str, Any]:
-    """A copy of an object, a list or a Table; nothing of the original is changed."""
-    value = _one_without(value)
+    """Return a copy of an object, a list or a Table. The original is not changed."""
+    value = _without_managed_fields_of(value)
     items, rows = value.get("items"), value.get("rows")
     if isinstance(items, list):
-        value["items"] = [_one_without(item) if isinstance(item, dict) else item for item in items]
+        value["items"] = [_without_managed_fields_of(item) if isinstance(item, dict) else item for item in items]
     if isinstance(rows, list) and value.get("kind") == "Table":
         value["rows"] = [
-            {**row, "object": _one_without(row["object"])} if isinstance(row.get("object"), dict) else row
+            {**row, "object": _without_managed_fields_of(row["object"])} if isinstance(row.get("object"), dict) else row
             for row in rows
         ]
     return value
 
 
-def _one_without(value: dict[str, Any]) -> dict[str, Any]:
+def _without_managed_fields_of(value: dict[str, Any]) -> dict[str, Any]:
     metadata = value.get("metadata")
     if not isinstance(metadata, dict) or "managedFields" not in metadata:
         return dict(value)

@@ -1,4 +1,4 @@
-"""`PolicyEvaluator`: what a policy says of one request.
+"""`PolicyEvaluator`: applies the audit policy to requests.
 
 Source: apiserver pkg/audit/policy/checker.go (1.36).
 """
@@ -15,17 +15,17 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How much of a request is recorded."""
+    """Level and stages of a request's events."""
 
     level: str
     rank: int
-    """The place of `level` in `LEVELS`; 0: nothing."""
+    """Index of `level` in `LEVELS`; 0 for no events."""
     omit_stages: frozenset[str]
     omit_managed_fields: bool
 
 
 class PolicyEvaluator:
-    """Decides by the first rule that matches. Decisions are kept for requests alike, up to a bound."""
+    """Finds the first rule that matches. Caches decisions, up to a bound."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -35,19 +35,19 @@ class PolicyEvaluator:
         self._known: dict[Key, Decision] = {}
 
     def evaluate(self, user: UserInfo | None, info: RequestInfo) -> Decision:
-        """What is recorded; `user` None: nobody that is known."""
-        who = (user.name, user.groups) if user is not None else None
+        """Return the decision for a request. `user` is None if authentication failed."""
+        subject = (user.name, user.groups) if user is not None else None
         if info.is_resource:
             name = info.name if self._by_name else ""
             what: Key = (info.verb, info.group, info.resource, info.subresource, info.namespace, name)
         else:
             what = (info.verb, info.path)
-        known = self._known.get((who, what))
+        known = self._known.get((subject, what))
         if known is None:
             known = self._evaluate(user, info)
             if len(self._known) >= _DECISIONS_MAX:
                 self._known.clear()
-            self._known[(who, what)] = known
+            self._known[(subject, what)] = known
         return known
 
     def _evaluate(self, user: UserInfo | None, info: RequestInfo) -> Decision:

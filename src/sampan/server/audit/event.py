@@ -1,4 +1,4 @@
-"""`Event`: one stage of one request, as audit.k8s.io/v1 writes it, and the same as a line of text.
+"""`Event`: one stage of one request, in the formats of audit.k8s.io/v1 and of a legacy line of text.
 
 Source: apiserver pkg/apis/audit/v1/types.go, pkg/audit/format.go (1.36).
 """
@@ -13,7 +13,9 @@ _KIND = b'{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
 
 
 class Event:
-    """`fields` is the event's JSON without kind and apiVersion; nobody changes it. Bodies in it are JSON fragments."""
+    """Audit event. `fields` is its JSON without kind and apiVersion, and must not be changed. Bodies are JSON
+    fragments.
+    """
 
     __slots__ = ("_encoded", "fields")
 
@@ -22,23 +24,23 @@ class Event:
         self._encoded = b""
 
     def item(self) -> bytes:
-        """As an item of an EventList."""
+        """Return the event as an item of an EventList."""
         if not self._encoded:
             self._encoded = orjson.dumps(self.fields)
         return self._encoded
 
     def document(self) -> bytes:
-        """As a document of its own; no line feed in it."""
+        """Return the event as a JSON document without line feeds."""
         return _KIND + self.item()[1:]
 
     def without_bodies(self) -> "Event":
-        """What is left when it is too long."""
+        """Return a copy without request and response bodies, marked as truncated."""
         fields = {name: value for name, value in self.fields.items() if name not in ("requestObject", "responseObject")}
         fields["annotations"] = {**fields.get("annotations", {}), "audit.k8s.io/truncated": "true"}
         return Event(fields)
 
     def legacy(self) -> str:
-        """One line of text with the most important fields."""
+        """Return a line of text with the most important fields."""
         fields = self.fields
         user, other = fields["user"], fields.get("impersonatedUser")
         response = fields.get("responseStatus")

@@ -1,8 +1,7 @@
-"""`LogBackend`: one line for each event, in a file or on the standard output.
+"""`LogBackend`: writes one line for each event to a file or to standard output.
 
-Concurrency: lines are written by one thread, so that a slow disk holds up nobody but those who wait for their events.
-What comes while it writes is written together next. Files that were put aside are looked after by the task of
-`run()`, in another thread.
+Concurrency: one thread writes, so a slow disk delays only the requests that wait for their events. Events that arrive
+during a write are written together afterwards. The task of `run()` removes and compresses old files in another thread.
 Source: apiserver plugin/pkg/audit/log/backend.go (1.36).
 """
 
@@ -20,19 +19,19 @@ FORMATS = ("json", "legacy")
 
 
 class LineWriter(Protocol):
-    """Where lines go."""
+    """Destination of lines."""
 
     def write(self, data: bytes) -> bool:
-        """Append whole lines. Gives whether `tidy` has something to do. Raises `OSError`."""
+        """Append whole lines. Return True if `tidy` should be called. Raises `OSError`."""
         ...
 
     def tidy(self) -> None:
-        """Look after old files. Raises `OSError`."""
+        """Remove and compress old files. Raises `OSError`."""
         ...
 
 
 class StandardOutput:
-    """Lines for whoever reads this process' output."""
+    """Writes lines to the standard output of this process."""
 
     def write(self, data: bytes) -> bool:
         """See `LineWriter`."""
@@ -45,7 +44,7 @@ class StandardOutput:
 
 
 class LogBackend:
-    """Writes events."""
+    """Writes events as lines."""
 
     name = "log"
 
@@ -56,7 +55,7 @@ class LogBackend:
         self._lock = threading.Lock()
         self._waiting: list[Event] = []
         self._next: asyncio.Future[bool] | None = None
-        """The write that will take what waits; None: nothing does."""
+        """The next write, which includes all waiting events; None if no write is scheduled."""
 
     async def process(self, events: Sequence[Event]) -> bool:
         """See `Backend`."""
@@ -66,7 +65,7 @@ class LogBackend:
                 self._next = asyncio.get_running_loop().run_in_executor(self._thread, self._write_waiting)
             written = self._next
         try:
-            # Others wait for the same write: who gives up does so alone.
+            # Several requests wait for the same write. The cancellation of one must not cancel the write.
             rotated = await asyncio.shield(written)
         except OSError as error:
             self._metrics.failed(self.name, str(error), events)
@@ -90,4 +89,4 @@ class LogBackend:
             try:
                 await asyncio.to_thread(self._writer.tidy)
             except OSError as error:
-                self._metrics.failed(self.name, f"cannot look after old files: {error}", ())
+                self._metrics.failed(self.name, f"cannot remove or compress old files: {error}", ())

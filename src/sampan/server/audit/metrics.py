@@ -1,4 +1,4 @@
-"""`AuditMetrics`: what becomes of audit events. Source: apiserver pkg/audit/metrics.go (1.36)."""
+"""`AuditMetrics`: counters of audit events. Source: apiserver pkg/audit/metrics.go (1.36)."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -13,27 +13,31 @@ _SHOWN_MAX = 10
 
 
 class AuditMetrics:
-    """Recorded on the event loop."""
+    """Collector for Prometheus. Values are recorded on the event loop."""
 
     def __init__(self) -> None:
-        self.events = Counter("apiserver_audit_event_total", "Audit events made and given to the backends.", ())
+        self.events = Counter("apiserver_audit_event_total", "Audit events passed to the backends.", ())
         self.errors = Counter(
-            "apiserver_audit_error_total", "Audit events that were not recorded, by who failed.", ("plugin",)
+            "apiserver_audit_error_total", "Audit events that were not recorded, by backend.", ("plugin",)
         )
         self.levels = Counter("apiserver_audit_level_total", "Requests by their audit level.", ("level",))
         self.rejected = Counter(
-            "apiserver_audit_requests_rejected_total", "Requests refused as their event could not be recorded.", ()
+            "apiserver_audit_requests_rejected_total",
+            "Requests refused because their audit event was not recorded.",
+            (),
         )
         for counter in (self.events, self.rejected):
             counter.add((), 0)
 
     def failed(self, plugin: str, reason: str, events: Sequence[Event]) -> None:
-        """Events that a plug-in could not record. The first ones are named in the log."""
+        """Count and log events that a backend could not record. The log contains the ids of the first ones."""
         self.errors.add((plugin,), len(events))
         shown = ", ".join(f"{event.fields['auditID']} {event.fields['stage']}" for event in events[:_SHOWN_MAX])
-        _log.error("audit events lost", extra={"plugin": plugin, "count": len(events), "error": reason, "ids": shown})
+        _log.error(
+            "cannot record audit events", extra={"plugin": plugin, "count": len(events), "error": reason, "ids": shown}
+        )
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Yield the metric families for Prometheus."""
         for counter in (self.events, self.errors, self.levels, self.rejected):
             yield from counter.collect()

@@ -1,4 +1,4 @@
-"""The audit policy: which requests are recorded, and how much of them.
+"""Audit policy: the requests to record, and the level of detail.
 
 Source: apiserver pkg/apis/audit/v1/types.go, pkg/audit/policy/reader.go, pkg/apis/audit/validation (1.36).
 """
@@ -17,16 +17,18 @@ _log = logging.getLogger("sampan.audit")
 
 API_VERSION: Final = "audit.k8s.io/v1"
 LEVELS: Final = ("None", "Metadata", "Request", "RequestResponse")
-"""From nothing to everything; each holds what the ones before it hold."""
+"""Levels from nothing to everything. Each level includes the ones before it."""
 STAGES: Final = ("RequestReceived", "ResponseStarted", "ResponseComplete", "Panic")
 
 
 class _Part(msgspec.Struct, frozen=True, rename="camel"):
-    """A part of the file: names as there. What nobody knows is left out, with a line in the log."""
+    """Part of the file. Field names are those of the file. Unknown fields are logged and ignored."""
 
 
 class GroupResources(_Part, frozen=True):
-    """Resources of one group: `pods`, `pods/log`, `pods/*`, `*/status`, `*`; none: all of the group."""
+    """Resources of one group: `pods`, `pods/log`, `pods/*`, `*/status` or `*`. An empty list means all resources of the
+    group.
+    """
 
     group: str = ""
     resources: list[str] = []
@@ -34,7 +36,7 @@ class GroupResources(_Part, frozen=True):
 
 
 class PolicyRule(_Part, frozen=True):
-    """One rule. A request matches it if it matches every field that is there."""
+    """Rule. A request matches it if it matches every field that is set."""
 
     level: str = ""
     users: list[str] = []
@@ -48,7 +50,7 @@ class PolicyRule(_Part, frozen=True):
 
 
 class Policy(_Part, frozen=True):
-    """The file. The first rule that matches counts; what no rule matches is not recorded."""
+    """Content of the file. The first rule that matches applies. Requests without a matching rule are not recorded."""
 
     rules: list[PolicyRule] = []
     omit_stages: list[str] = []
@@ -56,23 +58,23 @@ class Policy(_Part, frozen=True):
 
 
 def parse_policy(text: bytes) -> Policy:
-    """Read YAML or JSON. Raises `ValueError` for what is no policy, breaks a rule or has no rules.
+    """Decode YAML or JSON. Raises `ValueError` if it is not a policy, is invalid or has no rules.
 
-    Duplicate fields are let through with a line in the log, as Kubernetes does.
+    Duplicate and unknown fields are logged and ignored, as in Kubernetes.
     """
     try:
         value, faults = yaml.decode_file_strict(text)
     except DecodeError as error:
         raise ValueError(f"failed decoding: {error}") from None
     if not isinstance(value, dict):
-        raise ValueError("failed decoding: the file holds no Policy")
+        raise ValueError("failed decoding: the file contains no Policy")
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if api_version != API_VERSION or kind != "Policy":
         raise ValueError(f'failed decoding: no kind "{kind}" is registered for version "{api_version}"')
     for name in sorted(value.keys() - {"apiVersion", "kind", "metadata", "rules", "omitStages", "omitManagedFields"}):
         faults.append(f'unknown field "{name}"')
     if faults:
-        _log.warning("the audit policy has faults", extra={"faults": ", ".join(faults)})
+        _log.warning("ignored faults in the audit policy", extra={"faults": ", ".join(faults)})
     try:
         policy = msgspec.convert({name: part for name, part in value.items() if part is not None}, Policy)
     except msgspec.ValidationError as error:
@@ -86,7 +88,7 @@ def parse_policy(text: bytes) -> Policy:
 
 
 def policy_faults(policy: Policy) -> list[FieldError]:
-    """What is wrong with a policy."""
+    """Return the faults of a policy."""
     faults = _stage_faults(policy.omit_stages, Path("omitStages"))
     for index, rule in enumerate(policy.rules):
         at = Path("rules").index(index)

@@ -1,6 +1,6 @@
-"""`RotatingFile`: a file that is put aside when it is large enough; of those put aside only some are kept.
+"""`RotatingFile`: a log file that is rotated at a maximum size. Only some of the backups are kept.
 
-Names are those that Kubernetes gives: `audit.log` becomes `audit-2026-01-02T15-04-05.000.log`, in UTC.
+Backups have the names that Kubernetes uses: `audit.log` becomes `audit-2026-01-02T15-04-05.000.log`, in UTC.
 Source: gopkg.in/natefinch/lumberjack.v2 as kube-apiserver uses it (1.36).
 """
 
@@ -22,7 +22,7 @@ _PACKED = ".gz"
 
 @dataclass(frozen=True, slots=True)
 class RotationSettings:
-    """What is kept; 0: no bound."""
+    """Limits of the file and its backups; 0 for no limit."""
 
     max_size_bytes: int = setting(
         100 << 20,
@@ -40,10 +40,12 @@ class RotationSettings:
 
 
 class RotatingFile:
-    """Opened, and its directory made, at once. Raises `OSError`. One thread at a time may write."""
+    """File that rotates. The constructor creates its directory and opens it. Raises `OSError`. Only one thread may
+    write.
+    """
 
     def __init__(self, path: Path, settings: RotationSettings, now: Callable[[], dt.datetime]) -> None:
-        """`now` gives the time in UTC."""
+        """`now` returns the time in UTC."""
         self._path, self._settings, self._now = path, settings, now
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._file = -1
@@ -55,7 +57,7 @@ class RotatingFile:
         self._size = os.fstat(self._file).st_size
 
     def write(self, data: bytes) -> bool:
-        """Append. Gives whether the file was put aside before: then `tidy` has something to do. Raises `OSError`."""
+        """Append. Return True if the file was rotated, so that `tidy` should be called. Raises `OSError`."""
         limit = self._settings.max_size_bytes
         rotated = bool(limit and self._size and self._size + len(data) > limit)
         if rotated:
@@ -69,13 +71,13 @@ class RotatingFile:
     def _rotate(self) -> None:
         now = self._now()
         shown = f"{now.strftime(_TIME)}.{now.microsecond // 1000:03d}"
-        aside = self._path.with_name(f"{self._path.stem}-{shown}{self._path.suffix}")
+        backup = self._path.with_name(f"{self._path.stem}-{shown}{self._path.suffix}")
         os.close(self._file)
-        os.rename(self._path, aside)
+        os.rename(self._path, backup)
         self._open()
 
     def tidy(self) -> None:
-        """Remove and compress what was put aside. May run in another thread than the one that writes."""
+        """Remove and compress backups. May run in another thread than `write`."""
         oldest = self._now() - dt.timedelta(days=self._settings.max_age_days)
         for kept, (when, file) in enumerate(sorted(self._backups(), reverse=True)):
             too_many = self._settings.max_backups and kept >= self._settings.max_backups
@@ -86,7 +88,7 @@ class RotatingFile:
                 _pack(file)
 
     def _backups(self) -> Iterator[tuple[dt.datetime, Path]]:
-        """When each was put aside, and where it is."""
+        """Yield time and path of each backup."""
         prefix, suffix = f"{self._path.stem}-", self._path.suffix
         for file in self._path.parent.iterdir():
             name = file.name.removesuffix(_PACKED)
@@ -101,7 +103,7 @@ class RotatingFile:
 
 
 def _pack(file: Path) -> None:
-    """Compress a file; the original leaves when everything of it is in the other one."""
+    """Compress a file. The original is removed after the compressed file is complete."""
     packed = file.with_name(file.name + _PACKED)
     half = file.with_name(file.name + ".part")
     with file.open("rb") as source, gzip.open(half, "wb") as target:

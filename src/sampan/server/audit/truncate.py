@@ -1,4 +1,4 @@
-"""`TruncateBackend`: holds events and batches to a size.
+"""`TruncateBackend`: limits the size of events and batches.
 
 Source: apiserver plugin/pkg/audit/truncate/truncate.go (1.36).
 """
@@ -17,7 +17,7 @@ _BYTES = integer(metavar="BYTES")
 
 @dataclass(frozen=True, slots=True)
 class TruncateSettings:
-    """How long events and batches may be; what is around the events of a batch is not counted."""
+    """Maximum sizes. The size of a batch is the sum of its events, without the enclosing list."""
 
     enabled: bool = setting(False, "Remove the bodies of events that are too large; drop events that still are.")
     max_batch_size_bytes: int = setting(10 << 20, "Largest size of a batch.", name="max-batch-size", kind=_BYTES)
@@ -25,7 +25,7 @@ class TruncateSettings:
 
 
 class TruncateBackend:
-    """Takes the bodies out of events that are too long, drops those that still are, and splits batches."""
+    """Removes the bodies of events that are too large, drops those that still are, and splits batches."""
 
     def __init__(self, delegate: Backend, settings: TruncateSettings, metrics: AuditMetrics) -> None:
         self._delegate, self._settings, self._metrics = delegate, settings, metrics

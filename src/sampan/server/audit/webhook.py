@@ -1,4 +1,4 @@
-"""`WebhookBackend`: sends batches of events to somebody else, again and again if that fails.
+"""`WebhookBackend`: posts batches of events to a webhook, with retries.
 
 Source: apiserver plugin/pkg/audit/webhook/webhook.go, pkg/util/webhook/webhook.go (1.36).
 """
@@ -18,7 +18,7 @@ _HEAD = b'{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"item
 
 
 class WebhookBackend:
-    """Whatever goes wrong is tried five times in all, with longer and longer waits from `initial_backoff_s` on."""
+    """Tries each batch up to five times, with growing delays that start at `initial_backoff_s`."""
 
     name = "webhook"
 
@@ -31,7 +31,7 @@ class WebhookBackend:
         sleep: Sleep = asyncio.sleep,
         close: Callable[[], None] | None = None,
     ) -> None:
-        """`close` lets go of what the webhook holds; called at the end."""
+        """`close` releases the resources of the webhook. It is called at the end."""
         self._webhook, self._metrics, self._close = webhook, metrics, close
         self._initial_backoff_s, self._sleep = initial_backoff_s, sleep
 
@@ -43,7 +43,7 @@ class WebhookBackend:
                 await self._webhook.post(body, TIMEOUT_S)
                 return True
             except EmptyAnswer:
-                return True  # It was not asked anything.
+                return True  # The response to audit events has no content to check.
             except WebhookError as error:
                 if wait_s is None:
                     self._metrics.failed(self.name, str(error), events)

@@ -1,1 +1,1 @@
-"""Who asks? One authenticator per file; `Authentication` (union.py) asks them in turn."""
+"""Authentication of requests: one authenticator per file. `UnionAuthenticator` (union.py) tries them in order."""

@@ -1,4 +1,4 @@
-"""Requests without credentials are `system:anonymous`.
+"""Anonymous requests: a request without credentials gets the user `system:anonymous`.
 
 Source: apiserver pkg/authentication/request/anonymous/anonymous.go (1.36).
 """
@@ -12,7 +12,7 @@ ANONYMOUS_USER = UserInfo(ANONYMOUS, groups=(UNAUTHENTICATED,))
 
 
 class AnonymousAuthenticator:
-    """Knows everybody as nobody, on some paths or (without any) on all; stands last."""
+    """Authenticates all requests as anonymous, on the given paths or on all paths. Must be the last authenticator."""
 
     def __init__(self, paths: Iterable[str] = ()) -> None:
         self._paths = frozenset(paths)

@@ -1,4 +1,4 @@
-"""The seams of authentication, and the names that Kubernetes gives to everybody and nobody."""
+"""Protocols of authenticators, and the names of the groups of authenticated and unauthenticated users."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,23 +12,23 @@ UNAUTHENTICATED = "system:unauthenticated"
 
 
 class Authenticator(Protocol):
-    """Finds out who sent a request."""
+    """Finds the user of a request."""
 
     def recall(self, request: Request) -> UserInfo | None:
-        """The user, if that is remembered and still holds; without waiting. None: ask `authenticate`."""
+        """Return the cached user if it is still valid, else None. Does not wait; after None, call `authenticate`."""
 
     async def authenticate(self, request: Request) -> UserInfo | None:
-        """The user, or None when the request carries nothing that this authenticator knows.
+        """Return the user, or None if the request has no credentials of this authenticator's kind.
 
-        Raises `StatusError` (401) when it carries something that is wrong; other authenticators are still asked, and
-        the request is refused when none of them knows the user.
+        Raises `StatusError` (401) for invalid credentials. The remaining authenticators are still tried, and the
+        request is refused if none of them finds a user.
         """
 
 
 class TokenError(Exception):
-    """A token is wrong. The text says why, without the token; it is for TokenReviews, not for who sent the token.
+    """Invalid token. The text is the reason, without the token. TokenReviews contain it; the client does not see it.
 
-    `annotations` are for the audit event of the request.
+    `annotations` are added to the audit event of the request.
     """
 
     def __init__(self, text: str, annotations: Mapping[str, str] | None = None) -> None:
@@ -38,32 +38,33 @@ class TokenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TokenUser:
-    """Whose token it is, and what else it says."""
+    """User of a token, and the other results of its authentication."""
 
     user: UserInfo
     audiences: tuple[str, ...] | None = None
-    """For whom the token is, as far as they were asked for; None: it names nobody, so it is for the API."""
+    """Requested audiences for which the token is valid. None if the token names no audience: it is valid for the API.
+    """
     annotations: Mapping[str, str] = field(default_factory=dict)
-    """For the audit event of the request."""
+    """Added to the audit event of the request."""
     warnings: tuple[str, ...] = ()
-    """For the client."""
+    """Sent to the client."""
 
 
 class TokenAuthenticator(Protocol):
-    """Finds out whose bearer token this is."""
+    """Finds the user of a bearer token."""
 
     cacheable: bool
-    """Whether the answer may be remembered for a few seconds."""
+    """True if the result may be cached for a few seconds."""
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        """The user, or None when the token is not known here. Raises `TokenError`.
+        """Return the user, or None if the token is unknown. Raises `TokenError`.
 
-        `audiences`: the token must be for one of them; empty: for the API.
+        The token must be for one of the `audiences`. If there are none, it must be for the API.
         """
 
 
 def with_authenticated_group(user: UserInfo) -> UserInfo:
-    """Everybody who is somebody is in `system:authenticated`.
+    """Return the user as a member of `system:authenticated`, unless it is anonymous.
 
     Source: apiserver pkg/authentication/group/authenticated_group_adder.go (1.36).
     """
@@ -73,6 +74,6 @@ def with_authenticated_group(user: UserInfo) -> UserInfo:
 
 
 def common(wanted: Iterable[str], present: Iterable[str]) -> tuple[str, ...]:
-    """Those of the wanted audiences that are present, in their order."""
+    """Return the wanted audiences that are present, in the order of `wanted`."""
     known = set(present)
     return tuple(audience for audience in wanted if audience in known)

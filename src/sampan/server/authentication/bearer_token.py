@@ -1,4 +1,4 @@
-"""Bearer tokens: takes the token out of the request and asks token authenticators whose it is.
+"""Bearer tokens: read the token from the request and pass it to the token authenticators.
 
 Source: apiserver pkg/authentication/request/bearertoken/bearertoken.go, pkg/authentication/token/{cache,union} (1.36).
 """
@@ -26,15 +26,15 @@ _INVALID = "invalid bearer token"
 _EXTRA_SPACE = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 
 
-class Known(NamedTuple):
-    """Whose token it is, and who knew it."""
+class TokenMatch(NamedTuple):
+    """User of a token, and the authenticator that accepted the token."""
 
     found: TokenUser
     by: TokenAuthenticator
 
 
 class BearerTokenAuthenticator:
-    """Knows the users of `Authorization: Bearer <token>`; tokens that were good are remembered for ten seconds."""
+    """Authenticates `Authorization: Bearer <token>`. Valid tokens are cached for ten seconds."""
 
     def __init__(
         self,
@@ -48,15 +48,15 @@ class BearerTokenAuthenticator:
         self._known: dict[str, tuple[TokenUser, float]] = {}
 
     def recall(self, request: Request) -> UserInfo | None:
-        """The user of a token that was good a moment ago."""
+        """Return the user of a token that is in the cache."""
         known = self._known.get(request.headers.get("authorization", ""))
         if known is None or known[1] <= self._now():
             return None
         self._metrics.hits += 1
-        return _taken(known[0], request)
+        return _apply_notes(known[0], request)
 
     async def authenticate(self, request: Request) -> UserInfo | None:
-        """The token's user; None without a token. Raises `StatusError` 401 for a token that nobody knows."""
+        """Return the token's user, or None if there is no token. Raises `StatusError` 401 for an unknown token."""
         header = request.headers.get("authorization")
         if header is None:
             return None
@@ -67,15 +67,15 @@ class BearerTokenAuthenticator:
             return None
         try:
             with self._metrics.fetching(_INVALID):
-                found, by = await ask(self._authenticators, token)
+                found, by = await find_token_user(self._authenticators, token)
         except TokenError as error:
             self._known.pop(header, None)
             request.annotations.update(error.annotations)
-            _log.debug("token refused", extra={"error": str(error), "source": request.client_address})
+            _log.debug("bearer token refused", extra={"error": str(error), "source": request.client_address})
             raise unauthorized() from None
         if by.cacheable:
             self._remember(header, found)
-        return _taken(found, request)
+        return _apply_notes(found, request)
 
     def _remember(self, header: str, found: TokenUser) -> None:
         if len(self._known) >= _CACHE_ENTRIES_MAX:
@@ -83,8 +83,10 @@ class BearerTokenAuthenticator:
         self._known[header] = (found, self._now() + CACHE_TTL_S)
 
 
-async def ask(authenticators: Sequence[TokenAuthenticator], token: str, audiences: tuple[str, ...] = ()) -> Known:
-    """Whose token it is. Raises `TokenError` with all that was said against it."""
+async def find_token_user(
+    authenticators: Sequence[TokenAuthenticator], token: str, audiences: tuple[str, ...] = ()
+) -> TokenMatch:
+    """Return the user of a token from the first authenticator that accepts it. Raises `TokenError` with all reasons."""
     faults = [_INVALID]
     annotations: dict[str, str] = {}
     for authenticator in authenticators:
@@ -96,13 +98,13 @@ async def ask(authenticators: Sequence[TokenAuthenticator], token: str, audience
             continue
         if found is not None:
             user = with_authenticated_group(found.user)
-            return Known(TokenUser(user, found.audiences, found.annotations, found.warnings), authenticator)
+            return TokenMatch(TokenUser(user, found.audiences, found.annotations, found.warnings), authenticator)
     texts = list(dict.fromkeys(faults))
     raise TokenError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]", annotations)
 
 
-def _taken(found: TokenUser, request: Request) -> UserInfo:
-    """The user, after what the token says besides has been noted."""
+def _apply_notes(found: TokenUser, request: Request) -> UserInfo:
+    """Return the user. Add the token's annotations and warnings to the request."""
     if found.annotations:
         request.annotations.update(found.annotations)
     if found.warnings:
@@ -111,6 +113,6 @@ def _taken(found: TokenUser, request: Request) -> UserInfo:
 
 
 def _token(header: str) -> str | None:
-    """The token of an `Authorization` header; empty when a space is in its place, None without one."""
+    """Return the token of an `Authorization` header, or None. Return "" if a second space precedes the token."""
     scheme, _, rest = header.strip().partition(" ")
     return rest.split(" ", 1)[0] if rest and scheme.lower() == "bearer" else None

@@ -1,4 +1,4 @@
-"""Bootstrap tokens: `<id>.<secret>`, each in a Secret of kube-system; new nodes join with them.
+"""Bootstrap tokens, with which new nodes join: `<id>.<secret>`, each in a Secret of kube-system.
 
 Source: kubernetes plugin/pkg/auth/authenticator/token/bootstrap/bootstrap.go, cluster-bootstrap token/util and
 util/secrets (1.36).
@@ -27,7 +27,7 @@ _GROUP = re.compile(r"system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]")
 
 
 class BootstrapTokens:
-    """Knows the bootstrap tokens of a cluster."""
+    """Authenticates the bootstrap tokens of a cluster."""
 
     cacheable = True
 
@@ -36,7 +36,7 @@ class BootstrapTokens:
         self._now = now
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        """See `TokenAuthenticator`. What is wrong with a Secret is logged, and the token unknown."""
+        """See `TokenAuthenticator`. If the Secret is invalid, log the reason and return None."""
         match = _TOKEN.fullmatch(token)
         if match is None:
             return None

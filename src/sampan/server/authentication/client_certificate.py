@@ -1,7 +1,7 @@
 """Client certificates: the common name is the user, the organizations are the groups.
 
-The handshake has proved that the client has the key, and nothing else: who signed the certificate is found out here.
-A connection may outlive its certificate or our trust in its CA, so both are looked at with every request.
+The TLS handshake proves only that the client has the private key. This module verifies the issuer. A connection may
+outlive its certificate or the trust in its CA, so each request checks both.
 Source: apiserver pkg/authentication/request/x509/x509.go (1.36).
 """
 
@@ -35,7 +35,7 @@ class _Entry(NamedTuple):
 
 
 class ClientCertificateAuthenticator:
-    """Verifies a certificate once and remembers whom it names, by its bytes, until the client CAs change."""
+    """Verifies a certificate once. Caches the user by the certificate's bytes until the client CAs change."""
 
     def __init__(self, verifier: ClientCertificateVerifier, now: Callable[[], float] = time.time) -> None:
         self._verifier = verifier
@@ -43,7 +43,10 @@ class ClientCertificateAuthenticator:
         self._entries: dict[bytes, _Entry] = {}
 
     def recall(self, request: Request) -> UserInfo | None:
-        """The user of a certificate that is good: a token that is remembered must not come before it."""
+        """Return the user of a valid certificate.
+
+        Verifies an unknown certificate at once, because a cached token must not take precedence over a certificate.
+        """
         der = request.client_certificate
         if der is None:
             return None
@@ -56,9 +59,9 @@ class ClientCertificateAuthenticator:
         return entry.user if entry.not_before <= self._now() <= entry.not_after else None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
-        """The user of the connection's certificate; None without one (or without a common name).
+        """Return the user of the connection's certificate; None without a certificate or without a common name.
 
-        Raises `StatusError` 401 when no client CA has signed it, or its time is not now.
+        Raises `StatusError` 401 if no client CA signed the certificate, or if it is not valid now.
         """
         der = request.client_certificate
         if der is None:
@@ -93,7 +96,7 @@ class ClientCertificateAuthenticator:
 
 
 def certificate_user(certificate: x509.Certificate) -> UserInfo | None:
-    """Whom a certificate names. Raises `ValueError` when it gives them several uids, or an empty one."""
+    """Return the user that a certificate names. Raises `ValueError` if it contains several uids or an empty one."""
     subject = certificate.subject
     names = subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     if not names or not names[-1].value:

@@ -1,7 +1,7 @@
-"""Authentication of an extension API server: it knows clients as the API server in front of it does.
+"""Authentication of an extension API server: it authenticates clients as the API server in front of it does.
 
-The ConfigMap kube-system/extension-apiserver-authentication says whom to believe: the front proxy, which names users
-in headers, and who signs client certificates. Bearer tokens are reviewed by the API server.
+The ConfigMap kube-system/extension-apiserver-authentication contains the CAs of client certificates, and the CAs and
+headers of the front proxy. The API server reviews bearer tokens.
 Source: apiserver pkg/server/options/authentication.go DelegatingAuthenticationOptions (1.36).
 """
 
@@ -23,7 +23,9 @@ CONFIG_MAP_NAME = "extension-apiserver-authentication"
 
 
 class DelegatedAuthenticator:
-    """Knows users as the ConfigMap's data says; `replace` when it has changed. Raises `ValueError` for broken data."""
+    """Authenticates with the data of the ConfigMap. Call `replace` when it changes. Raises `ValueError` for invalid
+    data.
+    """
 
     def __init__(self, data: Mapping[str, str], tokens: TokenAuthenticator) -> None:
         self._tokens = BearerTokenAuthenticator([tokens])
@@ -32,7 +34,7 @@ class DelegatedAuthenticator:
         self.replace(data)
 
     def replace(self, data: Mapping[str, str]) -> None:
-        """Believe whom these data name, and nobody else. Raises `ValueError`, and leaves everything as it was."""
+        """Trust the CAs and headers of these data only. Raises `ValueError`; then nothing has changed."""
         if data == self._data:
             return
         known: list[Authenticator] = []
@@ -55,7 +57,7 @@ class DelegatedAuthenticator:
 
 
 def request_headers(data: Mapping[str, str]) -> RequestHeaders:
-    """In which headers the front proxy says who the user is. Raises `ValueError`."""
+    """Return the headers in which the front proxy names the user. Raises `ValueError`."""
     return RequestHeaders(
         _names(data, "requestheader-username-headers"),
         _names(data, "requestheader-uid-headers"),
@@ -77,5 +79,5 @@ def _names(data: Mapping[str, str], key: str) -> tuple[str, ...]:
 def _texts(data: Mapping[str, str], key: str) -> tuple[str, ...]:
     found = json.loads(data.get(key) or "[]")
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise ValueError(f"{key} is no list of texts")
+        raise ValueError(f"{key} must be a JSON list of strings")
     return tuple(found)

@@ -1,17 +1,17 @@
-"""`Identity`: who issues tokens and who knows them, for the verbs that make and review tokens."""
+"""`Identity`: the issuer and the authenticators of tokens, for the verbs that create and review tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sampan.server.authentication.authenticator import TokenAuthenticator, TokenError, TokenUser, common
-from sampan.server.authentication.bearer_token import ask
+from sampan.server.authentication.bearer_token import find_token_user
 from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery
 from sampan.server.authentication.service_account.issuer import TokenIssuer
 
 
 class AudienceError(Exception):
-    """An authenticator has answered for audiences that nobody asked for."""
+    """An authenticator returned none of the requested audiences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +20,17 @@ class Identity:
 
     tokens: Sequence[TokenAuthenticator] = ()
     api_audiences: tuple[str, ...] = ()
-    """For whom a token is that names nobody, and whom a request for a token means when it names nobody."""
+    """Audiences of a token that names none, and the default audiences of a TokenRequest and a TokenReview."""
     issuer: TokenIssuer | None = None
-    """None: this server issues no tokens."""
+    """None if this server issues no tokens."""
     discovery: IssuerDiscovery | None = None
     counts: TokenCounts = field(default_factory=TokenCounts)
-    """What the authenticator of service account tokens has seen."""
+    """Counters of service account tokens."""
 
     async def review(self, token: str, audiences: tuple[str, ...]) -> TokenUser:
-        """Whose token it is, and for which of the wanted audiences. Raises `TokenError`, `AudienceError`."""
+        """Return the user of a token and the matching audiences. Raises `TokenError`, `AudienceError`."""
         wanted = audiences or self.api_audiences
-        found, _ = await ask(self.tokens, token, wanted)
+        found, _ = await find_token_user(self.tokens, token, wanted)
         if found.audiences is None:
             agreed = common(wanted, self.api_audiences)
             if wanted and not agreed:

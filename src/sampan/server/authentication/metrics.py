@@ -21,18 +21,22 @@ _MISS: Final = ("miss",)
 
 
 class TokenCacheMetrics:
-    """How often a token was remembered. Hits are counted by whoever remembers, and take no time that could be told."""
+    """Metrics of the token cache. Hits are only counted, in `hits`: their duration is too short to measure."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self.hits = 0
-        self._misses = Histogram(f"{_CACHE}request_duration_seconds", "Time to find out.", ("status",), _BUCKETS)
-        self._fetches = Counter(f"{_CACHE}fetch_total", "Tokens that were asked about, by outcome.", ("status",))
+        self._misses = Histogram(
+            f"{_CACHE}request_duration_seconds", "Duration of a token lookup.", ("status",), _BUCKETS
+        )
+        self._fetches = Counter(
+            f"{_CACHE}fetch_total", "Lookups of tokens that were not cached, by result.", ("status",)
+        )
         self._under_way = 0
 
     @contextmanager
     def fetching(self, unknown: str) -> Iterator[None]:
-        """Around asking whose a token is; an error of the text `unknown` is an answer: nobody's."""
+        """Measure a lookup. A `TokenError` with the text `unknown` is a result, not a failure of the lookup."""
         began, outcome = self._now(), "ok"
         self._under_way += 1
         try:
@@ -46,13 +50,13 @@ class TokenCacheMetrics:
             self._misses.observe(_MISS, int((self._now() - began) * 1000) / 1000)
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
-        active = GaugeMetricFamily(f"{_CACHE}active_fetch_count", "Tokens that are asked about.", labels=("status",))
+        """Yield the metric families for Prometheus."""
+        active = GaugeMetricFamily(f"{_CACHE}active_fetch_count", "Lookups of tokens in progress.", labels=("status",))
         for status in ("blocked", "in_flight"):
             active.add_metric((status,), self._under_way)
         yield active
         yield from self._fetches.collect()
-        requests = Counter(f"{_CACHE}request_total", "Tokens, by whether they were remembered.", ("status",))
+        requests = Counter(f"{_CACHE}request_total", "Lookups of tokens, by cache hit or miss.", ("status",))
         times: HistogramMetricFamily = self._misses.family(self._misses.buckets)
         if self.hits:
             requests.add(("hit",), self.hits)
@@ -64,43 +68,43 @@ class TokenCacheMetrics:
 
 
 class IssuerMetrics:
-    """Of the issuers of JWTs of one server, which they are shown as hashes of."""
+    """Metrics of the issuers of JWTs. Labels contain hashes of the issuers."""
 
     def __init__(self, server_hash: str = "", now: Callable[[], float] = time.time) -> None:
         self._server = server_hash
         self._now = now
         self._latency = Histogram(
             f"{_JWT}latency_seconds",
-            "Time to look at a token that is not remembered.",
+            "Duration of the verification of a token that is not cached.",
             ("result", "jwt_issuer_hash"),
             (0.001, *_BUCKETS),
         )
         self._fetched: dict[tuple[str, str], float] = {}
         self._keys: dict[str, str] = {}
 
-    def looked_at(self, issuer: str, result: str, seconds: float) -> None:
-        """A token of an issuer was looked at, with `success` or `failure`."""
+    def verified(self, issuer: str, result: str, seconds: float) -> None:
+        """Record the verification of a token, with the result `success` or `failure`."""
         self._latency.observe((result, hash_of(issuer)), seconds)
 
     def fetched(self, issuer: str, document: bytes | None) -> None:
-        """An issuer was asked for its keys; None: without success."""
+        """Record a fetch of an issuer's keys. `document` is None after a failure."""
         shown = hash_of(issuer)
         self._fetched["failure" if document is None else "success", shown] = self._now()
         if document is not None:
             self._keys[shown] = hash_of(document)
 
     def keep(self, issuers: Iterable[str]) -> None:
-        """Forget the keys of all other issuers."""
+        """Remove the metrics of all other issuers."""
         kept = set(map(hash_of, issuers))
         self._keys = {issuer: keys for issuer, keys in self._keys.items() if issuer in kept}
         self._fetched = {what: at for what, at in self._fetched.items() if what[1] in kept}
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Yield the metric families for Prometheus."""
         yield from self._latency.collect()
         fetched = GaugeMetricFamily(
             f"{_JWT}jwks_fetch_last_timestamp_seconds",
-            "When the keys of an issuer were fetched, or could not be.",
+            "Time of the last fetch of an issuer's keys, by result.",
             labels=("result", "jwt_issuer_hash", "apiserver_id_hash"),
         )
         for (result, issuer), at in list(self._fetched.items()):
@@ -108,7 +112,7 @@ class IssuerMetrics:
         yield fetched
         info = GaugeMetricFamily(
             f"{_JWT}jwks_fetch_last_key_set_info",
-            "The keys of an issuer.",
+            "Hash of the current keys of an issuer.",
             labels=("jwt_issuer_hash", "apiserver_id_hash", "hash"),
         )
         for issuer, keys in list(self._keys.items()):

@@ -1,4 +1,4 @@
-"""The front proxy: somebody who has authenticated the client before, and says in headers who it is.
+"""Front proxy: an authenticating proxy that names the user in request headers.
 
 Source: apiserver pkg/authentication/request/headerrequest/requestheader.go, request/x509/x509.go (1.36).
 """
@@ -27,17 +27,17 @@ _PROXIES_MAX = 256
 
 @dataclass(frozen=True, slots=True)
 class RequestHeaders:
-    """Which headers tell about the user, and which proxies may. Names of headers are in lower case."""
+    """Headers that name the user, in lower case, and the proxies that may set them."""
 
     usernames: tuple[str, ...] = ("x-remote-user",)
     uids: tuple[str, ...] = ("x-remote-uid",)
     groups: tuple[str, ...] = ("x-remote-group",)
     extra_prefixes: tuple[str, ...] = ("x-remote-extra-",)
     allowed_names: tuple[str, ...] = ()
-    """Common names of the proxies' certificates; none: all that the CA has signed."""
+    """Allowed common names of the proxies' certificates. Empty for all certificates that the CA has signed."""
 
     def clear(self, headers: dict[str, str]) -> None:
-        """Take the user's headers away: nobody behind authentication is to believe them."""
+        """Remove the user headers, so that nothing after authentication can trust them."""
         for name in (*self.usernames, *self.uids, *self.groups):
             headers.pop(name, None)
         for name in [name for name in headers if name.startswith(self.extra_prefixes)]:
@@ -48,7 +48,7 @@ STANDARD_HEADERS = RequestHeaders()
 
 
 class RequestHeaderAuthenticator:
-    """Knows whom a front proxy names. Its certificate is verified once, and again when the CAs change."""
+    """Authenticates the user that a front proxy names. Verifies the proxy's certificate once for each set of CAs."""
 
     def __init__(
         self, verifier: ClientCertificateVerifier, headers: RequestHeaders, now: Callable[[], float] = time.time
@@ -57,17 +57,19 @@ class RequestHeaderAuthenticator:
         self._headers = headers
         self._now = now
         self._proxies: dict[bytes, tuple[int, float, float]] = {}
-        """By certificate: the generation of the CAs, and from when to when it counts."""
+        """Cache by certificate: generation of the CAs, start and end of the validity."""
 
     def recall(self, request: Request) -> UserInfo | None:
-        """Whom the proxy names; nothing of it takes waiting, and no other credentials may come before it."""
+        """Return the user that the proxy names. It never waits, and takes precedence over cached credentials of other
+        kinds.
+        """
         try:
             return self._user(request)
         except StatusError:
             return None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
-        """See `Authenticator`. Raises `StatusError` 401 for a certificate that is no proxy's."""
+        """See `Authenticator`. Raises `StatusError` 401 if the certificate is not that of an allowed proxy."""
         return self._user(request)
 
     def _user(self, request: Request) -> UserInfo | None:
@@ -119,7 +121,7 @@ class RequestHeaderAuthenticator:
 
 
 def _first(headers: dict[str, str], names: tuple[str, ...]) -> str:
-    """The value of the first of these headers that has one; of a repeated header the first value."""
+    """Return the value of the first of these headers that has one. Of a repeated header, use the first value."""
     for name in names:
         value = identity_values(headers.get(name, ""))[0]
         if value:

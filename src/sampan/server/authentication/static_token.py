@@ -1,4 +1,4 @@
-"""Tokens that are known beforehand: a CSV file `token,user,uid,"group1,group2"`, and the administrator's token.
+"""Static tokens: a CSV file `token,user,uid,"group1,group2"`, and the administrator's token.
 
 Source: apiserver pkg/authentication/token/tokenfile/tokenfile.go (1.36).
 """
@@ -14,7 +14,7 @@ from sampan.server.request import UserInfo
 
 
 class StaticTokenAuthenticator:
-    """Compares digests of equal length, every one of them, so that the time taken says nothing about the tokens."""
+    """Compares the token's digest with every known digest in constant time, so that timing reveals nothing."""
 
     cacheable = True
 
@@ -31,13 +31,13 @@ class StaticTokenAuthenticator:
 
 
 def read_token_file(path: Path) -> dict[str, UserInfo]:
-    """The tokens of a CSV file; of equal tokens the last one counts. Raises `OSError`, `ValueError`."""
+    """Read the tokens of a CSV file. The last of equal tokens applies. Raises `OSError`, `ValueError`."""
     with path.open(newline="", encoding="utf-8") as file:
         return parse_tokens(file, str(path))
 
 
 def parse_tokens(lines: Iterable[str], source: str) -> dict[str, UserInfo]:
-    """Read CSV lines; `source` is named in errors. Raises `ValueError` for a line of fewer than three columns."""
+    """Parse CSV lines. Errors contain `source`. Raises `ValueError` for a line with fewer than three columns."""
     tokens: dict[str, UserInfo] = {}
     try:
         for record in csv.reader(lines, skipinitialspace=True, strict=True):

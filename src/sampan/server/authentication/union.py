@@ -1,4 +1,4 @@
-"""Ask authenticators in turn.
+"""`UnionAuthenticator`: tries authenticators in order.
 
 Source: apiserver pkg/authentication/request/union/union.go, kubeapiserver authenticator/config.go (1.36).
 """
@@ -12,17 +12,20 @@ from sampan.server.request import Request, UserInfo
 
 
 class UnionAuthenticator:
-    """The first that knows the user wins. Wrong credentials are refused even where anonymous requests are let in."""
+    """Returns the user of the first authenticator that finds one.
+
+    Invalid credentials are refused even if anonymous requests are allowed.
+    """
 
     def __init__(
         self, authenticators: Sequence[Authenticator], *, anonymous: AnonymousAuthenticator | None = ANYWHERE
     ) -> None:
-        """`anonymous` None: nobody is let in without credentials."""
+        """`anonymous` is None if every request needs credentials."""
         self._authenticators = tuple(authenticators)
         self._anonymous = anonymous
 
     def recall(self, request: Request) -> UserInfo | None:
-        """What the first authenticator that remembers the request's credentials says."""
+        """Return the user from the first authenticator that has it in its cache."""
         for authenticator in self._authenticators:
             user = authenticator.recall(request)
             if user is not None:

@@ -1,4 +1,4 @@
-"""Tokens that somebody else knows: a TokenReview is sent to a webhook, and the answer kept for a while.
+"""Webhook tokens: a TokenReview is sent to a webhook, and the response is cached.
 
 Source: apiserver plugin/pkg/authenticator/token/webhook/webhook.go, pkg/util/webhook/webhook.go,
 pkg/authentication/token/cache/cached_token_authenticator.go (1.36).
@@ -30,7 +30,7 @@ GROUP = "authentication.k8s.io"
 VERSIONS = ("v1", "v1beta1")
 TIMEOUT_S = 30.0
 LOOKUP_S = 30.0
-"""How long all tries for one token may take."""
+"""Timeout of all attempts for one token together."""
 _CACHE_ENTRIES_MAX = 4096
 
 _EXTRA = Schema(type="object", additional_properties=STRINGS)
@@ -49,14 +49,14 @@ _READER = ReviewReader(
 
 @dataclass(frozen=True, slots=True)
 class WebhookTokenSettings:
-    """How the webhook is asked."""
+    """Settings of the webhook's TokenReviews."""
 
     version: str = "v1"
-    """Of `VERSIONS`."""
+    """One of `VERSIONS`."""
     cache_ttl_s: float = 120.0
     api_audiences: tuple[str, ...] = ()
     timeout_s: float = TIMEOUT_S
-    """Of one try."""
+    """Timeout of one attempt."""
 
 
 class _Answer(NamedTuple):
@@ -66,7 +66,7 @@ class _Answer(NamedTuple):
 
 
 class WebhookTokens:
-    """Knows the tokens that a webhook knows."""
+    """Authenticates tokens with a webhook."""
 
     cacheable = True
 
@@ -85,19 +85,19 @@ class WebhookTokens:
         self._answers: OrderedDict[bytes, _Answer] = OrderedDict()
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        """See `TokenAuthenticator`. A webhook that gives no answer that counts is no answer, and is not remembered."""
+        """See `TokenAuthenticator`. A failure of the webhook raises `TokenError` and is not cached."""
         wanted = audiences or self._settings.api_audiences
         key = _key(token, wanted)
         known = self._answers.get(key)
         if known is None or known.until <= self._now():
-            known = self._read(await self._ask(token, wanted), wanted)
+            known = self._read(await self._review(token, wanted), wanted)
             self._remember(key, known)
         if known.fault:
             raise TokenError(known.fault)
         return known.found
 
-    async def _ask(self, token: str, wanted: tuple[str, ...]) -> Object:
-        """The status of the webhook's review. Raises `TokenError`."""
+    async def _review(self, token: str, wanted: tuple[str, ...]) -> Object:
+        """Return the status of the webhook's review. Raises `TokenError`."""
         version = self._settings.version
         spec: dict[str, Any] = {"token": token}
         if wanted:
@@ -112,7 +112,7 @@ class WebhookTokens:
             text = "context deadline exceeded"
         except WebhookError as error:
             text = str(error)
-        _log.error("token webhook gave no answer", extra={"error": text})
+        _log.error("token webhook failed", extra={"error": text})
         raise TokenError(text)
 
     def _read(self, status: Object, wanted: tuple[str, ...]) -> _Answer:
@@ -133,12 +133,12 @@ class WebhookTokens:
 
 
 def _key(token: str, wanted: tuple[str, ...]) -> bytes:
-    """A digest, so that no tokens lie about."""
+    """Return the cache key. It is a digest, so that the cache contains no tokens."""
     return hashlib.sha256("\0".join((token, *wanted)).encode("utf-8", "surrogateescape")).digest()
 
 
 def _status(body: bytes, version: str) -> Object:
-    """The status of a review. Raises `WebhookError` for what is none."""
+    """Decode the status of a review. Raises `WebhookError` if the body is not a review."""
     try:
         review = _READER.read(body, f"{GROUP}/{version}")
     except NotDecodableError as error:

@@ -1,4 +1,4 @@
-"""Bearer tokens of browsers, which can set no header of a WebSocket but its sub-protocols.
+"""Bearer tokens of browsers. A browser can set no header of a WebSocket request except its sub-protocols.
 
 Source: apiserver pkg/authentication/request/websocket/protocol.go (1.36).
 """
@@ -19,20 +19,20 @@ _HEADER = "sec-websocket-protocol"
 
 
 class WebSocketTokenAuthenticator:
-    """Knows the users of a sub-protocol `base64url.bearer.authorization.k8s.io.<token>`, and takes it away.
+    """Authenticates the sub-protocol `base64url.bearer.authorization.k8s.io.<token>`, and removes it from the request.
 
-    Another sub-protocol must be named beside it, which the server can agree to.
+    The client must offer another sub-protocol too, which the server can select.
     """
 
     def __init__(self, authenticators: Sequence[TokenAuthenticator]) -> None:
         self._bearer = BearerTokenAuthenticator(authenticators)
 
     def recall(self, request: Request) -> UserInfo | None:
-        """Nothing: a WebSocket is opened once."""
+        """Return None: a WebSocket is opened once, so nothing is cached."""
         return None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
-        """The token's user; None without a token. Raises `StatusError` 401 for a token that is wrong."""
+        """Return the token's user, or None if there is no token. Raises `StatusError` 401 for an invalid token."""
         if not wants_websocket(request):
             return None
         protocols = [name.strip() for name in request.headers.get(_HEADER, "").split(",")]
@@ -50,7 +50,7 @@ class WebSocketTokenAuthenticator:
 
 
 def _decoded(text: str) -> str:
-    """A token out of base64 without padding. Raises `StatusError` 401."""
+    """Decode a token from base64 without padding. Raises `StatusError` 401."""
     try:
         token = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError):

@@ -1,1 +1,1 @@
-"""May they? One authorizer per file; `UnionAuthorizer` (union.py) asks them in turn."""
+"""Authorization of requests: one authorizer per file. `UnionAuthorizer` (union.py) tries them in order."""

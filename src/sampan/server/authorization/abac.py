@@ -1,7 +1,7 @@
-"""`AbacAuthorizer`: allows what a line of its policy file allows, has no opinion on the rest.
+"""`AbacAuthorizer`: allows requests that match a line of its policy file, and has no opinion on others.
 
-A line is a Policy as JSON; lines that are empty or begin with # say nothing. Policies of today have a version, a kind
-and a `spec`; those of old have neither, and leave out what they do not limit.
+Each line is a Policy as JSON. Empty lines and lines that begin with # are ignored. A v1beta1 policy has a version, a
+kind and a `spec`. A v0 policy has none of them, and a missing field matches everything.
 Source: kubernetes pkg/auth/authorizer/abac/abac.go, pkg/apis/abac (1.36).
 """
 
@@ -22,7 +22,9 @@ _NO_POLICY: Final = Verdict(Decision.NO_OPINION, "No policy matched.")
 
 
 class Policy(msgspec.Struct, frozen=True, rename="camel"):
-    """Who may do what. A user or a group must be named; `*` of all else means all of them."""
+    """Subject and the requests that it may send. A user or a group is required. `*` in any other field matches
+    everything.
+    """
 
     user: str = ""
     group: str = ""
@@ -33,23 +35,23 @@ class Policy(msgspec.Struct, frozen=True, rename="camel"):
     non_resource_path: str = ""
 
     def is_for(self, user: UserInfo) -> bool:
-        """Whether all that it says of the subject holds."""
+        """Return True if the policy applies to the user."""
         if self.user and self.user != user.name:
             return False
         return self.group in user.groups if self.group else bool(self.user)
 
     def allows(self, info: RequestInfo) -> bool:
-        """Whether the request is among those that it speaks of."""
+        """Return True if the policy allows the request."""
         if self.readonly and info.verb not in _READING:
             return False
         if info.is_resource:
-            asked = ((self.namespace, info.namespace), (self.resource, info.resource), (self.api_group, info.group))
-            return all(said in ("*", wanted) for said, wanted in asked)
+            fields = ((self.namespace, info.namespace), (self.resource, info.resource), (self.api_group, info.group))
+            return all(allowed in ("*", wanted) for allowed, wanted in fields)
         path = self.non_resource_path
         return path in ("*", info.path) or (path.endswith("*") and info.path.startswith(path.rstrip("*")))
 
     def rules(self) -> Iterable[Rule]:
-        """The same as rules of roles."""
+        """Yield the policy as rules of RBAC roles."""
         verbs = list(_READING) if self.readonly else ["*"]
         if self.resource:
             yield {"verbs": verbs, "apiGroups": [self.api_group], "resources": [self.resource]}
@@ -58,7 +60,7 @@ class Policy(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AbacAuthorizer:
-    """See the module."""
+    """Authorizes by a list of policies."""
 
     def __init__(self, policies: Iterable[Policy]) -> None:
         self.title = ("ABAC", "abac")
@@ -75,7 +77,7 @@ class AbacAuthorizer:
 
 
 def parse_policies(text: str, name: str) -> list[Policy]:
-    """The policies of a file. Raises `ValueError` with its `name`, and the line that cannot be read."""
+    """Parse the policies of a file. Raises `ValueError` with `name` and the invalid line."""
     policies = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -89,27 +91,27 @@ def parse_policies(text: str, name: str) -> list[Policy]:
 
 def _policy(value: Any) -> Policy:
     if not isinstance(value, dict):
-        raise ValueError("no object")
+        raise ValueError("the line must be a JSON object")
     version, kind = value.get("apiVersion"), value.get("kind")
     if version == f"{_GROUP}/v1beta1" and kind == _KIND:
-        said = msgspec.convert(value.get("spec") or {}, Policy)
-        return _for_all(said) if "*" in (said.user, said.group) else said
+        policy = msgspec.convert(value.get("spec") or {}, Policy)
+        return _for_all(policy) if "*" in (policy.user, policy.group) else policy
     if (version or f"{_GROUP}/v0", kind or _KIND) != (f"{_GROUP}/v0", _KIND):
         raise ValueError(f'no kind "{kind}" is registered for version "{version}"')
-    return _of_old(msgspec.convert(value, Policy))
+    return _from_v0(msgspec.convert(value, Policy))
 
 
-def _of_old(said: Policy) -> Policy:
-    """What a policy of old means."""
-    everywhere = "" if said.namespace or said.resource else "*"
+def _from_v0(policy: Policy) -> Policy:
+    """Convert a v0 policy."""
+    everywhere = "" if policy.namespace or policy.resource else "*"
     policy = msgspec.structs.replace(
-        said,
+        policy,
         api_group="*",
-        namespace=said.namespace or "*",
-        resource=said.resource or "*",
+        namespace=policy.namespace or "*",
+        resource=policy.resource or "*",
         non_resource_path=everywhere,
     )
-    return _for_all(policy) if "*" in (said.user, said.group) or not (said.user or said.group) else policy
+    return _for_all(policy) if "*" in (policy.user, policy.group) or not (policy.user or policy.group) else policy
 
 
 def _for_all(policy: Policy) -> Policy:

@@ -1,4 +1,4 @@
-"""Authorizers that say the same to everybody.
+"""Authorizers with a constant decision.
 
 Source: apiserver pkg/authorization/authorizerfactory/builtin.go (1.36).
 """
@@ -17,7 +17,7 @@ _REFUSED = Verdict(Decision.NO_OPINION, "Everything is forbidden.")
 
 
 class AlwaysAllow:
-    """Everybody may do everything."""
+    """Allows every request."""
 
     title: ClassVar[tuple[str, str]] = ("AlwaysAllow", "alwaysallow")
 
@@ -25,16 +25,16 @@ class AlwaysAllow:
         return ALLOWED
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
-        """All there is."""
+        """Return a rule that allows everything."""
         return RulesFound(_EVERYTHING)
 
 
 class AlwaysDeny:
-    """Has nothing good to say of anybody; authorizers behind it may still allow."""
+    """Has no opinion on any request. A later authorizer may still allow it."""
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         return _REFUSED
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
-        """Nothing."""
+        """Return no rules."""
         return RulesFound()

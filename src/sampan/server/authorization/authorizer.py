@@ -1,4 +1,4 @@
-"""The seam of authorization."""
+"""Protocols of authorizers, and their decisions."""
 
 import enum
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from sampan.server.request import RequestInfo, UserInfo
 
 
 class Decision(enum.Enum):
-    """What an authorizer says."""
+    """Decision of an authorizer."""
 
     ALLOW = "allow"
     DENY = "deny"
     NO_OPINION = "no opinion"
-    """Ask the next one; the last one's silence refuses."""
+    """The next authorizer decides. If the last one has no opinion, the request is refused."""
 
 
 class Verdict(NamedTuple):
-    """A decision and, for people, why."""
+    """Decision and a human-readable reason."""
 
     decision: Decision
     reason: str = ""
     error: str = ""
-    """What went wrong on the way to the decision; access reviews show it."""
+    """Error during the decision. Access reviews return it."""
 
 
 ALLOWED = Verdict(Decision.ALLOW)
@@ -31,33 +31,33 @@ NO_OPINION = Verdict(Decision.NO_OPINION)
 
 
 class Authorizer(Protocol):
-    """Decides on one request; also asked on behalf of others (SubjectAccessReview), hence no `Request`."""
+    """Decides on one request. SubjectAccessReviews use it for other users, so there is no `Request` parameter."""
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
-        """Raises `StatusError` when it cannot decide."""
+        """Return the verdict. Raises `StatusError` if no decision is possible."""
 
 
 @runtime_checkable
 class DecisionCounting(Protocol):
-    """Counts what others have decided. An authorizer with a `title` (its type and its name) is counted."""
+    """Counts the decisions of authorizers that have a `title` (type and name)."""
 
     decisions: dict[tuple[str, str, str], int]
-    """How often, by type, name and decision (allowed, denied)."""
+    """Counts by type, name and decision (allowed, denied)."""
 
 
 @dataclass(slots=True)
 class RulesFound:
-    """What a user may do in a namespace, as far as it can be listed."""
+    """Rules of a user in a namespace, as far as they can be listed."""
 
     rules: tuple[Rule, ...] = ()
     incomplete: bool = False
-    """Whether there may be more."""
+    """True if there may be more rules."""
     errors: tuple[str, ...] = ()
 
 
 @runtime_checkable
 class RuleResolver(Protocol):
-    """An authorizer that can list what it allows."""
+    """Authorizer that can list what it allows."""
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
-        """The rules of a user in a namespace, those for the whole cluster included."""
+        """Return the user's rules in a namespace, including those for the whole cluster."""

@@ -1,4 +1,4 @@
-"""Authorization of an extension API server: the API server in front of it is asked, by a SubjectAccessReview.
+"""Authorization of an extension API server by SubjectAccessReviews, which the API server in front of it answers.
 
 Source: apiserver pkg/server/options/authorization.go DelegatingAuthorizationOptions (1.36).
 """
@@ -15,9 +15,9 @@ TTL_S = 10.0
 
 
 class DelegatedAuthorizer:
-    """Allows what the API server allows, and the health endpoints. Answers count for ten seconds.
+    """Allows health endpoints and everything that the API server allows. Caches decisions for ten seconds.
 
-    `reviews` posts SubjectAccessReviews; `clock` gives monotonic seconds.
+    `reviews` posts SubjectAccessReviews. `clock` returns monotonic seconds.
     """
 
     def __init__(self, reviews: Webhook, clock: Callable[[], float]) -> None:

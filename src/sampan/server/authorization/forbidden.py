@@ -1,4 +1,4 @@
-"""The words of a refusal. Source: apiserver pkg/endpoints/handlers/responsewriters/errors.go (1.36)."""
+"""Text of 403 responses. Source: apiserver pkg/endpoints/handlers/responsewriters/errors.go (1.36)."""
 
 from sampan.core.errors import StatusError, forbidden, without_html
 from sampan.core.field import quote
@@ -7,7 +7,7 @@ from sampan.server.request import RequestInfo, UserInfo
 
 
 def forbidden_error(user: UserInfo, info: RequestInfo, reason: str = "") -> StatusError:
-    """403 for what `user` wanted to do."""
+    """Return the 403 error for a request of `user`."""
     text = without_html(_message(user, info))
     if reason:
         text = f"{text}: {reason}"

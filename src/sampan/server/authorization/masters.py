@@ -1,4 +1,4 @@
-"""`system:masters` may do everything. Source: apiserver pkg/authorization/authorizerfactory/builtin.go (1.36)."""
+"""Rights of the group `system:masters`. Source: apiserver pkg/authorization/authorizerfactory/builtin.go (1.36)."""
 
 from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Verdict
 from sampan.server.request import RequestInfo, UserInfo
@@ -7,7 +7,7 @@ MASTERS = "system:masters"
 
 
 class MastersAuthorizer:
-    """Allows the group `system:masters`, has no opinion on others."""
+    """Allows everything to the group `system:masters`. Has no opinion on other users."""
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         return ALLOWED if MASTERS in user.groups else NO_OPINION

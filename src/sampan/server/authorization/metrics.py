@@ -1,4 +1,4 @@
-"""`AuthorizationMetrics`: which requests webhooks were asked about, and how they did.
+"""`AuthorizationMetrics`: requests to authorization webhooks, and their match conditions.
 
 Source: apiserver pkg/authorization/{metrics,cel}/metrics.go, plugin/pkg/authorizer/webhook/metrics (1.36).
 """
@@ -17,12 +17,12 @@ _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 
 
 class AuthorizationMetrics:
-    """A collector for Prometheus. Labels: the type and the name of an authorizer; `result` of asking a webhook."""
+    """Collector for Prometheus. Labels are type and name of an authorizer, and the `result` of a webhook request."""
 
     def __init__(self) -> None:
         self.conditions = Histogram(
             f"{_PREFIX}match_condition_evaluation_seconds",
-            "Time to evaluate match conditions.",
+            "Duration of the evaluation of match conditions.",
             _AUTHORIZER,
             (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25),
         )
@@ -32,14 +32,18 @@ class AuthorizationMetrics:
         self.exclusions = Counter(
             f"{_PREFIX}match_condition_exclusions_total", "Requests that a match condition excludes.", _AUTHORIZER
         )
-        self.webhooks = Histogram(f"{_PREFIX}webhook_duration_seconds", "Time that a webhook took.", _WEBHOOK, _BUCKETS)
+        self.webhooks = Histogram(
+            f"{_PREFIX}webhook_duration_seconds", "Duration of webhook requests.", _WEBHOOK, _BUCKETS
+        )
         self.fail_open = Counter(
-            f"{_PREFIX}webhook_evaluations_fail_open_total", "Requests that went on without their webhook.", _WEBHOOK
+            f"{_PREFIX}webhook_evaluations_fail_open_total",
+            "Requests that continued after a failure of the webhook.",
+            _WEBHOOK,
         )
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
-        evaluations = Counter(f"{_PREFIX}webhook_evaluations_total", "Questions to a webhook.", _WEBHOOK)
+        """Yield the metric families for Prometheus."""
+        evaluations = Counter(f"{_PREFIX}webhook_evaluations_total", "Webhook requests.", _WEBHOOK)
         for values, count in self.webhooks.totals().items():
             evaluations.add(values, count)
         counters = (self.condition_errors, self.exclusions, self.fail_open, evaluations)

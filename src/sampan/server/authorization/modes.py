@@ -1,4 +1,4 @@
-"""Which authorizers are asked, and in which order: by mode, or as an AuthorizationConfiguration says.
+"""Creation of authorizers, by mode or from an AuthorizationConfiguration.
 
 Source: kubernetes pkg/kubeapiserver/authorizer/{config,reload}.go (1.36).
 """
@@ -32,11 +32,11 @@ _S: Final = 1_000_000_000
 _ON_ERROR: Final = {"Deny": Decision.DENY, "NoOpinion": Decision.NO_OPINION}
 
 Connect = Callable[[Path], Webhook]
-"""Gives the webhook that a kubeconfig file names. Raises `OSError` and `ValueError`."""
+"""Returns the webhook of a kubeconfig file. Raises `OSError` and `ValueError`."""
 
 
 class AuthorizerMaker:
-    """Makes the authorizers of one cluster. Node and RBAC are made once, whatever configurations come."""
+    """Creates the authorizers of one cluster. All configurations share the same Node and RBAC authorizers."""
 
     def __init__(self, reader: CacheReader, metrics: AuthorizationMetrics | None = None) -> None:
         self._metrics = metrics
@@ -45,7 +45,7 @@ class AuthorizerMaker:
         self._compiler = ConditionCompiler()
 
     def of_mode(self, mode: str) -> Authorizer:
-        """The authorizer of any mode but Webhook. Raises `ValueError`."""
+        """Return the authorizer of a mode other than Webhook. Raises `ValueError`."""
         modes: dict[str, Authorizer] = {
             "RBAC": self._rbac,
             "Node": self._node,
@@ -57,7 +57,7 @@ class AuthorizerMaker:
         return modes[mode]
 
     def configured(self, configuration: AuthorizationConfiguration, connect: Connect) -> list[Authorizer]:
-        """Those of a configuration. Raises `ValueError` with all that is wrong with it, and `OSError`."""
+        """Return the authorizers of a configuration. Raises `OSError`, and `ValueError` with all faults."""
         faults = configuration_faults(configuration, self._compiler)
         if faults:
             raise ValueError(aggregate(faults))
@@ -92,13 +92,13 @@ class AuthorizerMaker:
 
 
 def default_authorizers(reader: CacheReader) -> list[Authorizer]:
-    """What a server has unless it is told otherwise: Node, RBAC."""
+    """Return the default authorizers: Node, RBAC."""
     maker = AuthorizerMaker(reader)
     return [maker.of_mode("Node"), maker.of_mode("RBAC")]
 
 
 def rbac_of(authorizers: Iterable[Authorizer], reader: CacheReader) -> RbacAuthorizer:
-    """The one that knows the roles, which also guards their writing; made where nobody is asked for them."""
+    """Return the RBAC authorizer of the list, or a new one. The check for escalation needs it in every mode."""
     for authorizer in authorizers:
         if isinstance(authorizer, RbacAuthorizer):
             return authorizer

@@ -1,4 +1,4 @@
-"""What an access review asks: which user, and which request.
+"""User and request of an access review.
 
 Source: kubernetes pkg/registry/authorization/util/helpers.go (1.36).
 """
@@ -22,13 +22,16 @@ _FIELD_OPERATORS: Final = {"In": Operator.EQUALS, "NotIn": Operator.NOT_EQUALS}
 
 
 def reviewed_user(spec: Object) -> UserInfo:
-    """The user of a SubjectAccessReview."""
+    """Return the user of a SubjectAccessReview."""
     extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
     return UserInfo(spec.get("user") or "", spec.get("uid") or "", tuple(spec.get("groups") or ()), extra)
 
 
 def reviewed_request(spec: Object) -> tuple[RequestInfo, list[str]]:
-    """The request of an access review, and what of it could not be read (it is left out, which asks for more)."""
+    """Return the request of an access review, and the faults of its selectors.
+
+    Invalid selectors are left out, so the review is about a less restricted request.
+    """
     attributes: dict[str, Any] | None = spec.get("resourceAttributes")
     if attributes is None:
         path = spec["nonResourceAttributes"]
@@ -53,19 +56,19 @@ def reviewed_request(spec: Object) -> tuple[RequestInfo, list[str]]:
 
 
 def _selector(attributes: Object, name: str, parse: Callable[[Object], tuple[str, bool]], faults: list[str]) -> str:
-    """A selector as text; `faults` gets a line when not all of it was understood."""
-    said = attributes.get(name)
-    if not said:
+    """Return a selector as a string. Append a line to `faults` if parts of it are invalid."""
+    value = attributes.get(name)
+    if not value:
         return ""
-    text, complete = parse(said)
+    text, complete = parse(value)
     if not complete:
         partially = "partially " if text else ""
         faults.append(f"spec.resourceAttributes.{name} {partially}ignored due to parse error")
     return text
 
 
-def _field_selector(said: Object) -> tuple[str, bool]:
-    raw, requirements = said.get("rawSelector"), said.get("requirements") or []
+def _field_selector(value: Object) -> tuple[str, bool]:
+    raw, requirements = value.get("rawSelector"), value.get("requirements") or []
     if not requirements:
         try:
             return str(parse_fields(raw or "")), True
@@ -79,8 +82,8 @@ def _field_selector(said: Object) -> tuple[str, bool]:
     return str(FieldSelector(understood)), len(understood) == len(requirements)
 
 
-def _label_selector(said: Object) -> tuple[str, bool]:
-    raw, requirements = said.get("rawSelector"), said.get("requirements") or []
+def _label_selector(value: Object) -> tuple[str, bool]:
+    raw, requirements = value.get("rawSelector"), value.get("requirements") or []
     if not requirements:
         try:
             return str(parse_labels(raw or "")), True
@@ -90,11 +93,11 @@ def _label_selector(said: Object) -> tuple[str, bool]:
     return str(Selector(understood)), len(understood) == len(requirements)
 
 
-def _label_requirement(said: Object) -> Requirement | None:
-    operator = _LABEL_OPERATORS.get(said.get("operator") or "")
+def _label_requirement(value: Object) -> Requirement | None:
+    operator = _LABEL_OPERATORS.get(value.get("operator") or "")
     if operator is None:
         return None
     try:
-        return new_requirement(said.get("key") or "", operator, said.get("values") or ())
+        return new_requirement(value.get("key") or "", operator, value.get("values") or ())
     except ValueError:
         return None

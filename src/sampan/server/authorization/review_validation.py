@@ -1,4 +1,4 @@
-"""What is wrong with an access review.
+"""Validation of access reviews.
 
 Source: kubernetes pkg/apis/authorization/validation/validation.go, apimachinery pkg/apis/meta/v1/validation (1.36).
 """
@@ -16,12 +16,12 @@ _ATTRIBUTES: Final = Path("spec.resourceAttributes")
 
 
 def review_faults(review: Object, *, own: bool) -> list[FieldError]:
-    """Of a SubjectAccessReview, or (`own`) a SelfSubjectAccessReview."""
+    """Return the faults of a SubjectAccessReview, or with `own` of a SelfSubjectAccessReview."""
     return [*_spec_faults(review.get("spec") or {}, own=own), *_metadata_faults(review, (), "must be empty")]
 
 
 def local_review_faults(review: Object) -> list[FieldError]:
-    """Of a LocalSubjectAccessReview."""
+    """Return the faults of a LocalSubjectAccessReview."""
     spec = review.get("spec") or {}
     faults = _spec_faults(spec, own=False)
     faults += _metadata_faults(review, ("namespace",), "must be empty except for namespace")
@@ -77,7 +77,7 @@ def _check_selector(selector: Object | None, name: str, faults: list[FieldError]
 
 
 def _check_requirement(requirement: Object, at: Path, faults: list[FieldError], *, labels: bool) -> None:
-    """Unknown operators are let through: newer clients may know more of them."""
+    """Check a requirement of a selector. Unknown operators are allowed, because newer clients may use them."""
     key, values = requirement.get("key") or "", requirement.get("values") or []
     operator = requirement.get("operator")
     if not key and not labels:
@@ -96,5 +96,5 @@ def _check_requirement(requirement: Object, at: Path, faults: list[FieldError], 
 
 
 def _internal(attributes: Object) -> dict[str, Any]:
-    """Non-resource attributes as Kubernetes shows them: with its internal names."""
+    """Return non-resource attributes with the field names that Kubernetes uses in errors."""
     return {"Path": attributes.get("path") or "", "Verb": attributes.get("verb") or ""}

@@ -1,4 +1,4 @@
-"""Ask authorizers in turn: the first that allows or denies decides."""
+"""`UnionAuthorizer`: tries authorizers in order. The first one that allows or denies decides."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,17 +9,17 @@ _Key = tuple[str, str, str]
 
 
 class UnionAuthorizer:
-    """Source: apiserver pkg/authorization/union/union.go (1.36)."""
+    """Combines authorizers. Source: apiserver pkg/authorization/union/union.go (1.36)."""
 
     def __init__(self, authorizers: Sequence[Authorizer]) -> None:
         self._authorizers = tuple(authorizers)
-        self._asked = [(authorizer, *_keys(getattr(authorizer, "title", None))) for authorizer in self._authorizers]
+        self._counted = [(authorizer, *_keys(getattr(authorizer, "title", None))) for authorizer in self._authorizers]
         self.decisions: dict[tuple[str, str, str], int] = {}
         """See `DecisionCounting`."""
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         reasons, errors = [], []
-        for authorizer, allowed, denied in self._asked:
+        for authorizer, allowed, denied in self._counted:
             verdict = await authorizer.authorize(user, info)
             if verdict.decision is not Decision.NO_OPINION:
                 key = allowed if verdict.decision is Decision.ALLOW else denied
@@ -33,7 +33,7 @@ class UnionAuthorizer:
         return Verdict(Decision.NO_OPINION, "\n".join(reasons), aggregated(errors))
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
-        """What all of them list together."""
+        """Return the rules of all authorizers that can list them."""
         found = [
             authorizer.rules_for(user, namespace)
             for authorizer in self._authorizers
@@ -47,11 +47,11 @@ class UnionAuthorizer:
 
 
 def _keys(title: tuple[str, str] | None) -> tuple[_Key | None, _Key | None]:
-    """Under which the allowances and the denials of an authorizer are counted."""
+    """Return the keys that count the allowed and the denied requests of an authorizer."""
     return (None, None) if title is None else ((*title, "allowed"), (*title, "denied"))
 
 
 def aggregated(errors: Iterable[str]) -> str:
-    """Several error texts in one, each once, as Go's aggregates show them."""
+    """Return several error texts as one, without duplicates, in the format of Go's aggregates."""
     texts = list(dict.fromkeys(errors))
     return f"[{', '.join(texts)}]" if len(texts) > 1 else "".join(texts)

@@ -1,1 +1,1 @@
-"""The filters of the chain, one per file. `server/chain.py` says in which order they stand."""
+"""Filters of the request chain, one per file. `server/chain.py` lists them in order."""

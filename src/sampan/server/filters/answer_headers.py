@@ -1,11 +1,11 @@
-"""Headers that a filter wants on every answer, also on errors."""
+"""Headers that a filter adds to every response, including errors."""
 
 from sampan.server.filters.hook import Hook
 from sampan.server.request import Request, Response
 
 
 def answer_headers_hook() -> Hook:
-    """Add what stands in `Request.answer_headers`."""
+    """Return a hook that adds the headers in `Request.answer_headers`."""
 
     def after(request: Request, response: Response) -> None:
         if request.answer_headers:

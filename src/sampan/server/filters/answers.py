@@ -1,6 +1,6 @@
-"""The outermost filter: runs the hooks around everything else, and turns errors into answers between the two.
+"""Outermost filter: runs the hooks around all other filters, and converts errors to responses.
 
-A fault in the server ends one request, not the server; its trace goes to the log and never to the client.
+An internal error ends one request, not the server. Its traceback is logged and never sent to the client.
 """
 
 import logging
@@ -29,7 +29,10 @@ PANIC_MESSAGE = "This request caused apiserver to panic. Look in the logs for de
 
 
 def with_answers(hooks: Sequence[Hook]) -> Filter:
-    """Run each `before` in order, the handler, and each `after` in reverse. Only cancellation gets through."""
+    """Return a filter that runs each `before` in order, the handler, and each `after` in reverse order.
+
+    All exceptions except cancellation become responses.
+    """
     befores = tuple(hook.before for hook in hooks if hook.before is not None)
     afters = tuple(hook.after for hook in reversed(hooks) if hook.after is not None)
 
@@ -44,8 +47,10 @@ def with_answers(hooks: Sequence[Hook]) -> Filter:
                     response = await handler(request)
             except Exception as error:
                 request.abandoned = isinstance(error, ClientGone)
-                told = status_error_of(error)
-                response = status_response(told, request) if told is not None else _fault(request, error)
+                status_error = status_error_of(error)
+                response = (
+                    status_response(status_error, request) if status_error is not None else _fault(request, error)
+                )
             for after in afters:
                 after(request, response)
             return response
@@ -56,7 +61,7 @@ def with_answers(hooks: Sequence[Hook]) -> Filter:
 
 
 def status_error_of(error: BaseException) -> StatusError | None:
-    """What the client is told of an error; None: it is a fault of the server's."""
+    """Return the error for the client, or None if it is an internal error."""
     if isinstance(error, StatusError):
         return error
     if isinstance(error, StoreUnavailable):
@@ -71,10 +76,10 @@ def status_error_of(error: BaseException) -> StatusError | None:
 
 
 def _unavailable(error: StoreUnavailable) -> StatusError:
-    """503 for a fault that may pass soon: nothing was written, and clients retry after some seconds by themselves.
+    """Return 503 for a temporary failure of the store. Nothing was written, and clients retry after some seconds.
 
-    A full or damaged store stays so until an administrator acts. Its error has no Retry-After, as with an etcd without
-    space: kubectl would wait for 50 seconds before it shows the message.
+    A full or damaged store needs an administrator. As with an etcd without space, its error has no Retry-After: kubectl
+    would retry for 50 seconds before it shows the message.
     Source: apiserver pkg/endpoints/handlers/responsewriters/status.go, ErrorToAPIStatus (1.36).
     """
     if isinstance(error, StoreFull | StoreDamaged):
@@ -82,13 +87,17 @@ def _unavailable(error: StoreUnavailable) -> StatusError:
     if isinstance(error, StoreUnreachable):
         text = f"the store cannot be reached: {error}"
     else:
-        text = f"the store cannot be written: {error}; reads go on"
+        text = f"the store cannot be written: {error}; reads continue"
     return StatusError(Reason.SERVICE_UNAVAILABLE, 503, text, details={"retryAfterSeconds": STORE_RETRY_AFTER_S})
 
 
 def _unknown(error: OutcomeUnknown) -> StatusError:
-    """504, without a time to try again: clients that do so by themselves would take their own write for another's."""
-    text = f"the store did not say in time whether it wrote, look before you try again: {error}"
+    """Return 504 without Retry-After.
+
+    The write may have succeeded. A client that retries automatically would mistake its own write for that of another
+    client.
+    """
+    text = f"the store did not confirm the write in time; check the object before you retry: {error}"
     return StatusError(Reason.TIMEOUT, 504, text)
 
 

@@ -1,4 +1,4 @@
-"""Record who did what, before and after everything that comes behind authentication.
+"""Audit filter: records requests before and after all filters that follow authentication.
 
 Source: apiserver pkg/endpoints/filters/{audit,authn_audit}.go (1.36).
 """
@@ -18,7 +18,7 @@ _LATE = "request did not complete within the allotted timeout"
 
 
 def with_audit(audit: Audit) -> Filter:
-    """Make the events of each request that the policy wants to see."""
+    """Return a filter that records the audit events of requests that the policy selects."""
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
@@ -41,7 +41,7 @@ def with_audit(audit: Audit) -> Filter:
 
 
 async def _answered(audit: Audit, context: AuditContext, request: Request, handler: Handler) -> Response:
-    """The answer, as `context` was told of it; any other end is recorded here."""
+    """Return the handler's response after `context` has recorded it. Record an exception as the last event."""
     try:
         response = await handler(request)
         note_size(len(response.body))
@@ -53,10 +53,10 @@ async def _answered(audit: Audit, context: AuditContext, request: Request, handl
 
 
 def _failed(context: AuditContext, request: Request, error: BaseException) -> str:
-    """Tell `context` how the request ended; gives the stage."""
-    told = status_error_of(error)
-    if told is not None:
-        context.refused(told)
+    """Record an exception in `context`. Return the stage."""
+    status_error = status_error_of(error)
+    if status_error is not None:
+        context.refused(status_error)
     elif isinstance(error, Exception):
         context.status(500, "Failure", f"APIServer panic'd: {error}", "InternalError")
         return PANIC
@@ -79,7 +79,7 @@ def _at_end(response: Response, ended: Callable[[], None]) -> None:
 
 
 def failed_authentication(audit: Audit | None) -> Callable[[Request], Awaitable[None]] | None:
-    """Records a request whose sender nobody knows: one event, of the stage ResponseStarted."""
+    """Return a function that records a request with failed authentication as one event of the stage ResponseStarted."""
     if audit is None:
         return None
 

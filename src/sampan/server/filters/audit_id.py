@@ -1,4 +1,4 @@
-"""Every request has an audit id: the client's own, or a fresh UUID; the answer repeats it.
+"""Audit id of each request: that of the client or a new UUID. The response contains it too.
 
 Source: apiserver pkg/endpoints/filters/audit_init.go (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.server.request import Request, Response
 
 
 def audit_id_hook() -> Hook:
-    """Set `request.audit_id`, and the `Audit-Id` header of the answer."""
+    """Return a hook that sets `request.audit_id` and the `Audit-Id` header of the response."""
     fresh = audit_ids()
 
     def before(request: Request) -> None:
@@ -25,7 +25,10 @@ def audit_id_hook() -> Hook:
 
 
 def audit_ids() -> Callable[[], str]:
-    """Makes UUIDs that never repeat: a random beginning, kept, and a count (a random UUID each would cost 2 µs)."""
+    """Return a generator function of UUIDs.
+
+    Each UUID is a random prefix and a counter, because a random UUID for each request would cost 2 µs.
+    """
     text = secrets.token_hex(10)
     prefix = f"{text[:8]}-{text[8:12]}-4{text[12:15]}-a{text[15:18]}-"
     counter = itertools.count(secrets.randbits(40))

@@ -1,4 +1,4 @@
-"""Find out who asks; nobody we know: 401. Source: apiserver pkg/endpoints/filters/authentication.go (1.36)."""
+"""Authenticate the request, or raise 401. Source: apiserver pkg/endpoints/filters/authentication.go (1.36)."""
 
 from collections.abc import Awaitable, Callable
 from time import monotonic
@@ -19,12 +19,13 @@ def with_authentication(
     headers: RequestHeaders = STANDARD_HEADERS,
     failed: Callable[[Request], Awaitable[None]] | None = None,
 ) -> Filter:
-    """Set `request.user`. What proved it goes no further, nor do `headers`, whoever sent them.
+    """Return a filter that sets `request.user`.
 
-    `failed` hears of requests that are refused.
+    Later filters see neither credentials nor `headers`, whichever authenticator accepted the request. `failed` is
+    called for refused requests.
     """
-    told = (*headers.usernames, *headers.uids, *headers.groups, *headers.extra_prefixes)
-    prefixes = (_PREFIX, *{name for name in told if not name.startswith(_PREFIX)})
+    identity_headers = (*headers.usernames, *headers.uids, *headers.groups, *headers.extra_prefixes)
+    prefixes = (_PREFIX, *{name for name in identity_headers if not name.startswith(_PREFIX)})
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""May they? No: 403. Source: apiserver pkg/endpoints/filters/authorization.go (1.36)."""
+"""Authorize the request, or raise 403. Source: apiserver pkg/endpoints/filters/authorization.go (1.36)."""
 
 from time import monotonic
 
@@ -16,7 +16,10 @@ _ALLOWED = ("allowed",)
 
 
 def with_authorization(authorizer: Authorizer, metrics: AccessMetrics) -> Filter:
-    """Let pass the group `system:masters`, and what `authorizer` allows. The audit event says which and why."""
+    """Return a filter that allows the group `system:masters`, and everything that `authorizer` allows.
+
+    The audit event contains the decision and its reason.
+    """
     observe = metrics.authorization.observe
 
     def wrap(handler: Handler) -> Handler:

@@ -1,4 +1,4 @@
-"""Answers are private to their reader and must not be kept, unless a handler says otherwise.
+"""`Cache-Control` header: responses must not be cached, unless a handler sets the header.
 
 Source: apiserver pkg/endpoints/filters/cachecontrol.go (1.36).
 """
@@ -10,7 +10,7 @@ _HEADER = (b"Cache-Control", b"no-cache, private")
 
 
 def cache_control_hook() -> Hook:
-    """Add `Cache-Control: no-cache, private` where none is set."""
+    """Return a hook that adds `Cache-Control: no-cache, private` if the header is missing."""
 
     def after(request: Request, response: Response) -> None:
         headers = response.headers

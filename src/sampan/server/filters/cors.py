@@ -1,4 +1,4 @@
-"""Cross-origin requests of browsers, for origins that match a configured pattern. Off unless configured.
+"""CORS: cross-origin requests of browsers, from origins that match a configured pattern. Disabled by default.
 
 Source: apiserver pkg/server/filters/cors.go (1.36).
 """
@@ -13,7 +13,7 @@ from sampan.server.request import Headers, Request, Response
 
 
 class Pattern(Protocol):
-    """A compiled regular expression."""
+    """Compiled regular expression."""
 
     def search(self, text: str) -> object: ...
 
@@ -31,7 +31,7 @@ _ALLOW: Headers = [
 
 
 def compile_origins(patterns: Sequence[str]) -> list[Pattern]:
-    """The regular expressions. Raises `ValueError` for a bad one."""
+    """Compile the regular expressions. Raises `ValueError` for an invalid one."""
     options = re2.Options()
     options.log_errors = False
     try:
@@ -42,7 +42,9 @@ def compile_origins(patterns: Sequence[str]) -> list[Pattern]:
 
 
 def cors_hook(patterns: Sequence[str]) -> Hook:
-    """Allow the origins that one of the regular expressions finds a match in. Raises `ValueError` for a bad one."""
+    """Return a hook that allows origins in which a regular expression finds a match. Raises `ValueError` for an invalid
+    one.
+    """
     allowed = compile_origins(patterns)
     if not allowed:
         return Hook()

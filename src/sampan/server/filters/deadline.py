@@ -1,7 +1,7 @@
-"""A request that is not long-running is answered within its time, or with 504.
+"""Deadlines: a request that is not long-running gets a response in time, or 504.
 
-The common limit costs a request no timer: `Deadlines.run()` looks over the requests under way once a second. A shorter
-`?timeout=` gets a timer of its own.
+`Deadlines.run()` checks all requests once a second, so the common limit needs no timer for each request. Only a shorter
+`?timeout=` uses a timer.
 Source: apiserver pkg/endpoints/filters/request_deadline.go, pkg/server/filters/timeout.go (1.36).
 """
 
@@ -13,13 +13,13 @@ from sampan.server.request import Handler, Request, Response
 
 REQUEST_TIMEOUT_S = 60.0
 WRITE_TIMEOUT_S = 34.0
-"""Of a write to one object, however long the server's limit is. Source: endpoints/handlers/rest.go (1.36)."""
+"""Timeout of a write to one object, unless the server's limit is lower. Source: endpoints/handlers/rest.go (1.36)."""
 SWEEP_INTERVAL_S = 1.0
 _WRITES = frozenset({"create", "update", "patch", "delete"})
 
 
 class Deadlines:
-    """The requests under way that have a deadline. One task runs `run()`; filters come and go."""
+    """Requests with a deadline. One task runs `run()`; the filter adds and removes requests."""
 
     def __init__(self, maximum_s: float = REQUEST_TIMEOUT_S) -> None:
         self.maximum_s = maximum_s
@@ -27,7 +27,7 @@ class Deadlines:
         self._expired: set[asyncio.Task[object]] = set()
 
     async def run(self) -> None:
-        """Cancel what is late, for ever."""
+        """Cancel late requests. Runs until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(SWEEP_INTERVAL_S)
@@ -41,15 +41,15 @@ class Deadlines:
                 task.cancel()
 
     def under_way(self) -> list[Request]:
-        """The requests that have a deadline and no answer yet."""
+        """Return the requests that have a deadline and no response yet."""
         return list(self._under_way.values())
 
     def request_of(self, task: asyncio.Task[object]) -> Request | None:
-        """The request that a task answers. May be called from any thread."""
+        """Return the request of a task. May be called from any thread."""
         return self._under_way.get(task)
 
     def filter(self, handler: Handler) -> Handler:
-        """Set `request.deadline` and hold it."""
+        """Set `request.deadline` and enforce it."""
         under_way, maximum_s = self._under_way, self.maximum_s
         write_s = min(maximum_s, WRITE_TIMEOUT_S)
         current_task = asyncio.current_task

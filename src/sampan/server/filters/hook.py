@@ -1,4 +1,6 @@
-"""`Hook`: a filter that never waits. All hooks run in one coroutine, as one each would cost more than they do."""
+"""`Hook`: a filter that never waits. All hooks run in one coroutine, because a coroutine for each would cost more than
+the hook.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -6,13 +8,15 @@ from typing import NamedTuple
 from sampan.server.request import Request, Response
 
 Before = Callable[[Request], Response | None]
-"""Looks at a request on its way in; a `Response` answers it at once. Raises `StatusError` to refuse it."""
+"""Called before the handler. May return a `Response` instead of the handler. Raises `StatusError` to refuse the
+request.
+"""
 After = Callable[[Request, Response], None]
-"""Looks at every answer on its way out, errors included, and may change it."""
+"""Called after the handler with every response, including errors. May change it."""
 
 
 class Hook(NamedTuple):
-    """What to do before and after."""
+    """Functions that run before and after the handler."""
 
     before: Before | None = None
     after: After | None = None

@@ -1,4 +1,4 @@
-"""Act as somebody else: the Impersonate-* headers, for those who may.
+"""Impersonation: the Impersonate-* headers, for users with the necessary rights.
 
 Source: apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go (1.36).
 """
@@ -15,7 +15,7 @@ from sampan.server.status import NOSNIFF
 
 
 def with_impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics | None = None) -> Filter:
-    """Put the impersonated user in the place of the requester, who must have the right to it."""
+    """Return a filter that replaces the requester with the impersonated user, if the requester has the right."""
     impersonator, length = Impersonator(authorizer, metrics), len(PREFIX)
 
     def wrap(handler: Handler) -> Handler:

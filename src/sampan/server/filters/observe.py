@@ -1,6 +1,6 @@
-"""Count, time and log requests.
+"""Metrics and log of requests.
 
-All of them are counted; the slow and the failed are logged, and every one at level debug.
+All requests are counted. Slow and failed ones are logged as warnings, the others at level debug.
 Source: apiserver pkg/endpoints/metrics/metrics.go, pkg/server/httplog/httplog.go (1.36).
 """
 
@@ -18,9 +18,9 @@ SLOW_S = 1.0
 
 
 def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
-    """Record every answer in `metrics`, log those that took longer than `slow_s`. `clock`: monotonic seconds.
+    """Return a hook that records every response in `metrics`, and logs those slower than `slow_s`.
 
-    A stream counts as open until its transport has finished it, and is recorded then.
+    `clock` returns monotonic seconds. A stream is recorded when its transport has finished it.
     """
     record = metrics.record
 
@@ -33,11 +33,11 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
         else:
             record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
         if request.abandoned:
-            _log.info("the client went while it sent its request", extra=_fields(request, response, seconds))
+            _log.info("client disconnected while sending its request", extra=_fields(request, response, seconds))
         elif response.status >= 500 or (seconds > slow_s and not request.long_running):
-            _log.warning("request", extra=_fields(request, response, seconds))
+            _log.warning("slow or failed request", extra=_fields(request, response, seconds))
         elif _log.isEnabledFor(logging.DEBUG):
-            _log.debug("request", extra=_fields(request, response, seconds))
+            _log.debug("request completed", extra=_fields(request, response, seconds))
 
     return Hook(after=after)
 
@@ -45,7 +45,7 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
 def _record_at_the_end(
     metrics: ServerMetrics, clock: Callable[[], float], request: Request, response: Response
 ) -> None:
-    """A connection that was handed over has no code any more when it ends."""
+    """Record a response when its stream ends. A connection that was handed over has no status code then."""
     counted, labels = request.counted is not NOT_COUNTED, labels_by_target(request)
     status = 0 if response.takeover is not None else response.status
     if counted:

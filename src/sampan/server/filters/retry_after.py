@@ -1,4 +1,4 @@
-"""While the server shuts down, new requests are sent elsewhere: 429 with `Retry-After`.
+"""Return 429 with `Retry-After` to new requests during graceful shutdown, so that clients use another server.
 
 Source: apiserver pkg/server/filters/with_retry_after.go (1.36).
 """
@@ -13,7 +13,7 @@ RETRY_AFTER_S = 5
 
 
 def retry_after_hook(lifecycle: Lifecycle) -> Hook:
-    """Refuse new requests once `lifecycle.draining`, but for health and metrics."""
+    """Return a hook that refuses requests after `lifecycle.draining`, except those for health and metrics."""
 
     def before(request: Request) -> Response | None:
         if not lifecycle.draining or request.path.startswith(_EXEMPT):

@@ -1,4 +1,4 @@
-"""Where the time of a slow request went: one line in the log.
+"""Log of slow requests, with the duration of each step.
 
 Source: k8s.io/utils trace/trace.go, apiserver pkg/endpoints/handlers/{create,get}.go (1.36).
 """
@@ -17,9 +17,9 @@ SLOW_S = 0.5
 
 
 def steps_hook(clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
-    """End each request's span, and log the steps of requests that took longer than `slow_s`, but for streams.
+    """Return a hook that ends each request's span, and logs the steps of requests slower than `slow_s`, except streams.
 
-    `clock`: monotonic seconds, as spans count them.
+    `clock` returns monotonic seconds; spans must use the same clock.
     """
 
     def after(request: Request, response: Response) -> None:
@@ -29,13 +29,13 @@ def steps_hook(clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
             span.exported = None
         now = clock()
         if now - request.received > slow_s and not request.long_running:
-            _log.info("Trace", extra=_fields(request, span or Span(request.received), response.status, now))
+            _log.info("slow request", extra=_fields(request, span or Span(request.received), response.status, now))
 
     return Hook(after=after)
 
 
 def _fields(request: Request, span: Span, code: int, now: float) -> dict[str, object]:
-    """Each step with the milliseconds since the one before it."""
+    """Return the fields of the log line. Each step has the milliseconds since the previous step."""
     info = request.info
     times = [span.began, *(at for at, _ in span.steps)]
     steps = [

@@ -1,4 +1,5 @@
-"""A span for each request, behind authentication: whose trace goes on depends on who asks.
+"""OpenTelemetry span of each request. The filter runs after authentication, because only some users may continue a
+trace.
 
 Source: apiserver pkg/endpoints/filters/traces.go (1.36).
 """
@@ -12,22 +13,22 @@ from sampan.server.request import Filter, Handler, Request, Response
 
 
 class Collected(Exported, Protocol):
-    """The span of a request as its collector has it."""
+    """Exported span of a request."""
 
     def answered(self, code: int, size_bytes: int | None = None) -> None:
-        """Tell with which status the request was answered, and how long the body is where that is known."""
+        """Record the status of the response, and the size of its body if it is known."""
 
 
 class Tracer(Protocol):
-    """Collects the spans of requests."""
+    """Creates the spans of requests."""
 
     def start(self, request: Request) -> Collected:
-        """Begin the span of a request whose user is known."""
+        """Begin the span of an authenticated request."""
         ...
 
 
 def with_tracing(tracer: Tracer) -> Filter:
-    """Begin the request's span, and end it with the answer or with its stream."""
+    """Return a filter that begins the request's span, and ends it with the response or its stream."""
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
@@ -36,8 +37,8 @@ def with_tracing(tracer: Tracer) -> Filter:
             try:
                 response = await handler(request)
             except BaseException as error:
-                told = status_error_of(error)
-                collected.answered(told.code if told is not None else 500)
+                status_error = status_error_of(error)
+                collected.answered(status_error.code if status_error is not None else 500)
                 collected.end(monotonic())
                 raise
             if response.stream is None and response.takeover is None:
@@ -54,7 +55,7 @@ def with_tracing(tracer: Tracer) -> Filter:
 
 
 def with_span(name: str, filter_: Filter) -> Filter:
-    """A span around a filter and all that comes behind it, for the collector alone.
+    """Return a filter that adds an exported span around another filter and all that follow it.
 
     Source: apiserver pkg/endpoints/filterlatency/filterlatency.go (1.36).
     """

@@ -1,4 +1,4 @@
-"""Warnings that a request gathered become `Warning` headers; kubectl prints them.
+"""`Warning` headers for the warnings of a request. kubectl prints them.
 
 Source: apiserver pkg/endpoints/filters/warning.go, apimachinery pkg/util/net/http.go (1.36).
 """
@@ -11,14 +11,14 @@ from sampan.server.filters.hook import Hook
 from sampan.server.request import Request, Response
 
 TOTAL_CHARACTERS_MAX = 4096
-"""Beyond so many in all, every text is cut."""
+"""Maximum total length. If the texts are longer, each is truncated."""
 TRUNCATED_CHARACTERS = 256
 TEXTS_MAX = 4096
-"""Further texts are left out: one character of each already fills the headers."""
+"""Maximum number of texts. More cannot fit into the headers, even with one character each."""
 
 
 def warnings_hook() -> Hook:
-    """Send `request.warnings`."""
+    """Return a hook that adds `request.warnings` to the response."""
 
     def after(request: Request, response: Response) -> None:
         if request.warnings:
@@ -28,7 +28,7 @@ def warnings_hook() -> Hook:
 
 
 def warning_headers(texts: Sequence[str]) -> list[str]:
-    """The header values: no text twice, none that a header cannot hold, and not too many."""
+    """Return the header values, without duplicates and texts with control characters, up to the maximum length."""
     unique = [t for t in dict.fromkeys(islice(texts, TEXTS_MAX)) if t and not _has_control(t[:TOTAL_CHARACTERS_MAX])]
     if sum(len(t) for t in unique) > TOTAL_CHARACTERS_MAX:
         unique = list(_truncated(unique))

@@ -1,1 +1,1 @@
-"""Acting as somebody else: what the headers ask for, and in which modes it is allowed."""
+"""Impersonation: the request headers, and the modes in which a user may act as another one."""

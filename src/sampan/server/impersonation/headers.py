@@ -1,4 +1,4 @@
-"""The Impersonate-* headers: as whom the client wants to act.
+"""Impersonate-* headers, which name the impersonated user.
 
 Source: apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go (1.36).
 """
@@ -19,8 +19,9 @@ _BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 def wanted_user(headers: dict[str, str]) -> UserInfo | None:
-    """Whom the headers name, nothing added; None: nobody. They are taken away. Raises 400: parts of a user without its
-    name.
+    """Return the user that the headers name, or None, and remove the headers.
+
+    Raises 400 if the headers contain parts of a user but no user name.
     """
     values = {name: identity_values(value) for name, value in headers.items() if name.startswith(PREFIX)}
     name, uid = values.get(_USER, ("",))[0], values.get(_UID, ("",))[0]
@@ -47,7 +48,7 @@ def _extra(values: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
 
 
 def _shown(uid: str, groups: tuple[str, ...], extra: Mapping[str, tuple[str, ...]]) -> str:
-    """The user without a name, as Go's %#v shows it."""
+    """Return the parts of a user as Go's %#v formats them."""
     parts = (
         'Name:""',
         f"UID:{quote(uid)}",

@@ -1,4 +1,4 @@
-"""`ImpersonationMetrics`: who wanted to act as somebody else, in which mode, and whether that was allowed.
+"""`ImpersonationMetrics`: attempts to impersonate users, by mode and decision.
 
 Source: apiserver pkg/endpoints/filters/impersonation/metrics/metrics.go (1.36).
 """
@@ -13,43 +13,43 @@ from sampan.server.histogram import Counter, Histogram
 _LABELS: Final = ("mode", "decision")
 _BUCKETS: Final = tuple(0.001 * 2**n for n in range(15))
 _ALLOWED, _DENIED = "allowed", "denied"
-_UNLIMITED: Final = "legacy"
+_LEGACY: Final = "legacy"
 
 
 class ImpersonationMetrics:
-    """A collector for Prometheus. Recorded on the event loop."""
+    """Collector for Prometheus. Values are recorded on the event loop."""
 
     def __init__(self) -> None:
         self._attempts = Histogram(
             "apiserver_impersonation_attempts_duration_seconds",
-            "Time to decide whether somebody may act as somebody else.",
+            "Duration of decisions about impersonation.",
             _LABELS,
             _BUCKETS,
         )
-        self._questions = Histogram(
+        self._checks = Histogram(
             "apiserver_impersonation_authorization_attempts_duration_seconds",
-            "Time of one question that was asked for that.",
+            "Duration of one authorization during a decision about impersonation.",
             _LABELS,
             _BUCKETS,
         )
 
     def allowed(self, constraint: str, seconds: float) -> None:
-        """Somebody may; `constraint`: the verb that allows it, "" for the old mode."""
-        self._attempts.observe((_mode(constraint) if constraint else _UNLIMITED, _ALLOWED), seconds)
+        """Record an allowed attempt. `constraint` is the verb that allows it, "" for the legacy mode."""
+        self._attempts.observe((_mode(constraint) if constraint else _LEGACY, _ALLOWED), seconds)
 
     def denied(self, seconds: float) -> None:
-        """Somebody may not, in no mode."""
+        """Record an attempt that all modes refuse."""
         self._attempts.observe(("", _DENIED), seconds)
 
-    def asked(self, verb: str, seconds: float, *, allowed: bool) -> None:
-        """One question, about a right to `verb`."""
-        self._questions.observe((_mode(verb), _ALLOWED if allowed else _DENIED), seconds)
+    def checked(self, verb: str, seconds: float, *, allowed: bool) -> None:
+        """Record one authorization of a `verb`."""
+        self._checks.observe((_mode(verb), _ALLOWED if allowed else _DENIED), seconds)
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Yield the metric families for Prometheus."""
         for name, text, histogram in (
-            ("attempts_total", "Requests of those who wanted to act as somebody else.", self._attempts),
-            ("authorization_attempts_total", "Questions that were asked for that.", self._questions),
+            ("attempts_total", "Requests with impersonation.", self._attempts),
+            ("authorization_attempts_total", "Authorizations for impersonation.", self._checks),
         ):
             total = Counter(f"apiserver_impersonation_{name}", text, _LABELS)
             total.counts = histogram.totals()
@@ -57,6 +57,8 @@ class ImpersonationMetrics:
 
 
 def _mode(verb: str) -> str:
-    """Of `impersonate:MODE` and `impersonate-on:MODE:VERB`; the verb without a mode is the old one's."""
+    """Return the mode of `impersonate:MODE` or `impersonate-on:MODE:VERB`. A verb without a mode is that of the legacy
+    mode.
+    """
     parts = verb.split(":", 2)
-    return parts[1] if len(parts) > 1 else _UNLIMITED
+    return parts[1] if len(parts) > 1 else _LEGACY

@@ -1,8 +1,7 @@
-"""The modes in which somebody may act as somebody else: four that are limited to some requests, and the old one, which
-is not.
+"""Modes of impersonation: four constrained modes, and the legacy mode.
 
-In a limited mode the requester needs the verb `impersonate-on:MODE:VERB` on what is asked, and `impersonate:MODE` on
-whom it is done as; in the old one `impersonate` on each part of the user.
+A constrained mode requires the verb `impersonate-on:MODE:VERB` on the requested resource, and `impersonate:MODE` on the
+impersonated user. The legacy mode requires `impersonate` on each part of the user, and then allows all requests.
 Source: apiserver pkg/endpoints/filters/impersonation/mode.go (1.36).
 """
 
@@ -20,7 +19,7 @@ from sampan.server.authorization.masters import MASTERS
 from sampan.server.request import RequestInfo, UserInfo
 
 Check = Callable[[UserInfo, RequestInfo], Awaitable[None]]
-"""Raises 403 unless the user may do this."""
+"""Raises 403 unless the user may send the request."""
 
 _ANONYMOUS: Final = "system:anonymous"
 _AUTHENTICATED, _UNAUTHENTICATED = "system:authenticated", "system:unauthenticated"
@@ -29,11 +28,11 @@ _NODES_GROUP: Final = "system:nodes"
 _AUTHENTICATION: Final = "authentication.k8s.io"
 _NODE_KEYS: Final = "authentication.kubernetes.io/associated-node-keys"
 _MANY: Final = 4
-"""From so many groups or extra values on it is asked first whether all may be taken."""
+"""Number of groups or extra values from which a right to all of them is checked first."""
 
 
 class Impersonated(NamedTuple):
-    """As whom the request goes on, and the verb that has allowed it: "" in the old mode."""
+    """User of the impersonated request, and the verb that allowed it ("" in the legacy mode)."""
 
     user: UserInfo
     constraint: str
@@ -41,17 +40,17 @@ class Impersonated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A limited mode. `suits` says whether it is meant for this wanted user and this requester."""
+    """Constrained mode. `suits` returns True if the mode applies to this wanted user and this requester."""
 
     name: str
     suits: Callable[[UserInfo, UserInfo], bool]
     any_node: bool = False
-    """Whether the right must be one to all nodes, as the node is not chosen by the requester."""
+    """Require the right to all nodes, because the requester does not choose the node."""
 
     async def impersonate(
         self, check: Check, requester: UserInfo, wanted: UserInfo, info: RequestInfo
     ) -> Impersonated | None:
-        """None: the mode is not meant for them. Raises 403."""
+        """Return the impersonated user, or None if the mode does not apply. Raises 403."""
         if not self.suits(wanted, requester):
             return None
         if self.any_node:
@@ -59,7 +58,7 @@ class Mode:
         await check(requester, replace(info, verb=f"impersonate-on:{self.name}:{info.verb}"))
         verb = f"impersonate:{self.name}"
         for part in self._parts(wanted):
-            await check(requester, _asked(verb, part))
+            await check(requester, _request_for(verb, part))
         await self._check_groups(check, requester, verb, wanted.groups)
         await self._check_extra(check, requester, verb, wanted.extra)
         return Impersonated(_completed(wanted, node=True), verb)
@@ -76,10 +75,10 @@ class Mode:
     async def _check_groups(self, check: Check, requester: UserInfo, verb: str, groups: tuple[str, ...]) -> None:
         if "" in groups:
             text = "impersonating the empty string group is not allowed"
-            raise forbidden_error(requester, _asked(verb, _Part("groups")), text)
+            raise forbidden_error(requester, _request_for(verb, _Part("groups")), text)
         if MASTERS in groups:
             text = f"impersonating the {MASTERS} group is not allowed"
-            raise forbidden_error(requester, _asked(verb, _Part("groups", MASTERS)), text)
+            raise forbidden_error(requester, _request_for(verb, _Part("groups", MASTERS)), text)
         await _check_all(check, requester, verb, _Part("groups", "*"), [_Part("groups", group) for group in groups])
 
     async def _check_extra(
@@ -87,12 +86,12 @@ class Mode:
     ) -> None:
         fault = _extra_fault(extra)
         if fault:
-            raise forbidden_error(requester, _asked(verb, _Part("userextras")), fault)
+            raise forbidden_error(requester, _request_for(verb, _Part("userextras")), fault)
         await _check_all(check, requester, verb, _Part("userextras", "*", "*"), _extra_parts(extra))
 
 
 class _Part(NamedTuple):
-    """A part of a user as a thing that there are rights to."""
+    """Part of a user, as a resource of authorization."""
 
     resource: str
     name: str = ""
@@ -101,19 +100,19 @@ class _Part(NamedTuple):
     group: str = _AUTHENTICATION
 
 
-async def impersonate_unlimited(check: Check, requester: UserInfo, wanted: UserInfo) -> Impersonated:
-    """The old mode: whoever may act as somebody may do all that they may. Raises 403."""
+async def impersonate_legacy(check: Check, requester: UserInfo, wanted: UserInfo) -> Impersonated:
+    """Impersonate in the legacy mode, which permits all rights of the impersonated user. Raises 403."""
     parts = [_name_part(wanted.name, "")]
     if wanted.uid:
         parts.append(_Part("uids", wanted.uid))
     parts += [_Part("groups", group, group="") for group in wanted.groups]
     for part in (*parts, *_extra_parts(wanted.extra)):
-        await check(requester, _asked("impersonate", part))
+        await check(requester, _request_for("impersonate", part))
     return Impersonated(_completed(wanted, node=False), "")
 
 
 def node_name(username: str) -> str:
-    """The node of a kubelet's user name; "" when it is none."""
+    """Return the node of a kubelet's user name, or ""."""
     name = username.removeprefix(_NODE_PREFIX)
     return "" if not username.startswith(_NODE_PREFIX) or dns1123_subdomain_errors(name) else name
 
@@ -129,7 +128,7 @@ def _extra_parts(extra: dict[str, tuple[str, ...]]) -> list[_Part]:
     return [_Part("userextras", value, key) for key, values in extra.items() for value in values]
 
 
-def _asked(verb: str, part: _Part) -> RequestInfo:
+def _request_for(verb: str, part: _Part) -> RequestInfo:
     return RequestInfo(
         "",
         verb,
@@ -144,16 +143,16 @@ def _asked(verb: str, part: _Part) -> RequestInfo:
 
 
 async def _check_all(check: Check, requester: UserInfo, verb: str, every: _Part, parts: list[_Part]) -> None:
-    """Of many parts the right to every one is asked for first."""
+    """Check the right to each part. If there are many parts, check the right to all of them first."""
     if len(parts) >= _MANY:
         try:
-            await check(requester, _asked(verb, every))
+            await check(requester, _request_for(verb, every))
         except StatusError:
             pass
         else:
             return
     for part in parts:
-        await check(requester, _asked(verb, part))
+        await check(requester, _request_for(verb, part))
 
 
 def _extra_fault(extra: dict[str, tuple[str, ...]]) -> str:
@@ -171,7 +170,7 @@ def _extra_fault(extra: dict[str, tuple[str, ...]]) -> str:
 
 
 def _completed(wanted: UserInfo, *, node: bool) -> UserInfo:
-    """The wanted user with the groups that follow from who it is. `node`: nodes have theirs too."""
+    """Add the groups that follow from the user's name. `node`: also add the group of nodes."""
     groups = wanted.groups
     if not groups:
         account = split_username(wanted.name)
@@ -220,4 +219,4 @@ MODES: Final = (
     Mode("serviceaccount", _is_service_account),
     Mode("user-info", _is_other),
 )
-"""The limited modes, in the order in which they are tried."""
+"""Constrained modes in the order in which they are tried."""

@@ -1,1 +1,1 @@
-"""Keys, certificates and kubeconfigs of a server that makes its own."""
+"""Keys, certificates and kubeconfigs of a server that creates its own."""

@@ -1,4 +1,4 @@
-"""`ClientCertificateVerifier`: does a client's certificate come from one of our client CAs?
+"""`ClientCertificateVerifier`: verifies that a client CA issued a client's certificate.
 
 Source: apiserver pkg/authentication/request/x509/x509.go, Go crypto/x509 Verify with ExtKeyUsageClientAuth (1.36).
 """
@@ -21,27 +21,27 @@ _CLIENT_USAGES = frozenset({ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID
 
 
 class ClientCertificateVerifier:
-    """Verifies chains up to a set of CAs, which may be replaced while the server runs."""
+    """Verifies certificate chains with a set of CAs, which may be replaced while the server runs."""
 
     def __init__(self, authorities: Iterable[x509.Certificate]) -> None:
         self.generation = 0
-        """Grows whenever the CAs are replaced: what was verified before must be verified again."""
+        """Incremented when the CAs are replaced. Results of an older generation must be verified again."""
         self._store: Store | None = None
         self.replace(authorities)
 
     def replace(self, authorities: Iterable[x509.Certificate]) -> None:
-        """Trust these CAs from now on, and no others."""
+        """Replace the trusted CAs."""
         trusted = list(authorities)
         self._store = Store(trusted) if trusted else None
         self.generation += 1
 
     def verify(self, certificate: x509.Certificate, intermediates: Sequence[bytes], now: datetime.datetime) -> None:
-        """Raises `ValueError` with the reason when `certificate` is not to be trusted at the time `now` (UTC).
+        """Verify a certificate at the time `now` (UTC). Raises `ValueError` with the reason.
 
-        `intermediates`: DER of the further certificates that the client sent.
+        `intermediates` are the other certificates of the client, in DER.
         """
         if self._store is None:
-            raise ValueError("there is no client CA")
+            raise ValueError("no client CA is configured")
         builder = PolicyBuilder().store(self._store).time(now.replace(tzinfo=None))
         verifier = builder.extension_policies(ca_policy=_CA_POLICY, ee_policy=_LEAF_POLICY).build_client_verifier()
         try:
@@ -51,7 +51,7 @@ class ClientCertificateVerifier:
 
 
 def read_authorities(pem: bytes) -> list[x509.Certificate]:
-    """The certificates of a bundle. Raises `ValueError` when there are none, or one cannot be read."""
+    """Return the certificates of a PEM bundle. Raises `ValueError` if there are none, or if one is invalid."""
     return x509.load_pem_x509_certificates(pem)
 
 
@@ -62,7 +62,7 @@ def _check_usage(policy: Policy, certificate: x509.Certificate, usage: x509.Exte
 
 def _check_signs(policy: Policy, certificate: x509.Certificate, usage: x509.KeyUsage | None) -> None:
     if usage is not None and not usage.key_cert_sign:
-        raise ValueError("issuer must not sign certificates")
+        raise ValueError("the issuer's key usage does not permit certificate signing")
 
 
 _LEAF_POLICY = ExtensionPolicy.permit_all().may_be_present(x509.ExtendedKeyUsage, Criticality.AGNOSTIC, _check_usage)

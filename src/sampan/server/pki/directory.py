@@ -1,12 +1,14 @@
-"""`Credentials`: what a server keeps in its data directory, made on the first start and renewed when near its end.
+"""`Credentials`: the keys and certificates of a server.
 
-pki/ca.crt pki/ca.key              the cluster's certificate authority
-pki/apiserver.crt pki/apiserver.key  the serving certificate
-pki/admin.crt pki/admin.key        the administrator's client certificate
-pki/apiserver-kubelet-client.crt   what the server shows kubelets, with its key beside it
-pki/front-proxy-ca.crt pki/front-proxy-ca.key          who may speak for others, in headers
-pki/front-proxy-client.crt pki/front-proxy-client.key  as whom this server does, at extension API servers
-admin.token                        the administrator's bearer token
+They are created on the first start and renewed before they expire. Files in the data directory:
+
+    pki/ca.crt pki/ca.key                the cluster's certificate authority
+    pki/apiserver.crt pki/apiserver.key  the serving certificate
+    pki/admin.crt pki/admin.key          the administrator's client certificate
+    pki/apiserver-kubelet-client.crt     the server's client certificate for kubelets (the key is next to it)
+    pki/front-proxy-ca.crt pki/front-proxy-ca.key          the CA of front proxies, which name users in headers
+    pki/front-proxy-client.crt pki/front-proxy-client.key  the server's client certificate for extension API servers
+    admin.token                          the administrator's bearer token
 """
 
 import datetime
@@ -34,12 +36,12 @@ ADMIN_USER = "admin"
 ADMIN_GROUPS = ("system:masters",)
 FRONT_PROXY_USER = "front-proxy-client"
 KUBELET_CLIENT = "kube-apiserver-kubelet-client"
-"""As whom the server asks kubelets, in the same groups."""
+"""User name of the server as a client of kubelets. Its groups are those of the administrator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Where the files are, and what the kubeconfig is made of."""
+    """Paths of the credentials, and the content of the kubeconfig."""
 
     ca_file: Path
     serving_certificate_file: Path
@@ -58,10 +60,12 @@ class Credentials:
 def prepare_credentials(
     directory: Path, hosts: Sequence[str], now: datetime.datetime, *, likely: Sequence[str] = ()
 ) -> Credentials:
-    """Read or make the credentials under `directory` (files are 0600). `hosts`: what the serving certificate names;
-    a new one names those that are `likely` to be asked for besides.
+    """Read or create the credentials in `directory`. Files have mode 0600.
 
-    Raises `OSError`, and `ValueError` when the CA's files are damaged.
+    The serving certificate must be valid for `hosts`. A new one is also valid for the `likely` hosts, so that it need
+    not be replaced soon.
+
+    Raises `OSError`, and `ValueError` if the CA's files are damaged.
     """
     pki = directory / "pki"
     pki.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -100,7 +104,7 @@ def prepare_credentials(
 
 
 def prepare_serving(directory: Path, hosts: Sequence[str], now: datetime.datetime) -> None:
-    """Have the serving certificate name all these, where `prepare_credentials` has been before.
+    """Renew the serving certificate if it is not valid for all `hosts`. `prepare_credentials` must have run before.
 
     Raises `OSError`, `ValueError`.
     """
@@ -109,10 +113,10 @@ def prepare_serving(directory: Path, hosts: Sequence[str], now: datetime.datetim
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Replace a file as a whole; only its owner may read it.
+    """Replace a file atomically. Only its owner may read it.
 
-    A full disk does not prevent a start: a file that has the content already is left alone, and any other one is
-    overwritten in place if there is no space for a second one next to it.
+    A full disk does not prevent a start. A file with the same content is not written. If there is no space for a second
+    file, the present one is overwritten in place.
     """
     if _is_private(path) and path.read_bytes() == content:
         return
@@ -144,9 +148,10 @@ def _is_private(path: Path) -> bool:
 
 
 def _ca(pki: Path, now: datetime.datetime, stem: str, next_stem: str) -> KeyPair:
-    """A CA; damaged files are an error, as a new CA would lock every client out. `next_stem`: what is made after it.
+    """Read or create a CA. Damaged files are an error, because a new CA would lock out all clients.
 
-    Its key is written first, so a key with nothing after it is what a first start left behind that was cut short.
+    The first start writes the CA's key first, and then the key with the stem `next_stem`. If only the CA's key exists,
+    that start was interrupted, and the CA can be created again.
     """
     certificate, key = pki / f"{stem}.crt", pki / f"{stem}.key"
     if certificate.exists() or (key.exists() and (pki / f"{next_stem}.key").exists()):

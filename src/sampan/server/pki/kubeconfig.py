@@ -1,4 +1,4 @@
-"""Write a kubeconfig for one cluster and one user."""
+"""Kubeconfig for one cluster and one user."""
 
 import base64
 
@@ -8,9 +8,9 @@ from sampan.server.pki.certificates import KeyPair
 def kubeconfig(
     server: str, ca_pem: bytes, client: KeyPair, *, tls_server_name: str = "", name: str = "sampan", user: str = "admin"
 ) -> bytes:
-    """The content of the file. `name` (of cluster and context) and `user` are plain YAML words.
+    """Return the content of a kubeconfig. `name` (of cluster and context) and `user` must be plain YAML scalars.
 
-    `tls_server_name`: whom the server's certificate names, if not the host in `server`.
+    `tls_server_name` is the name in the server's certificate, if it differs from the host in `server`.
     """
     named = f'\n    tls-server-name: "{tls_server_name}"' if tls_server_name else ""
     return f"""\

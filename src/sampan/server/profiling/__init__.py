@@ -1,1 +1,1 @@
-"""/debug/pprof: where the server's time and memory go, in the forms that `go tool pprof` reads."""
+"""/debug/pprof: CPU and memory profiles of the server in the formats of `go tool pprof`."""

@@ -1,8 +1,8 @@
-"""`sample_cpu`: which lines the threads of this process spend their time in.
+"""`sample_cpu`: samples the stacks of the threads of this process.
 
-A thread of its own looks at all stacks a hundred times a second, and at how long the system has let each thread run
-since the last time: what waits costs nothing, what works outside of Python's lock counts too. Where the system does not
-say (/proc is Linux'), every stack counts for the whole interval.
+A separate thread reads all stacks a hundred times a second, and the CPU time of each thread since the last sample.
+Threads that wait count for nothing. Threads that compute outside of Python's lock count too. CPU times come from /proc
+on Linux. Without them every stack counts for the whole interval.
 """
 
 import sys
@@ -17,7 +17,7 @@ _NS = 1_000_000_000
 
 
 def sample_cpu(seconds: float, stop: threading.Event) -> Profile:
-    """Sample for so long, or until `stop` is set. Blocks: to be run in a thread."""
+    """Sample for `seconds`, or until `stop` is set. Blocks, so run it in a thread."""
     period_ns = int(INTERVAL_S * _NS)
     profile = Profile((("samples", "count"), ("cpu", "nanoseconds")), period_ns, time_ns=time.time_ns())
     began = time.monotonic_ns()
@@ -35,7 +35,7 @@ def sample_cpu(seconds: float, stop: threading.Event) -> Profile:
 
 
 def _run_times() -> dict[int, int]:
-    """How long each thread has run, in ns, by its identifier; empty where the system does not say."""
+    """Return the CPU time of each thread in ns by its identifier. Return nothing if the system does not provide it."""
     times = {}
     for thread in threading.enumerate():
         if thread.ident is None:

@@ -1,7 +1,7 @@
-"""`Profiling`: the paths below /debug/pprof.
+"""`Profiling`: handlers of the paths below /debug/pprof.
 
-Who may do everything may look; it costs nothing while nobody does. A CPU profile is taken by one thread for a bounded
-time, one at a time, and ends when its client goes.
+Only users with all rights may use them. Nothing is measured before a request. A thread records one CPU profile at a
+time, for a bounded duration, and stops when its client disconnects.
 Source: apiserver pkg/server/routes/profiling.go, net/http/pprof (1.36).
 """
 
@@ -21,24 +21,24 @@ from sampan.server.status import text_response
 PREFIX = "/debug/pprof/"
 SECONDS_DEFAULT = 30.0
 SECONDS_MAX = 55.0
-"""A request has a minute for all it does."""
+"""Maximum duration of a CPU profile. It is below the timeout of a request, which is a minute."""
 _ABOUT = {
     "cmdline": "The command line of the process",
     "goroutine": "Stacks of all asyncio tasks and threads; debug=2 lists each of them",
     "heap": "Live objects: by their stacks where tracemalloc runs, else by their types",
-    "profile": "CPU profile; seconds= says for how long",
-    "symbol": "Nothing is to be looked up: profiles hold their symbols",
+    "profile": "CPU profile; seconds= sets the duration",
+    "symbol": "No lookup is needed: profiles contain their symbols",
 }
 
 
 class Profiling:
-    """Handlers; `install` puts them where they belong."""
+    """Handlers of profiles. `install` adds them to the routes."""
 
     def __init__(self) -> None:
         self._busy = False
 
     def install(self, routes: Routes) -> None:
-        """Answer below `PREFIX`. The index of the server does not name it."""
+        """Add the paths below `PREFIX`. The server's index does not list them."""
         for path in (PREFIX.rstrip("/"), PREFIX):
             routes.add(path, self._root, listed=False)
         routes.add_prefix(PREFIX, self._handle)
@@ -80,7 +80,7 @@ class Profiling:
 
 
 def _seconds(request: Request) -> float:
-    """As in Go: what is no number, or none above nothing, means the default."""
+    """Return the duration of a profile. As in Go, the default applies unless it is a positive number."""
     try:
         seconds = float(request.param("seconds"))
     except ValueError:

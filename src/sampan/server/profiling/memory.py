@@ -1,8 +1,8 @@
-"""`memory_profile`: what takes memory.
+"""`memory_profile`: objects and bytes in use.
 
-Where `tracemalloc` runs (`PYTHONTRACEMALLOC=25 sampan up`) each allocation has its stack. Else there is what the
-garbage collector knows: how many objects there are of each type. What the process had made when it began to serve is
-out of the collector's sight, and is not counted then.
+With `tracemalloc` (`PYTHONTRACEMALLOC=25 sampan up`), the profile contains the stack of each allocation. Without it,
+the profile contains the number of objects of each type. Objects from before the start of serving are frozen, so the
+garbage collector does not list them and they are not counted.
 """
 
 import gc
@@ -16,7 +16,7 @@ _TYPES = (("inuse_objects", "count"), ("inuse_space", "bytes"))
 
 
 def memory_profile() -> Profile:
-    """Objects and bytes. Takes some tens of milliseconds, during which nothing else runs."""
+    """Return objects and bytes. Blocks all other work for some tens of milliseconds."""
     return _traced() if tracemalloc.is_tracing() else _counted()
 
 

@@ -1,4 +1,4 @@
-"""`Profile`: samples of stacks, as pprof's protobuf format.
+"""`Profile`: samples of stacks in pprof's protobuf format.
 
 Source: google/pprof proto/profile.proto.
 """
@@ -14,16 +14,16 @@ from sampan.wire.protobuf.encode_values import delimited
 from sampan.wire.protobuf.varint import length_prefixes, tag_of, write_varint
 
 FRAMES_MAX = 128
-"""Of one stack; the outermost beyond that are left out."""
+"""Maximum number of frames of a stack. The outermost frames beyond it are left out."""
 STACKS_MAX = 20_000
-"""Different ones in a profile; the samples of others are counted as one."""
+"""Maximum number of different stacks in a profile. Samples of further stacks are combined."""
 _INT = 0
 _PREFIXES = {number: length_prefixes(number) for number in range(1, 15)}
 _TAGS = {number: write_varint(tag_of(number, _INT)) for number in range(1, 15)}
 
 
 class Frame(NamedTuple):
-    """A line of a function."""
+    """Line of a function."""
 
     function: str
     file: str = ""
@@ -32,24 +32,24 @@ class Frame(NamedTuple):
 
 
 Stack = tuple[Frame, ...]
-"""The innermost frame first."""
+"""Stack of frames, the innermost first."""
 _OTHER: Stack = (Frame("(other)"),)
 
 
 @dataclass(slots=True)
 class Profile:
-    """What was measured, for each stack."""
+    """Measured values of each stack."""
 
     value_types: Sequence[tuple[str, str]]
     """Name and unit of each value: `("cpu", "nanoseconds")`."""
     period_ns: int = 0
     duration_ns: int = 0
     time_ns: int = 0
-    """Wall clock time at which it began."""
+    """Wall clock time of the start."""
     samples: dict[Stack, list[int]] = field(default_factory=dict)
 
     def add(self, stack: Stack, *values: int) -> None:
-        """Add to what was measured for a stack; as many values as there are types."""
+        """Add values to those of a stack, one for each type."""
         known = self.samples.get(stack)
         if known is None:
             if len(self.samples) >= STACKS_MAX:
@@ -59,12 +59,12 @@ class Profile:
             known[index] += value
 
     def encode(self) -> bytes:
-        """The profile in pprof's form, gzipped."""
+        """Return the profile in pprof's format, compressed with gzip."""
         packed: bytes = igzip.compress(_Encoder().profile(self), 1, mtime=0)
         return packed
 
     def text(self, title: str) -> str:
-        """The same for people: stacks by their first value, the largest first."""
+        """Return the profile as text, sorted by the first value in descending order."""
         lines = [f"{title}: {', '.join(f'{name}/{unit}' for name, unit in self.value_types)}"]
         for stack, values in sorted(self.samples.items(), key=lambda item: -item[1][0]):
             lines.append(f"\n{' '.join(map(str, values))} @")
@@ -73,7 +73,7 @@ class Profile:
 
 
 def stack_of(frame: FrameType | None) -> Stack:
-    """A running frame and those that have called it."""
+    """Return the stack of a running frame."""
     frames: list[Frame] = []
     while frame is not None and len(frames) < FRAMES_MAX:
         frames.append(code_frame(frame.f_code, frame.f_lineno))
@@ -82,12 +82,12 @@ def stack_of(frame: FrameType | None) -> Stack:
 
 
 def code_frame(code: CodeType, line: int) -> Frame:
-    """A line of some code."""
+    """Return the frame of a line of code."""
     return Frame(code.co_qualname, code.co_filename, code.co_firstlineno, line)
 
 
 class _Encoder:
-    """Numbers strings, functions and locations as they come up."""
+    """Assigns numbers to strings, functions and locations on first use."""
 
     def __init__(self) -> None:
         self._strings: dict[str, int] = {"": 0}

@@ -1,4 +1,4 @@
-"""What is being done at this moment: asyncio's tasks are our goroutines, and there are a few threads."""
+"""Current stacks of all tasks and threads. A task of asyncio corresponds to a goroutine of Go."""
 
 import asyncio
 import sys
@@ -9,7 +9,7 @@ from sampan.server.profiling.profile import Frame, Profile, Stack, code_frame, s
 
 
 def stacks_profile() -> Profile:
-    """How many tasks and threads are at the same place."""
+    """Return the number of tasks and threads with the same stack."""
     profile = Profile((("goroutine", "count"),))
     for _, stack in _all_stacks():
         profile.add(stack, 1)
@@ -17,7 +17,7 @@ def stacks_profile() -> Profile:
 
 
 def stacks_text() -> str:
-    """Each task and each thread with its stack, the innermost frame first."""
+    """Return the stack of each task and each thread, the innermost frame first."""
     return "\n".join(f"{title}:\n{_lines(stack)}" for title, stack in _all_stacks())
 
 
@@ -32,7 +32,7 @@ def _all_stacks() -> list[tuple[str, Stack]]:
 
 
 def _task_stack(task: "asyncio.Task[object]") -> Stack:
-    """Where a task waits: through what it awaits, down to what is no coroutine."""
+    """Return the stack of a waiting task: the chain of awaited coroutines."""
     frames: list[Frame] = []
     waiting: object = task.get_coro()
     while waiting is not None:

@@ -1,1 +1,1 @@
-"""Spans of requests for OpenTelemetry."""
+"""OpenTelemetry spans of requests."""

@@ -1,4 +1,4 @@
-"""TracingConfiguration: where spans go, and of how many requests.
+"""TracingConfiguration: the collector of spans, and the sampling rate.
 
 Source: apiserver pkg/server/options/tracing.go, component-base tracing/api/v1 (1.36).
 """
@@ -19,18 +19,18 @@ _MILLION: Final = 1_000_000
 
 
 class TracingConfiguration(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """The file."""
+    """Content of the file."""
 
     api_version: str
     kind: str
     endpoint: str = "localhost:4317"
-    """Of the collector, which speaks OTLP over gRPC without TLS."""
+    """Address of a collector that accepts OTLP over gRPC without TLS."""
     sampling_rate_per_million: int = 0
-    """Of requests that are not part of a trace already; those that are follow it."""
+    """Sampling rate of requests without a parent span. Other requests follow their parent."""
 
 
 def parse_tracing_configuration(text: bytes) -> TracingConfiguration:
-    """Read YAML or JSON. Raises `ValueError`."""
+    """Decode YAML or JSON. Raises `ValueError`."""
     try:
         value, faults = yaml.decode_file_strict(text)
     except DecodeError as error:
@@ -38,7 +38,7 @@ def parse_tracing_configuration(text: bytes) -> TracingConfiguration:
     if faults:
         raise ValueError(f"strict decoding error: {', '.join(faults)}")
     if not isinstance(value, dict) or value.get("kind") != _KIND or value.get("apiVersion") not in _VERSIONS:
-        raise ValueError(f"the file holds no {_KIND} of {_VERSIONS[0]}")
+        raise ValueError(f"the file contains no {_KIND} of {_VERSIONS[0]}")
     try:
         configuration = msgspec.convert(
             {name: part for name, part in value.items() if part is not None}, TracingConfiguration

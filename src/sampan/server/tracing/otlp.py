@@ -1,6 +1,6 @@
-"""Spans for a collector that speaks OTLP over gRPC. Needs the extra `tracing`.
+"""Export of spans with OTLP over gRPC. Needs the extra `tracing`.
 
-Concurrency: the SDK sends from a thread of its own; its queue holds 2048 spans, those beyond are dropped.
+Concurrency: the SDK sends in its own thread. Its queue has room for 2048 spans; further spans are dropped.
 Source: apiserver pkg/server/options/tracing.go, component-base tracing/utils.go (1.36).
 """
 
@@ -20,14 +20,14 @@ _TIMEOUT_S = 5
 
 
 class OtlpCollector:
-    """Sends the spans of sampled requests until its end."""
+    """Exports the spans of sampled requests until `end` is called."""
 
     def __init__(self, configuration: TracingConfiguration) -> None:
         self._provider = _provider(configuration)
         self.tracer = RequestTracer(self._provider)
 
     def end(self) -> None:
-        """Send what is left. Waits, some seconds where nobody listens."""
+        """Export the remaining spans. Blocks for some seconds if the collector does not respond."""
         self._provider.shutdown()
 
 

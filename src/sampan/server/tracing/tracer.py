@@ -1,4 +1,4 @@
-"""`RequestTracer`: makes OpenTelemetry's spans of requests and of what is done for them. Needs the extra `tracing`.
+"""`RequestTracer`: creates OpenTelemetry spans of requests and their parts. Needs the extra `tracing`.
 
 Source: apiserver pkg/endpoints/filters/traces.go (1.36).
 """
@@ -30,12 +30,14 @@ _PROPAGATOR = TraceContextTextMapPropagator()
 
 
 def _nanoseconds(at: float) -> int:
-    """A monotonic time as OpenTelemetry counts: from 1970."""
+    """Convert a monotonic time to OpenTelemetry's nanoseconds since 1970."""
     return time.time_ns() - int((time.monotonic() - at) * 1e9)
 
 
 class CollectedSpan:
-    """An `Exported` of OpenTelemetry. One that is not sampled has no parts, but still tells others of its trace."""
+    """`Exported` span of OpenTelemetry. A span that is not sampled has no children, but its context is still
+    propagated.
+    """
 
     __slots__ = ("_span", "_tracer")
 
@@ -44,7 +46,7 @@ class CollectedSpan:
 
     @property
     def sampled(self) -> bool:
-        """Whether anybody gets to see it."""
+        """True if the span is exported."""
         return self._span.is_recording()
 
     def child(self, name: str, attributes: Attributes, began: float) -> "CollectedSpan":
@@ -77,24 +79,24 @@ class CollectedSpan:
 
 
 class RequestTracer:
-    """Begins the spans of requests."""
+    """Creates the spans of requests."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._tracer = provider.get_tracer("sampan.server")
 
     def start(self, request: Request) -> CollectedSpan:
-        """The span of a request whose user is known.
+        """Begin the span of an authenticated request.
 
-        The trace that its headers name goes on for users who may be trusted with that; else a new one begins, which
-        has a link to it.
+        For trusted users it is a child of the span in the headers. For other users it starts a new trace with a link to
+        that span.
         """
-        told = _PROPAGATOR.extract(request.headers, Context())
-        parent = get_current_span(told).get_span_context()
+        remote = _PROPAGATOR.extract(request.headers, Context())
+        parent = get_current_span(remote).get_span_context()
         trusted = request.user is not None and not _TRUSTED.isdisjoint(request.user.groups)
         links = [Link(parent)] if parent.is_valid and not trusted else None
         span = self._tracer.start_span(
             _name(request),
-            Context() if links else told,
+            Context() if links else remote,
             SpanKind.SERVER,
             _attributes(request),
             links,
@@ -104,7 +106,7 @@ class RequestTracer:
 
 
 def _attributes(request: Request) -> dict[str, str | int]:
-    """As OpenTelemetry names them for servers of HTTP, and two of Kubernetes' own."""
+    """Return OpenTelemetry's attributes of an HTTP server span, and those that Kubernetes adds."""
     query, agent = request.query_string, request.headers.get("user-agent", "")
     host, _, port = request.headers.get("host", "").rpartition(":")
     found: dict[str, str | int] = {

@@ -1,1 +1,1 @@
-"""JSON Web Tokens of issuers outside: configuration, keys, claims and what becomes of them."""
+"""JSON Web Tokens of external issuers: configuration, keys, and the mapping of claims to users."""

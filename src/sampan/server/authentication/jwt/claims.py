@@ -1,4 +1,4 @@
-"""From the claims of a token whose signature is good to a user, by an issuer's rules.
+"""Mapping of the verified claims of a token to a user, by the rules of the issuer.
 
 Source: apiserver plugin/pkg/authenticator/token/oidc/oidc.go (1.36).
 """
@@ -19,7 +19,7 @@ Claims = Mapping[str, Any]
 
 
 def user_of(issuer: CompiledIssuer, claims: Claims) -> UserInfo:
-    """The user. Raises `TokenError` where a claim is missing or a rule does not hold."""
+    """Return the user. Raises `TokenError` if a claim is missing or a rule does not hold."""
     user = UserInfo(_username(issuer, claims), _uid(issuer, claims), _groups(issuer, claims), _extra(issuer, claims))
     _check_required(issuer, claims)
     with _evaluating("claim validation expression"):
@@ -122,7 +122,7 @@ def _text(claims: Claims, name: str, what: str) -> str:
 
 
 def _value(found: Any, kind: type[str | bool], what: str) -> str | bool:
-    """A claim that must be a text or a boolean; null counts as an empty one."""
+    """Return a claim that must be a string or a boolean. Null counts as the empty value."""
     if found is None:
         return kind()
     if isinstance(found, kind):

@@ -1,4 +1,4 @@
-"""What a compact JWT claims before anybody has looked at its signature, and how claims are written.
+"""Claims of a compact JWT before its signature is verified, and the formats of claims.
 
 Source: kubernetes pkg/serviceaccount/jwt.go hasCorrectIssuer, apiserver token/oidc untrustedIssuer (1.36).
 """
@@ -12,7 +12,7 @@ import orjson
 
 
 def untrusted_claims(token: str) -> dict[str, Any] | None:
-    """The claims of a token, to find out who should look at it, and for nothing else. None: it is no compact JWT."""
+    """Return the unverified claims of a compact JWT, else None. Use them only to select a verifier."""
     parts = token.split(".")
     if token.lstrip().startswith("{") or len(parts) != 3:
         return None
@@ -25,13 +25,13 @@ def untrusted_claims(token: str) -> dict[str, Any] | None:
 
 
 def issuer_of(claims: Mapping[str, Any]) -> str:
-    """The issuer that a token names; "" where it names none."""
+    """Return the issuer that a token names, or ""."""
     found = claims.get("iss")
     return found if isinstance(found, str) else ""
 
 
 def audiences_of(claims: Mapping[str, Any]) -> tuple[str, ...]:
-    """The audiences that a token names: a text or a list of texts."""
+    """Return the audiences that a token names. The claim is a string or a list of strings."""
     found = claims.get("aud")
     if isinstance(found, str):
         return (found,) if found else ()

@@ -1,4 +1,4 @@
-"""AuthenticationConfiguration: which issuers of JWTs are believed, and what becomes of their claims.
+"""AuthenticationConfiguration: trusted issuers of JWTs, and the mapping of their claims.
 
 Source: apiserver pkg/apis/apiserver/types.go (1.36).
 """
@@ -18,11 +18,11 @@ _UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`(?: - at `\$\.?(.
 
 
 class _Part(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """A part of the file: names as there, nothing else."""
+    """Part of the file. Field names are those of the file; unknown fields are errors."""
 
 
 class Issuer(_Part, frozen=True):
-    """Who signs, and for whom."""
+    """Issuer of tokens, and their audiences."""
 
     url: str = ""
     discovery_url: str = msgspec.field(default="", name="discoveryURL")
@@ -33,7 +33,7 @@ class Issuer(_Part, frozen=True):
 
 
 class ClaimRule(_Part, frozen=True):
-    """A claim that must have a value, or an expression that must hold."""
+    """Claim that must have a value, or expression that must be true."""
 
     claim: str = ""
     required_value: str = ""
@@ -42,7 +42,7 @@ class ClaimRule(_Part, frozen=True):
 
 
 class PrefixedMapping(_Part, frozen=True):
-    """A claim with a prefix, or an expression."""
+    """Claim with a prefix, or expression."""
 
     claim: str = ""
     prefix: str | None = None
@@ -50,21 +50,21 @@ class PrefixedMapping(_Part, frozen=True):
 
 
 class ClaimMapping(_Part, frozen=True):
-    """A claim, or an expression."""
+    """Claim or expression."""
 
     claim: str = ""
     expression: str = ""
 
 
 class ExtraMapping(_Part, frozen=True):
-    """A key of the user's extra, and the expression of its values."""
+    """Key of the user's extra fields, and the expression for its values."""
 
     key: str = ""
     value_expression: str = ""
 
 
 class ClaimMappings(_Part, frozen=True):
-    """How claims become a user."""
+    """Mapping of claims to a user."""
 
     username: PrefixedMapping = PrefixedMapping()
     groups: PrefixedMapping = PrefixedMapping()
@@ -73,14 +73,14 @@ class ClaimMappings(_Part, frozen=True):
 
 
 class UserRule(_Part, frozen=True):
-    """An expression about the user that must hold."""
+    """Expression about the user that must be true."""
 
     expression: str = ""
     message: str = ""
 
 
 class JwtIssuer(_Part, frozen=True):
-    """One issuer with its rules."""
+    """Issuer with its rules."""
 
     issuer: Issuer = Issuer()
     claim_validation_rules: list[ClaimRule] = []
@@ -89,20 +89,20 @@ class JwtIssuer(_Part, frozen=True):
 
 
 class AnonymousCondition(_Part, frozen=True):
-    """A path."""
+    """Path on which anonymous requests are allowed."""
 
     path: str = ""
 
 
 class Anonymous(_Part, frozen=True):
-    """Whether, and on which paths, requests need no credentials."""
+    """Settings of anonymous requests: enabled or not, and on which paths."""
 
     enabled: bool = False
     conditions: list[AnonymousCondition] = []
 
 
 class AuthenticationConfiguration(_Part, frozen=True):
-    """The file."""
+    """Content of the file."""
 
     api_version: str = ""
     kind: str = ""
@@ -111,7 +111,7 @@ class AuthenticationConfiguration(_Part, frozen=True):
 
 
 def parse_configuration(text: bytes) -> AuthenticationConfiguration:
-    """Read YAML or JSON. Raises `ValueError` for what cannot be read, fields that nobody knows, and other kinds."""
+    """Decode YAML or JSON. Raises `ValueError` for unreadable text, unknown fields and other kinds."""
     try:
         value, faults = wire_yaml.decode_file_strict(text)
     except DecodeError as error:
@@ -127,7 +127,7 @@ def parse_configuration(text: bytes) -> AuthenticationConfiguration:
 
 def _check_kind(value: Any) -> None:
     if not isinstance(value, dict):
-        raise ValueError(f"the file holds no {KIND}")
+        raise ValueError(f"the file contains no {KIND}")
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if kind != KIND or api_version not in {f"{GROUP}/{version}" for version in VERSIONS}:
         raise ValueError(f'no kind "{kind}" is registered for version "{api_version}", expected {GROUP}/v1 {KIND}')

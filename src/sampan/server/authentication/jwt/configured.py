@@ -1,8 +1,8 @@
-"""`ConfiguredIssuers`: the issuers of a configuration, and of the next one when its file changes.
+"""`ConfiguredIssuers`: the issuers of an AuthenticationConfiguration, which is reloaded when its file changes.
 
-Concurrency: `run` looks at the file and at issuers that have not answered yet; one task, each look bounded by the
-time that a document may take. A new configuration counts from when all its issuers have answered; until then, and
-when it is wrong, the old one does.
+Concurrency: one task, `run`, polls the file and the issuers whose keys are not available yet. Each poll is bounded by
+the timeout of a document. A new configuration takes effect when the keys of all its issuers are available. Until then,
+and if it is invalid, the old one stays in effect.
 Source: kubernetes pkg/kubeapiserver/authenticator/config.go, pkg/kubeapiserver/options/authentication.go (1.36).
 """
 
@@ -30,7 +30,7 @@ from sampan.server.reload_metrics import ReloadMetrics
 
 _log = logging.getLogger("sampan.authentication")
 
-LOOK_INTERVAL_S = 10.0
+POLL_INTERVAL_S = 10.0
 
 
 def _keys(spec: JwtIssuer) -> IssuerKeys:
@@ -40,17 +40,17 @@ def _keys(spec: JwtIssuer) -> IssuerKeys:
 
 @dataclass(frozen=True, slots=True)
 class IssuerRules:
-    """What holds for the issuers of every configuration."""
+    """Settings for the issuers of every configuration."""
 
     disallowed: tuple[str, ...] = ()
-    """Issuers that are our own."""
+    """Issuers that a configuration must not contain, because they are this server's own."""
     algorithms: Sequence[str] = ALGORITHMS
     keys: Callable[[JwtIssuer], IssuerKeys] = _keys
-    """Gives the keys of an issuer."""
+    """Returns the keys of an issuer."""
     metrics: IssuerMetrics = field(default_factory=IssuerMetrics)
 
-    def made(self, configuration: AuthenticationConfiguration) -> list[JwtTokens]:
-        """The authenticators of a configuration. Raises `ValueError` with all that is wrong."""
+    def build(self, configuration: AuthenticationConfiguration) -> list[JwtTokens]:
+        """Return the authenticators of a configuration. Raises `ValueError` with all faults."""
         validator = ConfigurationValidator(self.disallowed)
         issuers = validator.check(configuration)
         if validator.faults:
@@ -61,7 +61,7 @@ class IssuerRules:
 
 
 class ConfiguredIssuers:
-    """Knows the tokens of the issuers of a configuration. The first that says that a token is wrong has the word."""
+    """Authenticates the tokens of the configured issuers. A `TokenError` of the first matching issuer is final."""
 
     cacheable = True
 
@@ -73,13 +73,13 @@ class ConfiguredIssuers:
         file: Path | None = None,
         reloads: ReloadMetrics | None = None,
     ) -> None:
-        """`file`: where new configurations come from. Raises `ValueError` when the configuration is wrong."""
+        """`file` is polled for new configurations. Raises `ValueError` if the configuration is invalid."""
         self._rules = rules
         self._file = file
         self._text = _text_of(file)
         self._reloads = reloads or ReloadMetrics("authentication", "")
         self._reloads.began(self._text or b"")
-        self._current = rules.made(configuration)
+        self._current = rules.build(configuration)
         self._next: list[JwtTokens] | None = None
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
@@ -91,13 +91,13 @@ class ConfiguredIssuers:
         return None
 
     async def run(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Look again and again; ends by cancellation."""
+        """Poll until cancelled."""
         while True:
-            await self.look()
-            await sleep(LOOK_INTERVAL_S)
+            await self.poll()
+            await sleep(POLL_INTERVAL_S)
 
-    async def look(self) -> None:
-        """Ask issuers that have not answered yet; take a new configuration when it is ready."""
+    async def poll(self) -> None:
+        """Discover the keys of issuers that are not ready. Apply a new configuration when all its issuers are ready."""
         self._read()
         waiting = [*self._current, *(self._next or ())]
         async with asyncio.TaskGroup() as group:
@@ -108,7 +108,7 @@ class ConfiguredIssuers:
             self._current, self._next = self._next, None
             self._rules.metrics.keep(tokens.url for tokens in self._current)
             self._reloads.succeeded(self._text or b"")
-            _log.info("authentication configuration reloaded", extra={"issuers": len(self._current)})
+            _log.info("reloaded the authentication configuration", extra={"issuers": len(self._current)})
 
     def _read(self) -> None:
         text = _text_of(self._file)
@@ -116,19 +116,21 @@ class ConfiguredIssuers:
             return
         self._text = text
         try:
-            self._next = self._rules.made(parse_configuration(text))
+            self._next = self._rules.build(parse_configuration(text))
         except ValueError as error:
             self._reloads.failed()
-            _log.warning("authentication configuration not reloaded", extra={"error": str(error)})
+            _log.warning(
+                "cannot reload the authentication configuration; keeping the old one", extra={"error": str(error)}
+            )
 
 
 def read_configuration(file: Path) -> AuthenticationConfiguration:
-    """Raises `OSError`, `ValueError`."""
+    """Read a configuration from a file. Raises `OSError`, `ValueError`."""
     return parse_configuration(file.read_bytes())
 
 
 def anonymous_paths(anonymous: Anonymous) -> list[str]:
-    """On which paths requests need no credentials; none: on all."""
+    """Return the paths on which anonymous requests are allowed. An empty list means all paths."""
     return [condition.path for condition in anonymous.conditions]
 
 
@@ -136,7 +138,9 @@ async def _discover(tokens: JwtTokens) -> None:
     try:
         await tokens.keys.discover()
     except FetchError as error:
-        _log.warning("issuer not ready", extra={"issuer": tokens.url, "error": str(error)})
+        _log.warning(
+            "cannot discover the keys of a token issuer; retrying", extra={"issuer": tokens.url, "error": str(error)}
+        )
 
 
 def _text_of(file: Path | None) -> bytes | None:

@@ -1,6 +1,6 @@
-"""`DistributedClaim`: a claim that a token leaves to somebody else (OpenID Connect Core 5.6.2), fetched from there.
+"""`DistributedClaim`: a claim that is fetched from an endpoint that the token names (OpenID Connect Core 5.6.2).
 
-Concurrency: an issuer's keys are looked for by the request that needs them first; the others of that moment wait.
+Concurrency: the first request that needs an issuer's keys discovers them; concurrent requests wait for it.
 Source: apiserver plugin/pkg/authenticator/token/oidc/oidc.go claimResolver (1.36).
 """
 
@@ -10,35 +10,35 @@ from typing import Any, Final
 
 from sampan.core.field import quote
 from sampan.server.authentication.authenticator import TokenError
+from sampan.server.authentication.jwt.claim_sources import source_of
 from sampan.server.authentication.jwt.compact import issuer_of, untrusted_claims
 from sampan.server.authentication.jwt.https import FetchError
 from sampan.server.authentication.jwt.keys import IssuerKeys
-from sampan.server.authentication.jwt.places import place_of
 from sampan.server.authentication.jwt.verifier import IdTokenVerifier
 
 RETRY_INTERVAL_S: Final = 10.0
-"""How often at most an issuer is asked where its keys are, while it does not say."""
+"""Minimum interval between two attempts to discover an issuer's keys."""
 _ISSUERS_MAX: Final = 64
 
 
 class DistributedClaim:
-    """Fetches one claim. The token that holds it is signed by whoever issued it, for the same audiences."""
+    """Fetches one claim. The endpoint returns it in a token, which its own issuer signs for the same audiences."""
 
     def __init__(self, name: str, keys: IssuerKeys, verifier: Callable[[IssuerKeys], IdTokenVerifier]) -> None:
-        """`keys` are those of the issuer of the tokens that leave the claim to others."""
+        """`keys` are those of the issuer of the token that refers to the claim."""
         self._name = name
         self._keys = keys
         self._verifier = verifier
         self._issuers: dict[str, _Issuer] = {}
 
     async def expand(self, claims: dict[str, Any]) -> None:
-        """Put the claim beside the others, which were verified, if they say where it is.
+        """Add the claim to the verified claims if they name a source for it.
 
         Raises `TokenError`, `FetchError`.
         """
-        place = place_of(claims, self._name)
-        if place is not None:
-            claims[self._name] = await self._resolve(*place)
+        source = source_of(claims, self._name)
+        if source is not None:
+            claims[self._name] = await self._resolve(*source)
 
     async def _resolve(self, url: str, access_token: str) -> Any:
         try:
@@ -62,24 +62,24 @@ class DistributedClaim:
     def _issuer(self, url: str) -> "_Issuer":
         if url not in self._issuers and len(self._issuers) >= _ISSUERS_MAX:
             self._issuers.clear()
-        return self._issuers.setdefault(url, _Issuer(self._verifier(self._keys.other(url))))
+        return self._issuers.setdefault(url, _Issuer(self._verifier(self._keys.for_issuer(url))))
 
 
 class _Issuer:
-    """Who has issued a claim, once it is known where the keys are."""
+    """Issuer of a distributed claim, whose keys are discovered on first use."""
 
     def __init__(self, verifier: IdTokenVerifier) -> None:
         self._verifier = verifier
-        self._asking = asyncio.Lock()
-        self._asked = float("-inf")
+        self._discovery_lock = asyncio.Lock()
+        self._last_attempt = float("-inf")
 
     async def ready(self) -> IdTokenVerifier:
-        """Who verifies its tokens. Raises `TokenError` while it does not say where its keys are."""
+        """Return the verifier of its tokens. Raises `TokenError` while its keys are not discovered."""
         keys = self._verifier.keys
-        async with self._asking:
+        async with self._discovery_lock:
             now = asyncio.get_running_loop().time()
-            if not keys.ready and now >= self._asked + RETRY_INTERVAL_S:
-                self._asked = now
+            if not keys.ready and now >= self._last_attempt + RETRY_INTERVAL_S:
+                self._last_attempt = now
                 try:
                     await keys.discover()
                 except FetchError as error:

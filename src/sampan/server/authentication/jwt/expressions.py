@@ -1,4 +1,4 @@
-"""Expressions over the claims of a token, and over the user that they make.
+"""CEL expressions over the claims of a token, and over the resulting user.
 
 Source: apiserver pkg/authentication/cel/{compile,mapper}.go (1.36).
 """
@@ -25,7 +25,7 @@ _USER = struct(
 )
 CLAIMS, USER = "claims", "user"
 BOOL, UNBOUND = "bool", ""
-"""What an expression must give."""
+"""Required types of an expression's value."""
 _NOT_TEXTS = "expression must return a string or a list of strings"
 
 
@@ -39,7 +39,7 @@ class Expressions:
         }
 
     def compile(self, text: str, variable: str, result: str, path: Path) -> Program | FieldError:
-        """The program of an expression over `variable`, or what is wrong with it."""
+        """Return the program of an expression over `variable`, or the error in it."""
         try:
             program = self._environments[variable].compile(text)
         except (CelSyntaxError, CelTypeError) as error:
@@ -52,23 +52,24 @@ class Expressions:
 
 
 def evaluate_claims(program: Program, claims: Mapping[str, Any]) -> Any:
-    """The value over claims, of which all numbers are doubles. Raises `TokenError`."""
+    """Evaluate over claims, with all numbers as doubles. Raises `TokenError`."""
     fields = {name: _with_doubles(value) for name, value in claims.items()}
     return _evaluate(program, {CLAIMS: FieldMap(fields, "kubernetes.claims")})
 
 
 def evaluate_user(program: Program, user: UserInfo) -> Any:
-    """The value over a user. Raises `TokenError`."""
+    """Evaluate over a user. Raises `TokenError`."""
     value: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     value["extra"] = {name: list(values) for name, values in user.extra.items()}
     return _evaluate(program, {USER: value})
 
 
 def texts_of(value: Any) -> tuple[str, ...]:
-    """A value as a list of texts: a text, a list of texts, or nothing; empty ones are left out. Raises `TokenError`.
+    """Return a value as strings, without empty ones. It may be a string, a list of strings or null. Raises
+    `TokenError`.
 
-    What `split` and `findAll` give is refused, as kube-apiserver does, for which it is a list of another make; what
-    `map`, `filter` and their like make of it is taken.
+    The lists that `split` and `findAll` return are refused, as in kube-apiserver, where they have another Go type. The
+    results of `map`, `filter` and similar functions on them are accepted.
     """
     if value is None:
         return ()
@@ -80,7 +81,7 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def uses_claim(program: Program, name: str) -> bool:
-    """Whether an expression selects `claims.<name>`."""
+    """Return True if an expression selects `claims.<name>`."""
     return _selects(program.root, name)
 
 

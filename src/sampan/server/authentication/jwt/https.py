@@ -1,6 +1,6 @@
-"""`HttpsGet`: GETs over TLS, for the documents of an issuer and for claims that lie elsewhere.
+"""`HttpsGet`: GET requests over TLS for the documents of an issuer and for distributed claims.
 
-Concurrency: a request runs in its caller's task, on a connection of its own that ends with it.
+Concurrency: a request runs in its caller's task, on a new connection that is closed afterwards.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ _SAFE: Final = "/%:@!$&'()*+,;=~"
 
 
 class FetchError(Exception):
-    """A document could not be had; the text says why."""
+    """A document cannot be fetched. The text is the reason."""
 
 
 class HttpsGet:
-    """Trusts the given CAs, or (with "") those of the system. Redirects are followed, also to plain http."""
+    """Trusts the given CAs, or with "" those of the system. Follows redirects, also to plain http."""
 
     def __init__(self, ca_pem: str = "", timeout_s: float = TIMEOUT_S) -> None:
         self._ca_pem = ca_pem
@@ -39,22 +39,22 @@ class HttpsGet:
         self._client = HttpClient(_SETTINGS)
 
     async def __call__(self, url: str) -> bytes:
-        """The body of a good answer (2xx). Raises `FetchError`."""
-        answer = await self._ask(url, "")
+        """Return the body of a successful (2xx) response. Raises `FetchError`."""
+        answer = await self._get(url, "")
         try:
             return answer.checked()
         except WebhookError as error:
             raise FetchError(f'Get "{url}": {error}') from None
 
     async def claim(self, url: str, access_token: str) -> str:
-        """The token at a place, for who has the access token; "" is for all. Raises `FetchError`."""
-        answer = await self._ask(url, access_token)
+        """Return the token at a URL. `access_token` authenticates the request unless it is "". Raises `FetchError`."""
+        answer = await self._get(url, access_token)
         if answer.status not in _GOOD:
             raise FetchError(f"error while getting distributed claim JWT: {_status_text(answer.status)}")
         return answer.body.decode("utf-8", "replace")
 
-    async def _ask(self, url: str, access_token: str) -> Answer:
-        """What is answered in the end. Raises `FetchError`."""
+    async def _get(self, url: str, access_token: str) -> Answer:
+        """Return the response after all redirects. Raises `FetchError`."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 return await self._follow(url, access_token)
@@ -67,7 +67,7 @@ class HttpsGet:
         raise FetchError(f'Get "{url}": {text}')
 
     async def _follow(self, url: str, access_token: str) -> Answer:
-        """The answer behind all redirects; the access token is for the first host alone."""
+        """Follow redirects. The access token is sent to the first host only."""
         host = urlsplit(url).netloc
         for _ in range(_REDIRECTS_MAX):
             answer = await self._exchange(url, access_token)
@@ -103,7 +103,7 @@ class HttpsGet:
 
 
 def _check(url: str, access_token: str) -> None:
-    """Nothing of either may end its line. Raises `ValueError`."""
+    """Refuse URLs and tokens that could end a line of the request. Raises `ValueError`."""
     parts = urlsplit(url)
     if parts.scheme not in _PORTS:
         raise ValueError(f'unsupported protocol scheme "{parts.scheme}"')

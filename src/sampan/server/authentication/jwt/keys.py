@@ -1,4 +1,4 @@
-"""`IssuerKeys`: the public keys of an issuer, fetched when they are needed and kept.
+"""`IssuerKeys`: the public keys of an issuer, fetched on demand and cached.
 
 Source: go-oidc oidc/jwks.go, oidc/oidc.go NewProvider, as apiserver's token/oidc uses them (1.36).
 """
@@ -15,12 +15,12 @@ from sampan.core.field import quote
 from sampan.server.authentication.jwt.https import FetchError, HttpsGet
 
 REFETCH_INTERVAL_S = 5.0
-"""Who sends tokens that name unknown keys makes us ask the issuer no more often than this."""
+"""Minimum interval between two fetches. It limits requests to the issuer when clients send tokens with unknown keys."""
 WELL_KNOWN = "/.well-known/openid-configuration"
 
 
 class IssuerKeys:
-    """Where the issuer keeps its keys is found out by `discover`, which must have succeeded once."""
+    """Keys of one issuer. `discover` must succeed once before the keys can be fetched."""
 
     def __init__(
         self, issuer_url: str, get: HttpsGet, *, discovery_url: str = "", now: Callable[[], float] = time.monotonic
@@ -30,24 +30,24 @@ class IssuerKeys:
         self.get = get
         self._now = now
         self._jwks_url = ""
-        self.note: Callable[[bytes | None], None] | None = None
-        """Is told of each document with keys that was fetched; None: it could not be."""
+        self.on_fetch: Callable[[bytes | None], None] | None = None
+        """Called with each fetched document of keys, or with None after a failure."""
         self._keys: list[jwt.PyJWK] = []
         self._fetched = float("-inf")
         self._fetching = asyncio.Lock()
 
-    def other(self, issuer_url: str) -> "IssuerKeys":
-        """Those of another issuer, whom the same CAs vouch for."""
+    def for_issuer(self, issuer_url: str) -> "IssuerKeys":
+        """Return the keys of another issuer, with the same trusted CAs."""
         same = issuer_url.rstrip("/") == self.issuer_url.rstrip("/")
         return IssuerKeys(issuer_url, self.get, discovery_url=self._discovery_url if same else "", now=self._now)
 
     @property
     def ready(self) -> bool:
-        """Whether it is known where the keys are."""
+        """True if the URL of the keys is known."""
         return bool(self._jwks_url)
 
     async def discover(self) -> None:
-        """Ask the issuer where its keys are. Raises `FetchError`."""
+        """Fetch the discovery document, which contains the URL of the keys. Raises `FetchError`."""
         document = _decoded(await self.get(self._discovery_url))
         issuer, jwks_url = document.get("issuer"), document.get("jwks_uri")
         if issuer != self.issuer_url:
@@ -58,15 +58,17 @@ class IssuerKeys:
         self._jwks_url = jwks_url
 
     def known(self, key_id: str) -> list[jwt.PyJWK]:
-        """The keys that may have signed a token that names this key ("": no key)."""
+        """Return the cached keys that may have signed a token with this key id ("" if the token names none)."""
         return [key for key in self._keys if not key_id or key.key_id == key_id]
 
     async def refetch(self) -> bool:
-        """Fetch the keys anew, unless that was done a moment ago. Gives whether they are new. Raises `FetchError`."""
-        asked = self._now()
+        """Fetch the keys again, unless they were fetched recently. Return True if they were fetched. Raises
+        `FetchError`.
+        """
+        started = self._now()
         async with self._fetching:
-            if self._fetched >= asked:
-                return True  # somebody else has fetched them while we waited
+            if self._fetched >= started:
+                return True  # Another task has fetched them while this one waited.
             if self._now() - self._fetched < REFETCH_INTERVAL_S:
                 return False
             self._fetched = self._now()
@@ -82,13 +84,13 @@ class IssuerKeys:
             body = None
             raise
         finally:
-            if self.note is not None:
-                self.note(body)
+            if self.on_fetch is not None:
+                self.on_fetch(body)
         self._keys = [key for entry in (entries if isinstance(entries, list) else ()) for key in _key(entry)]
 
 
 def _key(entry: Any) -> list[jwt.PyJWK]:
-    """The key of an entry; none where it is of a kind that signs no tokens of ours, or not for signatures."""
+    """Return the key of an entry. Return nothing if its type is not supported or it is not for signatures."""
     if not isinstance(entry, dict) or entry.get("kty") not in ("RSA", "EC") or entry.get("use", "sig") != "sig":
         return []
     try:

@@ -20,7 +20,7 @@ from sampan.server.authentication.metrics import IssuerMetrics
 
 
 class JwtTokens:
-    """Knows the tokens of one issuer."""
+    """Authenticates the tokens of one issuer."""
 
     cacheable = True
 
@@ -37,7 +37,7 @@ class JwtTokens:
         self.url = issuer.spec.issuer.url
         self._issuer = issuer
         self._metrics = metrics or IssuerMetrics()
-        keys.note = partial(self._metrics.fetched, self.url)
+        keys.on_fetch = partial(self._metrics.fetched, self.url)
         audiences, groups = issuer.spec.issuer.audiences, issuer.spec.claim_mappings.groups.claim
 
         def verifier(of: IssuerKeys) -> IdTokenVerifier:
@@ -56,7 +56,7 @@ class JwtTokens:
             found = await self._user(token)
             result = "success"
         finally:
-            self._metrics.looked_at(self.url, result, time.monotonic() - began)
+            self._metrics.verified(self.url, result, time.monotonic() - began)
         return found
 
     async def _user(self, token: str) -> TokenUser:

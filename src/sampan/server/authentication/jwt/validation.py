@@ -1,4 +1,4 @@
-"""Is an AuthenticationConfiguration good? And its expressions, made ready.
+"""Validation of an AuthenticationConfiguration, and compilation of its expressions.
 
 Source: apiserver pkg/apis/apiserver/validation/validation.go (1.36).
 """
@@ -35,7 +35,7 @@ _EMAIL = (
 
 @dataclass(slots=True)
 class Rule:
-    """An expression that must hold, and what is said when it does not."""
+    """Expression that must be true, and the error message if it is not."""
 
     program: Program
     message: str
@@ -43,7 +43,7 @@ class Rule:
 
 @dataclass(slots=True)
 class CompiledIssuer:
-    """One issuer's expressions; None where the configuration names a claim, or nothing."""
+    """Compiled expressions of one issuer. None where the configuration has a claim or nothing instead."""
 
     spec: JwtIssuer
     username: Program | None = None
@@ -55,7 +55,7 @@ class CompiledIssuer:
 
 
 class ConfigurationValidator:
-    """Collects faults. `disallowed`: issuers that JWTs may not have, as they are our own."""
+    """Collects faults of a configuration. JWTs must not have the `disallowed` issuers, which are this server's own."""
 
     def __init__(self, disallowed: Iterable[str] = ()) -> None:
         self.faults: list[FieldError] = []
@@ -63,7 +63,7 @@ class ConfigurationValidator:
         self._expressions = Expressions()
 
     def check(self, configuration: AuthenticationConfiguration) -> list[CompiledIssuer]:
-        """The issuers made ready; what is wrong is in `faults`."""
+        """Compile the issuers' expressions. Faults are appended to `faults`."""
         root = Path("jwt")
         if len(configuration.jwt) > ISSUERS_MAX:
             self.faults.append(too_many(root, len(configuration.jwt), ISSUERS_MAX))
@@ -246,7 +246,7 @@ class ConfigurationValidator:
             compiled.extra[key] = program
 
     def _email(self, compiled: CompiledIssuer, mappings: ClaimMappings, path: Path) -> None:
-        """Who takes the address for the name must look whether it is verified."""
+        """Require a check of `email_verified` if the address is used as the user name."""
         username = compiled.username
         if username is None or not uses_claim(username, "email"):
             return

@@ -1,4 +1,4 @@
-"""`IdTokenVerifier`: is a token of this issuer good, and what does it claim?
+"""`IdTokenVerifier`: checks signature, issuer, audience and times of a token.
 
 Source: go-oidc oidc/verify.go, as apiserver's token/oidc uses it (1.36).
 """
@@ -12,9 +12,9 @@ import orjson
 
 from sampan.core.field import quote
 from sampan.server.authentication.authenticator import TokenError
+from sampan.server.authentication.jwt.claim_sources import check_sources
 from sampan.server.authentication.jwt.compact import audiences_of
 from sampan.server.authentication.jwt.keys import IssuerKeys
-from sampan.server.authentication.jwt.places import check_places
 
 ALGORITHMS = ("ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512")
 NOT_BEFORE_LEEWAY_S = 60.0
@@ -22,7 +22,7 @@ _UNVERIFIED = "failed to verify signature: failed to verify id token signature"
 
 
 class IdTokenVerifier:
-    """Tokens must be signed by the issuer's keys, for one of the audiences, and now."""
+    """Accepts tokens that the issuer's keys have signed, for one of the audiences, and that are valid now."""
 
     def __init__(
         self, keys: IssuerKeys, audiences: Sequence[str], algorithms: Sequence[str], now: Callable[[], float]
@@ -35,7 +35,7 @@ class IdTokenVerifier:
         self._signatures = jwt.PyJWS(algorithms=ALGORITHMS)
 
     async def verified(self, token: str) -> dict[str, Any]:
-        """The claims, after times, audience and signature were found good. Raises `TokenError`, `FetchError`."""
+        """Return the claims after all checks. Raises `TokenError`, `FetchError`."""
         try:
             header = jwt.get_unverified_header(token)
         except jwt.InvalidTokenError as error:
@@ -63,7 +63,7 @@ class IdTokenVerifier:
         return None
 
     def _check(self, claims: Mapping[str, Any]) -> None:
-        check_places(claims)
+        check_sources(claims)
         if claims.get("iss") != self._url:
             shown = f"expected {quote(self._url)} got {quote(str(claims.get('iss')))}"
             raise TokenError(f"oidc: id token issued by a different provider, {shown}")
@@ -93,7 +93,7 @@ def _number(claims: Mapping[str, Any], name: str) -> float | None:
 
 
 def _shown_time(seconds: float | None) -> str:
-    """An instant as Go writes it; None: Go's zero."""
+    """Return a time in Go's format. None is Go's zero time."""
     if seconds is None:
         return "0001-01-01 00:00:00 +0000 UTC"
     try:

@@ -1,1 +1,1 @@
-"""Tokens of service accounts: keys, issue, validation, discovery of the issuer."""
+"""Service account tokens: keys, issuing, validation, and discovery of the issuer."""

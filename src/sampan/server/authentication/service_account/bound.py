@@ -1,4 +1,4 @@
-"""Are a bound token's claims still true? Its times, its account, and what it is bound to.
+"""Validation of bound tokens: times, service account, and the objects to which the token is bound.
 
 Source: kubernetes pkg/serviceaccount/claims.go (1.36).
 """
@@ -15,13 +15,15 @@ from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.user import ObjectRef, ServiceAccountInfo, credential_id_of
 
 LEEWAY_S = 60.0
-"""How far clocks may differ; a deleted object still counts for as long."""
+"""Tolerated difference between clocks. A deleted object stays valid for this time too."""
 _STALE_TOKEN = "authentication.k8s.io/stale-token"
 _GONE = "service account token has been invalidated"
 
 
-class Absent(TokenError):
-    """What a token needs is not there, as far as this server has heard. `resource`: of what it is."""
+class NotInCache(TokenError):
+    """An object that the token needs is not in the cache. It may exist in the store. `resource` is the object's
+    resource.
+    """
 
     def __init__(self, text: str, resource: str) -> None:
         super().__init__(text)
@@ -30,19 +32,19 @@ class Absent(TokenError):
 
 @dataclass(frozen=True, slots=True)
 class Valid:
-    """The account of a token, and what there is to say about it."""
+    """Service account of a valid token, and the notes about the token."""
 
     account: ServiceAccountInfo
     annotations: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     secret: Object | None = None
-    """In which the token lies; its use is noted there."""
+    """Secret that contains the token. The use of the token is recorded there."""
     refusal: str = ""
-    """Why the token is good for nothing all the same; its use is noted too."""
+    """Reason to refuse the token after its use is recorded."""
 
 
 def validate_bound(reader: ObjectReader, claims: Mapping[str, Any], now_s: float, counts: TokenCounts) -> Valid:
-    """Raises `TokenError`, `Absent`."""
+    """Check the claims against the cache. Raises `TokenError`, `NotInCache`."""
     _check_times(claims, now_s)
     private = claims.get("kubernetes.io")
     if not isinstance(private, dict):
@@ -78,7 +80,7 @@ def _check_account(reader: ObjectReader, namespace: str, ref: ObjectRef, deadlin
         raise TokenError("resource name may not be empty")
     account = reader.get("", "serviceaccounts", namespace, ref.name) if namespace else None
     if account is None:
-        raise Absent(f'serviceaccounts "{ref.name}" not found', "serviceaccounts")
+        raise NotInCache(f'serviceaccounts "{ref.name}" not found', "serviceaccounts")
     uid = account["metadata"]["uid"]
     if uid != ref.uid:
         raise TokenError(f"service account UID ({uid}) does not match claim ({ref.uid})")
@@ -88,7 +90,7 @@ def _check_account(reader: ObjectReader, namespace: str, ref: ObjectRef, deadlin
 
 def _check_bound(obj: Object | None, ref: ObjectRef, resource: str, deadline_s: float) -> None:
     if obj is None:
-        raise Absent(_GONE, resource)
+        raise NotInCache(_GONE, resource)
     uid, kind = obj["metadata"]["uid"], resource[:-1]
     if uid != ref.uid:
         raise TokenError(f"{kind} UID ({uid}) does not match service account {kind} ref claim ({ref.uid})")
@@ -102,7 +104,7 @@ def _deleted_before(obj: Object, deadline_s: float) -> bool:
 
 
 def _stale(private: Mapping[str, Any], claims: Mapping[str, Any], now_s: float, counts: TokenCounts) -> dict[str, str]:
-    """What the audit says about a token that should have been read anew."""
+    """Return the audit annotation for a token that should have been refreshed."""
     after = _number(private, "warnafter")
     if not after:
         return {}

@@ -1,4 +1,4 @@
-"""`TokenCounts`: which kinds of service account tokens are still in use, as those ask who want to be rid of the old.
+"""`TokenCounts`: counters of service account tokens by kind. They show if old kinds are still in use.
 
 Source: kubernetes pkg/serviceaccount/metrics.go (1.36).
 """
@@ -20,17 +20,17 @@ def _counter(name: str, text: str) -> Counter:
 
 
 class TokenCounts:
-    """A collector for Prometheus. A token that is remembered is not counted again."""
+    """Collector for Prometheus. Cached tokens are not counted again."""
 
     def __init__(self) -> None:
         self.legacy = _counter("legacy_tokens", "Tokens that name no audience.")
-        self.valid = _counter("valid_tokens", "Bound tokens that were read anew in time.")
-        self.stale = _counter("stale_tokens", "Bound tokens that should have been read anew.")
-        self.manual = _counter("legacy_manual_token_uses", "Tokens of Secrets that somebody made.")
+        self.valid = _counter("valid_tokens", "Bound tokens that were refreshed in time.")
+        self.stale = _counter("stale_tokens", "Bound tokens that should have been refreshed.")
+        self.manual = _counter("legacy_manual_token_uses", "Tokens of Secrets that were created manually.")
         self.auto = _counter("legacy_auto_token_uses", "Tokens of Secrets that their account names.")
         self.invalid_auto = _counter("invalid_legacy_auto_token_uses", "Tokens of Secrets that are marked invalid.")
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Yield the metric families for Prometheus."""
         for counter in (self.legacy, self.valid, self.stale, self.manual, self.auto, self.invalid_auto):
             yield from counter.collect()

@@ -1,4 +1,4 @@
-"""OpenID discovery of the service account issuer: who else wants to check our tokens finds the keys here.
+"""OpenID discovery of the service account issuer. Other systems fetch the keys here to verify tokens.
 
 Source: kubernetes pkg/serviceaccount/openidmetadata.go, pkg/routes/openidmetadata.go (1.36).
 """
@@ -22,19 +22,21 @@ _CACHE = (b"Cache-Control", f"public, max-age={_MAX_AGE_S}".encode())
 
 
 class IssuerDiscovery:
-    """Two documents. Issuers that are no https URL have none, as OpenID asks for one."""
+    """Serves the discovery document and the keys. Without an https issuer it serves nothing, because OpenID requires
+    https.
+    """
 
     def __init__(
         self, issuer: str, keys: Sequence[VerifyingKey], address: Callable[[], str], *, jwks_uri: str = ""
     ) -> None:
-        """`address`: host and port of this server, for the keys' URL where `jwks_uri` does not give it."""
+        """`address` returns host and port of this server, for the URL of the keys if `jwks_uri` is empty."""
         self._issuer = issuer
         self.keys = tuple(keys)
         self._address = address
         self._jwks_uri = jwks_uri
 
     def install(self, routes: Routes) -> None:
-        """Answer both paths."""
+        """Add both paths to the routes."""
         url = urlsplit(self._issuer)
         if url.scheme == "https" and not url.query and not url.fragment:
             routes.add_service(CONFIGURATION_PATH, self._configuration)

@@ -1,4 +1,4 @@
-"""`TokenIssuer`: makes the tokens of service accounts.
+"""`TokenIssuer`: issues the tokens of service accounts.
 
 Source: kubernetes pkg/serviceaccount/{claims,jwt,legacy}.go (1.36).
 """
@@ -14,13 +14,15 @@ from sampan.core.token_keys import SigningKey
 from sampan.server.authentication.service_account.user import make_username
 
 WARN_ONLY_EXPIRATION_S = 60 * 60 + 7
-"""What the token volume of a Pod asks for by default: a program that never reads it anew is to be found, not broken."""
+"""Lifetime that the token volume of a Pod requests by default. Such tokens are extended, so that programs which never
+reload their token are reported and do not fail.
+"""
 EXTENDED_EXPIRATION_S = 365 * 24 * 60 * 60
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a token dies with: a Pod (with the Node that it runs on), a Secret or a Node."""
+    """Object to which a token is bound: a Pod (with its Node), a Secret or a Node."""
 
     pod: Object | None = None
     secret: Object | None = None
@@ -32,7 +34,7 @@ UNBOUND = Bound()
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a token is to say. Times in seconds from now; `warn_after_s` 0: never."""
+    """Content of a token. Times are seconds from now. `warn_after_s` 0 means never."""
 
     audiences: Sequence[str]
     expiration_s: int
@@ -42,20 +44,22 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class IssuePolicy:
-    """How long tokens may last."""
+    """Lifetimes of tokens."""
 
     expiration_max_s: int = 0
-    """0: as long as is asked for."""
+    """Maximum lifetime; 0 for no maximum."""
     extend: bool = True
-    """Whether tokens of Pods that ask for 3607 seconds live a year, and are noted as stale after their time."""
+    """Extend the tokens of Pods that request 3607 seconds to one year, and report their use after 3607 seconds as
+    stale.
+    """
 
     def extended_s(self) -> int:
-        """How long an extended token lives."""
+        """Return the lifetime of an extended token."""
         return min(EXTENDED_EXPIRATION_S, self.expiration_max_s or EXTENDED_EXPIRATION_S)
 
 
 class TokenIssuer:
-    """Signs with one key, in the name of one issuer."""
+    """Signs tokens with one key for one issuer."""
 
     def __init__(self, issuer: str, key: SigningKey, policy: IssuePolicy | None = None) -> None:
         self.issuer = issuer
@@ -63,7 +67,7 @@ class TokenIssuer:
         self._key = key
 
     def issue(self, account: Object, grant: Grant, now_s: int) -> tuple[str, str]:
-        """A token for a ServiceAccount, and its id. `now_s`: seconds since 1970."""
+        """Return a new token for a ServiceAccount, and the token's id. `now_s` is seconds since 1970."""
         identifier = str(uuid.uuid4())
         claims = {
             "aud": list(grant.audiences),
@@ -78,7 +82,7 @@ class TokenIssuer:
         return signed(self._key, claims), identifier
 
     def legacy(self, account: Object, secret_name: str) -> str:
-        """The token of a Secret: it lasts as long as the Secret."""
+        """Return the token of a Secret, which is valid as long as the Secret exists."""
         return legacy_token(self._key, account["metadata"], secret_name)
 
 

@@ -1,4 +1,4 @@
-"""Tokens that lie in Secrets of type kubernetes.io/service-account-token: valid as long as the Secret holds them.
+"""Tokens in Secrets of type kubernetes.io/service-account-token: valid as long as the Secret contains them.
 
 Source: kubernetes pkg/serviceaccount/legacy.go (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.core.legacy_token import CLAIM_PREFIX, INVALID_SINCE_LABEL
 from sampan.core.object import Object
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError
-from sampan.server.authentication.service_account.bound import Absent, Valid
+from sampan.server.authentication.service_account.bound import NotInCache, Valid
 from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.user import ServiceAccountInfo, split_username
 
@@ -29,11 +29,11 @@ _CLAIMS = {
     "service-account.name": "serviceAccountName",
     "service-account.uid": "serviceAccountUID",
 }
-"""The claims, and how errors call them."""
+"""Claims, and their names in errors."""
 
 
 def validate_legacy(reader: ObjectReader, token: str, claims: Mapping[str, Any], counts: TokenCounts) -> Valid:
-    """Raises `TokenError`, `Absent`."""
+    """Check the claims against the cache. Raises `TokenError`, `NotInCache`."""
     subject = claims.get("sub")
     if not isinstance(subject, str) or not subject:
         raise TokenError("sub claim is missing")
@@ -66,7 +66,7 @@ def validate_legacy(reader: ObjectReader, token: str, claims: Mapping[str, Any],
 def _secret(reader: ObjectReader, token: str, namespace: str, name: str) -> Object:
     secret = reader.get("", "secrets", namespace, name)
     if secret is None:
-        raise Absent("Token has been invalidated", "secrets")
+        raise NotInCache("Token has been invalidated", "secrets")
     if secret["metadata"].get("deletionTimestamp") is not None:
         raise TokenError("Token has been invalidated")
     held = base64.b64decode((secret.get("data") or {}).get("token", ""))
@@ -78,7 +78,7 @@ def _secret(reader: ObjectReader, token: str, namespace: str, name: str) -> Obje
 def _account(reader: ObjectReader, namespace: str, name: str, uid: str) -> Object:
     account = reader.get("", "serviceaccounts", namespace, name)
     if account is None:
-        raise Absent(f'serviceaccounts "{name}" not found', "serviceaccounts")
+        raise NotInCache(f'serviceaccounts "{name}" not found', "serviceaccounts")
     if account["metadata"].get("deletionTimestamp") is not None:
         raise TokenError(f"ServiceAccount {namespace}/{name} has been deleted")
     present = account["metadata"]["uid"]

@@ -1,4 +1,4 @@
-"""`ServiceAccountTokens`: the authenticator of service account tokens, bound ones and those of Secrets.
+"""`ServiceAccountTokens`: the authenticator of service account tokens, both bound tokens and those of Secrets.
 
 Source: kubernetes pkg/serviceaccount/jwt.go JWTTokenAuthenticator (1.36).
 """
@@ -18,25 +18,25 @@ from sampan.core.token_keys import VerifyingKey
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError, TokenUser, common
 from sampan.server.authentication.jwt.compact import audiences_of, untrusted_claims
-from sampan.server.authentication.service_account.bound import Absent, Valid, validate_bound
+from sampan.server.authentication.service_account.bound import NotInCache, Valid, validate_bound
 from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.legacy import validate_legacy
 
 _LEGACY_TOKEN = "authentication.k8s.io/legacy-token"
 
 NoteUse = Callable[[Object], Awaitable[None]]
-"""Is told of a Secret whose token is used."""
+"""Called with the Secret of each token that is used."""
 
 
 class FreshReader(ObjectReader, Protocol):
-    """Can be told to hear of what other servers have written."""
+    """Reader that can wait for the writes of other servers."""
 
     async def fresh(self, group: str, resource: str) -> None:
         """See `CacheReader.fresh`."""
 
 
 class ServiceAccountTokens:
-    """Knows the tokens of some issuers, signed by some keys. What they are bound to must still be there."""
+    """Authenticates tokens of the given issuers and keys. The objects to which a token is bound must exist."""
 
     cacheable = True
 
@@ -86,17 +86,19 @@ class ServiceAccountTokens:
         return TokenUser(found.account.user(), agreed, annotations, found.warnings)
 
     async def _validated(self, token: str, claims: Mapping[str, Any]) -> Valid:
-        """Nothing is said to be absent that another server on the same store has made."""
-        asked: set[str] = set()
+        """Validate the token. If an object is missing, read the newest state once: another server may just have created
+        it.
+        """
+        refreshed: set[str] = set()
         while True:
             try:
                 if claims["iss"] == LEGACY_ISSUER:
                     return validate_legacy(self._reader, token, claims, self._counts)
                 return validate_bound(self._reader, claims, self._now(), self._counts)
-            except Absent as error:
-                if error.resource in asked:
+            except NotInCache as error:
+                if error.resource in refreshed:
                     raise
-                asked.add(error.resource)
+                refreshed.add(error.resource)
                 await self._reader.fresh("", error.resource)
 
     def _issued(self, claims: Mapping[str, Any]) -> bool:
@@ -104,7 +106,7 @@ class ServiceAccountTokens:
         return isinstance(issuer, str) and issuer in self._issuers
 
     def _verified(self, token: str) -> dict[str, Any]:
-        """The claims of a token whose signature is good. Raises `TokenError`."""
+        """Return the claims of a token with a valid signature. Raises `TokenError`."""
         try:
             key_id = jwt.get_unverified_header(token).get("kid", "")
         except jwt.InvalidTokenError as error:

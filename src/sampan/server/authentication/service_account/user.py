@@ -1,4 +1,4 @@
-"""Who a service account is. Source: apiserver pkg/authentication/serviceaccount/util.go (1.36)."""
+"""User names and groups of service accounts. Source: apiserver pkg/authentication/serviceaccount/util.go (1.36)."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ NODE_NAME, _NODE_UID = "authentication.kubernetes.io/node-name", "authentication
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """An object that a token is bound to."""
+    """Object to which a token is bound."""
 
     name: str
     uid: str = ""
@@ -23,7 +23,7 @@ class ObjectRef:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccountInfo:
-    """A service account, and what its token is bound to."""
+    """Service account, and the objects to which its token is bound."""
 
     namespace: str
     name: str
@@ -33,7 +33,7 @@ class ServiceAccountInfo:
     credential_id: str = ""
 
     def user(self) -> UserInfo:
-        """The user."""
+        """Return the user of the service account."""
         extra: dict[str, tuple[str, ...]] = {}
         if self.credential_id:
             extra[CREDENTIAL_ID] = (self.credential_id,)
@@ -47,17 +47,17 @@ class ServiceAccountInfo:
 
 
 def make_username(namespace: str, name: str) -> str:
-    """The user name of a service account."""
+    """Return the user name of a service account."""
     return f"{PREFIX}{namespace}:{name}"
 
 
 def group_names(namespace: str) -> tuple[str, ...]:
-    """The groups of a namespace's service accounts."""
+    """Return the groups of a namespace's service accounts."""
     return ALL_GROUP, f"{ALL_GROUP}:{namespace}"
 
 
 def split_username(username: str) -> tuple[str, str] | None:
-    """Namespace and name; None when it is no service account's user name."""
+    """Return namespace and name, or None if this is not the user name of a service account."""
     parts = username.removeprefix(PREFIX).split(":")
     if not username.startswith(PREFIX) or len(parts) != 2:
         return None
@@ -66,5 +66,5 @@ def split_username(username: str) -> tuple[str, str] | None:
 
 
 def credential_id_of(jti: str) -> str:
-    """How the token with this `jti` is called in audits."""
+    """Return the id of the token with this `jti` in audit events."""
     return f"JTI={jti}" if jti else ""

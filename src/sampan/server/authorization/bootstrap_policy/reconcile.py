@@ -1,7 +1,8 @@
 """Restore the bootstrap policy at each start: create missing objects and add missing rules.
 
-Additions by others stay. An object with the annotation autoupdate=false is not changed. Two migrations of Kubernetes
-before 1.15 (rules into aggregated roles, split of system:discovery) are left out: no cluster here is that old.
+Additions by users are kept. An object with the annotation autoupdate=false is not changed. Two migrations of Kubernetes
+before 1.15 are left out, because no cluster here is that old: rules into aggregated roles, and the split of
+system:discovery.
 Source: kubernetes pkg/registry/rbac/rest/storage_rbac.go, component-helpers auth/rbac/reconciliation (1.36).
 """
 
@@ -84,7 +85,7 @@ async def _create(endpoint: Endpoint, expected: Object, clock: Clock) -> None:
 
 
 def merged(existing: Object, expected: Object) -> Object:
-    """Return a copy of the present object with everything that is expected of it."""
+    """Return a copy of the present object with all expected fields, labels and rules."""
     result = dict(existing)
     metadata = result["metadata"] = dict(existing["metadata"])
     for name in ("labels", "annotations"):

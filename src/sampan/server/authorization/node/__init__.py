@@ -1,1 +1,1 @@
-"""Node authorization: a kubelet sees what its own Pods need."""
+"""Node authorization: a kubelet may read the objects that its Pods need."""

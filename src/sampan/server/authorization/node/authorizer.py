@@ -1,6 +1,6 @@
-"""`NodeAuthorizer`: what kubelets (users `system:node:NAME` of the group system:nodes) may do.
+"""`NodeAuthorizer`: rights of kubelets (users `system:node:NAME` of the group system:nodes).
 
-What they may write is narrowed further by the admission plug-in NodeRestriction, which sees the objects.
+The admission plug-in NodeRestriction limits writes further, because it has the objects.
 Source: kubernetes plugin/pkg/auth/authorizer/node/node_authorizer.go (1.36).
 """
 
@@ -31,7 +31,7 @@ _GET_RELATED: Final = frozenset(
 
 
 class NodeAuthorizer:
-    """See the module."""
+    """Authorizes requests of kubelets. Has no opinion on other users."""
 
     def __init__(self, graph: NodeGraph) -> None:
         self.title = ("Node", "node")
@@ -51,7 +51,7 @@ class NodeAuthorizer:
             return NO_OPINION
         node = user.name.removeprefix(_PREFIX)
         if not node:
-            return _silence(f'unknown node for user "{user.name}"')
+            return _no_opinion(f'unknown node for user "{user.name}"')
         if not info.is_resource:
             return NO_OPINION
         resource = (info.group, info.resource)
@@ -66,68 +66,68 @@ class NodeAuthorizer:
         return ALLOWED if names is None or info.name in names else NO_OPINION
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
-        """Nothing that could be listed: it depends on the Pods."""
+        """Return no rules of kubelets. Their rights depend on the Pods and cannot be listed."""
         if is_node(user):
             return RulesFound(incomplete=True, errors=("node authorizer does not support user rule resolution",))
         return RulesFound()
 
     def _related(self, node: str, info: RequestInfo) -> Verdict:
         if not info.name:
-            return _silence("No Object name found")
+            return _no_opinion("No Object name found")
         if self._graph.related(node, Referent(info.resource, info.namespace, info.name)):
             return ALLOWED
-        return _silence(f"no relationship found between node '{node}' and this object")
+        return _no_opinion(f"no relationship found between node '{node}' and this object")
 
     def _read_related(self, node: str, info: RequestInfo) -> Verdict:
         if info.verb not in ("get", "list", "watch"):
-            return _silence("can only read resources of this type")
+            return _no_opinion("can only read resources of this type")
         if info.subresource:
-            return _silence("cannot read subresource")
+            return _no_opinion("cannot read subresource")
         if not info.namespace:
-            return _silence("can only read namespaced object of this type")
+            return _no_opinion("can only read namespaced object of this type")
         return self._related(node, info)
 
     def _get_related(self, node: str, info: RequestInfo) -> Verdict:
         if info.resource == "persistentvolumeclaims" and info.subresource == "status":
             if info.verb not in ("update", "patch"):
-                return _silence("can only get/update/patch this type")
+                return _no_opinion("can only get/update/patch this type")
             return self._related(node, info)
         if info.verb != "get":
-            return _silence("can only get individual resources of this type")
+            return _no_opinion("can only get individual resources of this type")
         if info.subresource:
-            return _silence("cannot get subresource")
+            return _no_opinion("cannot get subresource")
         return self._related(node, info)
 
     def _service_account(self, node: str, info: RequestInfo) -> Verdict:
         if info.verb == "get" and not info.subresource:
             return self._read_related(node, info)
         if info.verb != "create" or not info.name:
-            return _silence("can only create tokens for individual service accounts")
+            return _no_opinion("can only create tokens for individual service accounts")
         if info.subresource != "token":
-            return _silence("can only create token subresource of serviceaccount")
+            return _no_opinion("can only create token subresource of serviceaccount")
         return self._related(node, info)
 
     def _lease(self, node: str, info: RequestInfo) -> Verdict:
         if info.verb not in _OWN_VERBS:
-            return _silence("can only get, create, update, patch, or delete a node lease")
+            return _no_opinion("can only get, create, update, patch, or delete a node lease")
         if info.namespace != _LEASE_NAMESPACE:
-            return _silence(f'can only access leases in the "{_LEASE_NAMESPACE}" system namespace')
+            return _no_opinion(f'can only access leases in the "{_LEASE_NAMESPACE}" system namespace')
         if info.verb != "create" and info.name != node:
-            return _silence("can only access node lease with the same name as the requesting node")
+            return _no_opinion("can only access node lease with the same name as the requesting node")
         return ALLOWED
 
     def _csi_node(self, node: str, info: RequestInfo) -> Verdict:
         if info.verb not in _OWN_VERBS:
-            return _silence("can only get, create, update, patch, or delete a CSINode")
+            return _no_opinion("can only get, create, update, patch, or delete a CSINode")
         if info.subresource:
-            return _silence("cannot authorize CSINode subresources")
+            return _no_opinion("cannot authorize CSINode subresources")
         if info.verb != "create" and info.name != node:
-            return _silence("can only access CSINode with the same name as the requesting node")
+            return _no_opinion("can only access CSINode with the same name as the requesting node")
         return ALLOWED
 
     def _resource_slice(self, node: str, info: RequestInfo) -> Verdict:
         if info.subresource:
-            return _silence("cannot authorize ResourceSlice subresources")
+            return _no_opinion("cannot authorize ResourceSlice subresources")
         if info.verb == "create":
             return ALLOWED
         if info.verb in ("get", "update", "patch", "delete"):
@@ -135,8 +135,8 @@ class NodeAuthorizer:
         if info.verb in ("watch", "list", "deletecollection"):
             if _selects(info, node):
                 return ALLOWED
-            return _silence("can only list/watch/deletecollection resourceslices with nodeName field selector")
-        return _silence(
+            return _no_opinion("can only list/watch/deletecollection resourceslices with nodeName field selector")
+        return _no_opinion(
             "only the following verbs are allowed for a ResourceSlice: "
             "get, watch, list, create, update, patch, delete, deletecollection"
         )
@@ -154,7 +154,7 @@ class NodeAuthorizer:
         if info.name == node:
             return ALLOWED
         what = f"'{info.name}'" if info.name else "all nodes"
-        return _silence(f"node '{node}' cannot read {what}, only its own Node object")
+        return _no_opinion(f"node '{node}' cannot read {what}, only its own Node object")
 
     def _pod(self, node: str, info: RequestInfo) -> Verdict:
         verb, subresource = info.verb, info.subresource
@@ -174,21 +174,21 @@ class NodeAuthorizer:
             return ALLOWED
         if info.name:
             return self._related(node, info)
-        return _silence("can only list/watch pods with spec.nodeName field selector")
+        return _no_opinion("can only list/watch pods with spec.nodeName field selector")
 
 
 def is_node(user: UserInfo) -> bool:
-    """Whether a user is a kubelet. Source: kubernetes pkg/auth/nodeidentifier/default.go (1.36)."""
+    """Return True if the user is a kubelet. Source: kubernetes pkg/auth/nodeidentifier/default.go (1.36)."""
     return user.name.startswith(_PREFIX) and _GROUP in user.groups
 
 
 def _selects(info: RequestInfo, node: str) -> bool:
-    """Whether the request is limited to what names the node."""
+    """Return True if the request has a field selector for the node's name."""
     try:
         return parse_fields(info.field_selector).requires_exact("spec.nodeName") == node
     except ValueError:
         return False
 
 
-def _silence(reason: str) -> Verdict:
+def _no_opinion(reason: str) -> Verdict:
     return Verdict(Decision.NO_OPINION, reason)

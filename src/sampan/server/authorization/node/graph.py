@@ -1,7 +1,7 @@
-"""`NodeGraph`: which objects a node has to do with, through its Pods and their volumes.
+"""`NodeGraph`: the objects that a node needs, through its Pods and their volumes.
 
-Concurrency: none of its own; `refresh` takes in all acknowledged writes at once. Nothing is read before the first
-request of a node.
+Concurrency: it has no tasks. Each call of `related` first applies all acknowledged writes from the watch caches.
+Nothing is read before the first request of a node.
 Source: kubernetes plugin/pkg/auth/authorizer/node/{graph,graph_populator}.go (1.36).
 """
 
@@ -12,12 +12,12 @@ from sampan.server.authorization.node.references import Referent, pod_references
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record
 
-_MAY_REFER_ANEW: Final = (b'"ephemeralContainers"', b'"resourceClaimStatuses"', b'"extendedResourceClaimStatus"')
-"""What in a Pod says that its references may change after it was bound."""
+_MUTABLE_REFERENCES: Final = (b'"ephemeralContainers"', b'"resourceClaimStatuses"', b'"extendedResourceClaimStatus"')
+"""Fields of a Pod whose references may change after the Pod is bound."""
 
 
-class _Held(NamedTuple):
-    """What an object ties to a node."""
+class _Relation(NamedTuple):
+    """Relation of an object to a node."""
 
     uid: str
     node: str
@@ -25,17 +25,17 @@ class _Held(NamedTuple):
 
 
 class _Volume(NamedTuple):
-    """A bound PersistentVolume."""
+    """Bound PersistentVolume."""
 
     claim: Referent
     secrets: frozenset[Referent]
 
 
 class NodeGraph:
-    """Each question costs a few look-ups, however many Pods there are."""
+    """Relations between nodes and objects. A query takes a few lookups, independent of the number of Pods."""
 
     def __init__(self, reader: CacheReader) -> None:
-        self._held: dict[str, _Held] = {}
+        self._relations: dict[str, _Relation] = {}
         self._nodes: dict[Referent, dict[str, int]] = {}
         self._volumes: dict[str, _Volume] = {}
         self._secret_volumes: dict[Referent, set[str]] = {}
@@ -47,7 +47,7 @@ class NodeGraph:
         )
 
     def related(self, node: str, referent: Referent) -> bool:
-        """Whether a node has to do with an object."""
+        """Return True if a Pod or volume of the node refers to the object."""
         for follower in self._followers:
             follower.poll()
         if referent.resource == "persistentvolumes":
@@ -63,15 +63,15 @@ class NodeGraph:
     def _apply_pod(self, key: str, record: Record | None) -> None:
         node = "" if record is None else record.fields.get("spec.nodeName", "")
         if record is None or not node:
-            self._tie(key, None)
+            self._relate(key, None)
             return
-        before = self._held.get(key)
+        before = self._relations.get(key)
         bound_before = before is not None and (before.node, before.uid) == (node, record.uid)
-        if bound_before and not any(mark in record.value for mark in _MAY_REFER_ANEW):
+        if bound_before and not any(mark in record.value for mark in _MUTABLE_REFERENCES):
             return
         referents = pod_references(decode(record.value))
         referents.add(Referent("pods", record.namespace, record.name))
-        self._tie(key, _Held(record.uid, node, frozenset(referents)))
+        self._relate(key, _Relation(record.uid, node, frozenset(referents)))
 
     def _apply_attachment(self, key: str, record: Record | None) -> None:
         self._apply_named(key, record, "volumeattachments")
@@ -80,22 +80,22 @@ class NodeGraph:
         self._apply_named(key, record, "resourceslices")
 
     def _apply_named(self, key: str, record: Record | None, resource: str) -> None:
-        """An object that names its node itself, in spec.nodeName."""
+        """Apply a change of an object that names its node in spec.nodeName."""
         node = "" if record is None else (decode(record.value).get("spec") or {}).get("nodeName") or ""
         if record is None or not node:
-            self._tie(key, None)
+            self._relate(key, None)
         else:
-            self._tie(key, _Held(record.uid, node, frozenset({Referent(resource, "", record.name)})))
+            self._relate(key, _Relation(record.uid, node, frozenset({Referent(resource, "", record.name)})))
 
-    def _tie(self, key: str, held: _Held | None) -> None:
-        before = self._held.pop(key, None)
+    def _relate(self, key: str, relation: _Relation | None) -> None:
+        before = self._relations.pop(key, None)
         if before is not None:
             for referent in before.referents:
                 self._count(referent, before.node, -1)
-        if held is not None:
-            self._held[key] = held
-            for referent in held.referents:
-                self._count(referent, held.node, 1)
+        if relation is not None:
+            self._relations[key] = relation
+            for referent in relation.referents:
+                self._count(referent, relation.node, 1)
 
     def _count(self, referent: Referent, node: str, change: int) -> None:
         counts = self._nodes.setdefault(referent, {})

@@ -1,4 +1,4 @@
-"""What Pods and PersistentVolumes refer to.
+"""References of Pods and PersistentVolumes to other objects.
 
 Source: kubernetes pkg/api/v1/{pod,persistentvolume}/util.go, plugin/pkg/auth/authorizer/node/graph.go (1.36).
 """
@@ -12,12 +12,12 @@ _MIRROR: Final = "kubernetes.io/config.mirror"
 _CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 _WITH_SECRET_REF: Final = ("cephfs", "cinder", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos")
 _OF_CLAIM_NAMESPACE: Final = ("cephfs", "flexVolume", "rbd", "scaleIO", "iscsi")
-"""Volumes whose secret is in the claim's namespace when they name none."""
+"""Volume types whose secret is in the claim's namespace unless they name a namespace."""
 _CSI_SECRETS: Final = ("nodePublishSecretRef", "nodeStageSecretRef", "nodeExpandSecretRef")
 
 
 class Referent(NamedTuple):
-    """An object that something refers to."""
+    """Object to which another object refers."""
 
     resource: str
     namespace: str
@@ -25,7 +25,7 @@ class Referent(NamedTuple):
 
 
 def pod_references(pod: Object) -> set[Referent]:
-    """What a Pod's node needs for it. Of a mirror Pod: nothing, as nodes make those themselves."""
+    """Return the objects that a node needs to run the Pod. A mirror Pod has none, because its node created it."""
     metadata, spec = pod["metadata"], pod.get("spec") or {}
     if _MIRROR in (metadata.get("annotations") or {}):
         return set()
@@ -41,7 +41,7 @@ def pod_references(pod: Object) -> set[Referent]:
 
 
 def volume_secrets(volume: Object) -> set[Referent]:
-    """The Secrets of a bound PersistentVolume that a node may need."""
+    """Return the Secrets of a bound PersistentVolume that a node may need."""
     spec = volume.get("spec") or {}
     claim_namespace = (spec.get("claimRef") or {}).get("namespace") or ""
     found: list[tuple[str, str]] = []

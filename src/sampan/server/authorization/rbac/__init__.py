@@ -1,1 +1,1 @@
-"""RBAC: rights come from roles, and roles from bindings."""
+"""RBAC: bindings grant the rules of roles to subjects."""

@@ -1,7 +1,7 @@
-"""`RbacAuthorizer`: allows what a role of the user's allows, has no opinion on the rest.
+"""`RbacAuthorizer`: allows requests that a bound role of the user allows, and has no opinion on others.
 
-The answer to a kind of request (names apart) is kept until a role or a binding changes; to find it anew costs a few
-look-ups for each binding of the user.
+Decisions are cached until a role or a binding changes. The cache key contains the request without the object's name. A
+cache miss costs a few lookups for each binding of the user.
 Source: kubernetes plugin/pkg/auth/authorizer/rbac/rbac.go (1.36).
 """
 
@@ -15,18 +15,18 @@ from sampan.server.authorization.rbac.rule_table import resource_keys
 from sampan.server.authorization.union import aggregated
 from sampan.server.request import RequestInfo, UserInfo
 
-KEPT_MAX: Final = 20_000
-"""How many answers are kept. At the bound all are forgotten: they cost little to find again."""
+CACHE_ENTRIES_MAX: Final = 20_000
+"""Size of the cache. When it is full it is cleared, because decisions are cheap to compute again."""
 
 _KEY_LENGTH_MAX: Final = 1000
 
 
 _Key = tuple[str | tuple[str, ...], ...]
-"""A kind of request, names apart: who asks, with which groups, and what."""
+"""Cache key: user, groups and request, without the object's name."""
 
 
 class _Answer(NamedTuple):
-    """What RBAC says to one kind of request, as of a generation: to all names, but for those that are named."""
+    """Cached decision of one generation: a verdict for all names, except the names that bindings list."""
 
     generation: int
     named: tuple[tuple[frozenset[str], CompiledBinding], ...]
@@ -34,7 +34,7 @@ class _Answer(NamedTuple):
 
 
 class RbacAuthorizer:
-    """See the module."""
+    """Authorizes by roles and bindings."""
 
     def __init__(self, index: RbacIndex) -> None:
         self.title = ("RBAC", "rbac")
@@ -52,26 +52,26 @@ class RbacAuthorizer:
         answer = self._answers.get(key)
         if answer is None or answer.generation != self._generation:
             answer = self._of_resource(user, info) if info.is_resource else self._of_path(user, info)
-            self._keep(key, answer)
+            self._remember(key, answer)
         for names, binding in answer.named:
             if info.name in names:
                 return _allowed(binding, subjects_of(user))
         return answer.verdict
 
     def rules_of(self, ref: RoleRef) -> tuple[Rule, ...] | None:
-        """The rules of the role that a binding means."""
+        """Return the rules of a role, or None if the role does not exist."""
         self._refresh()
         return self._index.rules(ref)
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
-        """All rules that are bound to a user, and an error for each role that is missing."""
+        """Return all rules bound to a user, with an error for each missing role."""
         self._refresh()
         bindings = self._index.bindings(user, namespace)
         rules = tuple(rule for binding in bindings for rule in binding.role.rules or ())
         return RulesFound(rules, False, tuple(ref.missing_text() for ref in _missing(bindings)))
 
     def missing_roles(self, user: UserInfo, namespace: str) -> list[RoleRef]:
-        """The roles that are bound to a user and are not there."""
+        """Return the roles that are bound to a user but do not exist."""
         self._refresh()
         return _missing(self._index.bindings(user, namespace))
 
@@ -79,17 +79,17 @@ class RbacAuthorizer:
         if self._index.refresh():
             self._generation += 1
 
-    def _keep(self, key: _Key, answer: _Answer) -> None:
+    def _remember(self, key: _Key, answer: _Answer) -> None:
         if sum(map(len, key)) <= _KEY_LENGTH_MAX:
-            if len(self._answers) >= KEPT_MAX:
+            if len(self._answers) >= CACHE_ENTRIES_MAX:
                 self._answers.clear()
             self._answers[key] = answer
 
     def _of_resource(self, user: UserInfo, info: RequestInfo) -> _Answer:
-        asked, named = subjects_of(user), []
+        subjects, named = subjects_of(user), []
         keys, verb, group = resource_keys(info.resource, info.subresource), info.verb, info.group
         for bound in self._index.scopes(info.namespace):
-            for subject in asked:
+            for subject in subjects:
                 grants = bound.get(subject)
                 if grants is None:
                     continue
@@ -98,30 +98,30 @@ class RbacAuthorizer:
                     for verbs, groups, names, binding in by_resource.get(key, ()):
                         if (verbs is None or verb in verbs) and (groups is None or group in groups):
                             if names is None:
-                                return _Answer(self._generation, (), _allowed(binding, asked))
+                                return _Answer(self._generation, (), _allowed(binding, subjects))
                             named.append((names, binding))
         return _Answer(self._generation, tuple(named), self._refused(user, info.namespace))
 
     def _of_path(self, user: UserInfo, info: RequestInfo) -> _Answer:
-        asked = subjects_of(user)
+        subjects = subjects_of(user)
         for bound in self._index.scopes(""):
-            for subject in asked:
+            for subject in subjects:
                 grants = bound.get(subject)
                 for rule, binding in grants.path_rules() if grants is not None else ():
                     if path_rule_allows(rule, info.verb, info.path):
-                        return _Answer(self._generation, (), _allowed(binding, asked))
+                        return _Answer(self._generation, (), _allowed(binding, subjects))
         return _Answer(self._generation, (), self._refused(user, ""))
 
     def _refused(self, user: UserInfo, namespace: str) -> Verdict:
-        """No opinion, with the roles that are missing."""
+        """Return no opinion, with the missing roles as the reason."""
         missing = _missing(self._index.bindings(user, namespace)) if self._index.lacks_roles else ()
         if not missing:
             return NO_OPINION
         return Verdict(Decision.NO_OPINION, f"RBAC: {aggregated(ref.missing_text() for ref in missing)}")
 
 
-def _allowed(binding: CompiledBinding, asked: tuple[Subject, ...]) -> Verdict:
-    return Verdict(Decision.ALLOW, binding.reason(asked))
+def _allowed(binding: CompiledBinding, subjects: tuple[Subject, ...]) -> Verdict:
+    return Verdict(Decision.ALLOW, binding.reason(subjects))
 
 
 def _missing(bindings: list[CompiledBinding]) -> list[RoleRef]:

@@ -1,4 +1,4 @@
-"""`CompiledBinding`: whom a RoleBinding or ClusterRoleBinding gives which role.
+"""`CompiledBinding`: the subjects and the role of a RoleBinding or ClusterRoleBinding.
 
 Source: kubernetes pkg/registry/rbac/validation/rule.go (1.36).
 """
@@ -12,28 +12,28 @@ from sampan.core.policy_rules import Rule
 from sampan.server.authorization.rbac.rule_table import RuleTable
 
 Subject = tuple[str, str]
-"""("user", name) or ("group", name); a service account is the user that its tokens stand for."""
+"""("user", name) or ("group", name). A service account is represented by its user name."""
 
 USER: Final = "user"
 GROUP: Final = "group"
 
 
 class RoleRef(NamedTuple):
-    """The role of a binding. `namespace` is that of a Role, and "" for a ClusterRole."""
+    """Role of a binding. `namespace` is that of a Role, and "" for a ClusterRole."""
 
     kind: str
     namespace: str
     name: str
 
     def missing_text(self, *, of_writer: bool = False) -> str:
-        """What is said of a role that is not there. `of_writer`: to who writes roles and lacks rights."""
+        """Return the text for a missing role. `of_writer`: the text is for a user that writes roles or bindings."""
         if self.kind not in ("Role", "ClusterRole"):
             return f"unsupported role reference kind: {quote(self.kind)}"
         return f"{self.kind.lower()}{'s' if of_writer else ''}.rbac.authorization.k8s.io {quote(self.name)} not found"
 
 
 class CompiledRole:
-    """A role, or the want of one: `rules` is None while it is not there. `bindings`: those that are for it."""
+    """Role with its bindings. `rules` is None while the role does not exist but bindings refer to it."""
 
     __slots__ = ("_table", "bindings", "ref", "rules")
 
@@ -44,19 +44,19 @@ class CompiledRole:
         self._table: RuleTable | None = None
 
     def set(self, rules: tuple[Rule, ...] | None) -> None:
-        """Take the rules that it has from now on."""
+        """Replace the rules."""
         self.rules = rules
         self._table = None
 
     def table(self) -> RuleTable:
-        """The rules, made ready when they are first asked for; empty while the role is not there."""
+        """Return the table of the rules, built on first use. It is empty while the role does not exist."""
         if self._table is None:
             self._table = RuleTable(self.rules or ())
         return self._table
 
 
 class CompiledBinding:
-    """One binding. `namespace` is "" for the whole cluster."""
+    """One binding. `namespace` is "" for a ClusterRoleBinding."""
 
     __slots__ = ("_name", "_subjects", "key", "namespace", "ref", "role")
 
@@ -68,48 +68,48 @@ class CompiledBinding:
         self.role = role_of(self.ref)
         self._name: str = metadata["name"]
         self._subjects: dict[Subject, Object] = {}
-        """How the binding names them."""
-        for said in binding.get("subjects") or ():
-            subject = subject_of(said, self.namespace)
+        """Subjects as they are written in the binding."""
+        for written in binding.get("subjects") or ():
+            subject = subject_of(written, self.namespace)
             if subject is not None:
-                self._subjects.setdefault(subject, said)
+                self._subjects.setdefault(subject, written)
 
     @property
     def subjects(self) -> Collection[Subject]:
-        """Whom it is for."""
+        """Subjects of the binding."""
         return self._subjects.keys()
 
-    def reason(self, asked: Collection[Subject]) -> str:
-        """Why it allows a user who is `asked`, one of its subjects at least."""
+    def reason(self, subjects: Collection[Subject]) -> str:
+        """Return the reason of an allowed request. At least one of `subjects` must be in the binding."""
         name = f"{self._name}/{self.namespace}" if self.namespace else self._name
         kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
-        whom = next(said for subject, said in self._subjects.items() if subject in asked)
+        written = next(written for subject, written in self._subjects.items() if subject in subjects)
         role = f"{self.ref.kind} {quote(self.ref.name)}"
-        return f"RBAC: allowed by {kind} {quote(name)} of {role} to {_described(whom, self.namespace)}"
+        return f"RBAC: allowed by {kind} {quote(name)} of {role} to {_described(written, self.namespace)}"
 
 
 def role_ref(binding: Object, namespace: str) -> RoleRef:
-    """The role that a binding in a namespace means."""
-    said = binding.get("roleRef") or {}
-    kind = said.get("kind") or ""
-    return RoleRef(kind, namespace if kind == "Role" else "", said.get("name") or "")
+    """Return the role of a binding in a namespace."""
+    written = binding.get("roleRef") or {}
+    kind = written.get("kind") or ""
+    return RoleRef(kind, namespace if kind == "Role" else "", written.get("name") or "")
 
 
-def subject_of(said: dict[str, Any], namespace: str) -> Subject | None:
-    """Who is meant by a subject of a binding in a namespace; None: nobody."""
-    kind, name = said.get("kind"), said.get("name") or ""
+def subject_of(written: dict[str, Any], namespace: str) -> Subject | None:
+    """Return the user or group of a binding's subject, or None if it is invalid."""
+    kind, name = written.get("kind"), written.get("name") or ""
     if kind == "User":
         return USER, name
     if kind == "Group":
         return GROUP, name
-    namespace = said.get("namespace") or namespace
+    namespace = written.get("namespace") or namespace
     if kind == "ServiceAccount" and namespace:
         return USER, f"system:serviceaccount:{namespace}:{name}"
     return None
 
 
-def _described(said: dict[str, Any], namespace: str) -> str:
-    kind, name = said["kind"], said.get("name") or ""
+def _described(written: dict[str, Any], namespace: str) -> str:
+    kind, name = written["kind"], written.get("name") or ""
     if kind == "ServiceAccount":
-        name = f"{name}/{said.get('namespace') or namespace}"
+        name = f"{name}/{written.get('namespace') or namespace}"
     return f"{kind} {quote(name)}"

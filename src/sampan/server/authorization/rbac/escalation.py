@@ -1,6 +1,6 @@
-"""Nobody gives rights that they do not have: checks on roles and bindings before they are stored.
+"""Prevention of privilege escalation: a user cannot grant rights that the user does not have.
 
-It stands in the admission chain behind all plug-ins that change objects, and is always on: no option takes it out.
+The check runs in admission after all plug-ins that change objects. No option disables it.
 Source: kubernetes pkg/registry/rbac/{role,clusterrole,rolebinding,clusterrolebinding}/policybased/storage.go,
 pkg/registry/rbac/{escalation_check,helpers}.go, pkg/registry/rbac/validation/rule.go (1.36).
 """
@@ -27,13 +27,15 @@ _FULL_AUTHORITY: Final[tuple[Rule, ...]] = (
     {"verbs": ["*"], "nonResourceURLs": ["*"]},
 )
 _COMPARED_AT_ONCE: Final = 10_000
-"""More comparisons of rules than that (about 10 ms) are made in a thread."""
+"""Number of rule comparisons (about 10 ms) above which they run in a thread."""
 _COLLECTED = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")
-"""Metadata that the garbage collector may change without being asked for rights."""
+"""Metadata that the garbage collector may change without a check."""
 
 
 class RbacEscalation:
-    """See the module. `rbac` knows who has which rules, `authorizer` who may escalate and bind."""
+    """Checks writes of roles and bindings. `rbac` finds the user's rules; `authorizer` checks the verbs escalate and
+    bind.
+    """
 
     name: ClassVar[str] = "RBACEscalation"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
@@ -46,7 +48,7 @@ class RbacEscalation:
         self._authorizer = authorizer
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 403, and 404 for a binding to a role that is not there."""
+        """Check a write. Raises 403, and 404 for a binding to a missing role."""
         user, obj, old = attributes.user, attributes.obj, attributes.old
         if user is None or MASTERS in user.groups or obj is None:
             return
@@ -58,7 +60,7 @@ class RbacEscalation:
             await self._check_binding(attributes, user, obj)
 
     async def _check_role(self, attributes: Attributes, user: UserInfo, role: Object) -> None:
-        name = attributes.name if attributes.operation == "UPDATE" else ""  # a POST's path names nothing
+        name = attributes.name if attributes.operation == "UPDATE" else ""  # The path of a POST has no name.
         if await self._may(user, "escalate", attributes.gvr.resource, attributes.namespace, name):
             return
         await self._check_rules(attributes, user, rules_of(role))
@@ -70,14 +72,15 @@ class RbacEscalation:
         ref = role_ref(binding, attributes.namespace)
         resource = {"Role": "roles", "ClusterRole": "clusterroles"}.get(ref.kind)
         if resource is None:
-            return  # validation refuses it
+            return  # Validation refuses it later.
         if await self._may(user, "bind", resource, attributes.namespace, ref.name):
             return
         if resource == "roles" and not attributes.namespace:
             raise errors.bad_request("Namespace parameter required.")
         rules = self._rbac.rules_of(ref)
         if rules is None:
-            raise errors.not_found(attributes.gvr.group_resource, ref.name)  # under the name of what was asked for
+            # Kubernetes names the binding's resource here, not the role's.
+            raise errors.not_found(attributes.gvr.group_resource, ref.name)
         await self._check_rules(attributes, user, rules)
 
     async def _may(self, user: UserInfo, verb: str, resource: str, namespace: str, name: str) -> bool:
@@ -119,7 +122,7 @@ def _aggregates(role: Object | None) -> bool:
 
 
 def _changes_nothing_else(obj: Object, old: Object) -> bool:
-    """Whether two states differ at most in what the garbage collector sees to."""
+    """Return True if two states differ at most in metadata that the garbage collector changes."""
     return _without_collected(obj) == _without_collected(old)
 
 

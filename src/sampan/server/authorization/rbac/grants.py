@@ -1,16 +1,16 @@
-"""`Grants`: all that is bound to one subject in one scope, ready for questions about one resource or path."""
+"""`Grants`: the rules bound to one subject in one scope, indexed by resource and path."""
 
 from sampan.core.policy_rules import Rule
 from sampan.server.authorization.rbac.binding import CompiledBinding
 from sampan.server.authorization.rbac.rule_table import Names, Words
 
 Grant = tuple[Words, Words, Names, CompiledBinding]
-"""The verbs, groups and names of a rule, and what gives it."""
+"""Verbs, groups and names of a rule, and the binding that grants it."""
 
 
 class Grants:
-    """The tables are made when they are first asked for. A binding that comes or goes changes them; when a role changes
-    they are made anew.
+    """Tables of granted rules. They are built on first use, updated when a binding changes, and rebuilt when a role
+    changes.
     """
 
     __slots__ = ("_by_resource", "_path_rules", "bindings")
@@ -21,14 +21,14 @@ class Grants:
         self._path_rules: list[tuple[Rule, CompiledBinding]] | None = None
 
     def add(self, binding: CompiledBinding) -> None:
-        """Bind a role."""
+        """Add a binding."""
         self.bindings[binding.key] = binding
         if self._by_resource is not None:
             _grant(self._by_resource, binding)
         self._path_rules = None
 
     def remove(self, binding: CompiledBinding) -> None:
-        """Take back what a binding has given; its role has not changed since."""
+        """Remove a binding. Its role must be unchanged since it was added."""
         del self.bindings[binding.key]
         if self._by_resource is not None:
             for resource in binding.role.table().by_resource:
@@ -40,11 +40,11 @@ class Grants:
         self._path_rules = None
 
     def forget(self) -> None:
-        """Make the tables anew, as a role has changed or is about to."""
+        """Discard the tables. Call this before a bound role changes."""
         self._by_resource = self._path_rules = None
 
     def by_resource(self) -> dict[str, list[Grant]]:
-        """What is granted, by a resource as rules name it; see `RuleTable.by_resource`."""
+        """Return the grants by resource, as in `RuleTable.by_resource`."""
         found = self._by_resource
         if found is None:
             found = self._by_resource = {}
@@ -53,7 +53,7 @@ class Grants:
         return found
 
     def path_rules(self) -> list[tuple[Rule, CompiledBinding]]:
-        """The rules about paths, and what gives them."""
+        """Return the rules for paths, and the bindings that grant them."""
         if self._path_rules is None:
             self._path_rules = [
                 (rule, binding) for binding in self.bindings.values() for rule in binding.role.table().path_rules

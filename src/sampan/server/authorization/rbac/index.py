@@ -1,6 +1,6 @@
-"""`RbacIndex`: all roles and bindings, by whom they are for, kept up to date from the watch caches.
+"""`RbacIndex`: all roles and bindings by subject, kept up to date from the watch caches.
 
-Concurrency: none of its own; whoever asks calls `refresh` first, which takes in all acknowledged writes at once.
+Concurrency: it has no tasks. Callers must call `refresh` first, which applies all acknowledged writes.
 """
 
 from collections.abc import Mapping
@@ -18,13 +18,15 @@ RBAC_GROUP: Final = "rbac.authorization.k8s.io"
 
 
 Bound = Mapping[Subject, Grants]
-"""What is bound in one scope, by subject."""
+"""Grants of one scope, by subject."""
 
 _NOTHING: Final[Bound] = {}
 
 
 class RbacIndex:
-    """Finds the bindings of a user without looking at those of others. A change costs what has changed."""
+    """Finds the bindings of a user without a search through all bindings. The cost of a change depends only on its
+    size.
+    """
 
     def __init__(self, reader: CacheReader) -> None:
         self._roles: dict[RoleRef, CompiledRole] = {}
@@ -43,11 +45,11 @@ class RbacIndex:
 
     @property
     def lacks_roles(self) -> bool:
-        """Whether there are bindings to roles that are not there."""
+        """True if a binding refers to a role that does not exist."""
         return len(self._roles) > len(self._role_keys)
 
     def refresh(self) -> bool:
-        """Take in what has been written; whether there was anything."""
+        """Apply new writes. Return True if there were any."""
         changed = False
         for follower in self._followers:
             if follower.poll():
@@ -55,22 +57,22 @@ class RbacIndex:
         return changed
 
     def rules(self, ref: RoleRef) -> tuple[Rule, ...] | None:
-        """The rules of the role that a binding means; None: there is none."""
+        """Return the rules of a role, or None if it does not exist."""
         role = self._roles.get(ref)
         return None if role is None else role.rules
 
     def scopes(self, namespace: str) -> tuple[Bound, ...]:
-        """What is bound in the whole cluster, and in the namespace (if any)."""
+        """Return the grants in the whole cluster, and those in the namespace if it is not ""."""
         everywhere = self._scopes.get("", _NOTHING)
         return (everywhere, self._scopes.get(namespace, _NOTHING)) if namespace else (everywhere,)
 
     def bindings(self, user: UserInfo, namespace: str) -> list[CompiledBinding]:
-        """Those of a user: for the whole cluster, then in the namespace (if any); in the order of names."""
-        asked = subjects_of(user)
+        """Return the bindings of a user, sorted by name: first those of the cluster, then those of the namespace."""
+        subjects = subjects_of(user)
         found: list[CompiledBinding] = []
         for bound in self.scopes(namespace):
             by_key: dict[str, CompiledBinding] = {}
-            for subject in asked:
+            for subject in subjects:
                 if subject in bound:
                     by_key |= bound[subject].bindings
             found += [by_key[key] for key in sorted(by_key)]
@@ -132,11 +134,11 @@ class RbacIndex:
 
 
 def subjects_of(user: UserInfo) -> tuple[Subject, ...]:
-    """As whom a user may be bound."""
+    """Return the subjects that match a user."""
     return ((USER, user.name), *((GROUP, group) for group in user.groups))
 
 
 def rules_of(role: dict[str, Any]) -> list[Rule]:
-    """The rules of a Role or ClusterRole."""
+    """Return the rules of a Role or ClusterRole."""
     rules: list[Rule] = role.get("rules") or []
     return rules

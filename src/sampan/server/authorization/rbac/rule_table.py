@@ -1,4 +1,4 @@
-"""`RuleTable`: the rules of one role, ready for questions about one resource or path."""
+"""`RuleTable`: the rules of one role, indexed by resource and path."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,26 +6,26 @@ from typing import Final
 from sampan.core.policy_rules import ALL, Rule, strings
 
 Names = frozenset[str] | None
-"""The names that something is allowed for; None: all names, and where there is no name."""
+"""Names to which a rule applies. None for all names and for requests without a name."""
 
 NO_NAMES: Final[frozenset[str]] = frozenset()
 
 Words = frozenset[str] | None
-"""What a part of a rule is limited to; None: nothing, it says `*`."""
+"""Values of a field of a rule. None for `*`."""
 
 Entry = tuple[Words, Words, Names]
-"""The verbs, groups and names of a rule."""
+"""Verbs, groups and names of a rule."""
 
 
 class RuleTable:
-    """Finds the few rules that speak of a resource without looking at all of them."""
+    """Finds the rules for a resource without a search through all rules."""
 
     __slots__ = ("by_resource", "path_rules")
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.path_rules: list[Rule] = []
         self.by_resource: dict[str, list[Entry]] = {}
-        """The rules by a resource as they name it: `pods`, `pods/log`, `*/scale`, `*`."""
+        """Rules by resource as they are written: `pods`, `pods/log`, `*/scale`, `*`."""
         for rule in rules:
             if rule.get("nonResourceURLs"):
                 self.path_rules.append(rule)
@@ -40,7 +40,7 @@ class RuleTable:
                     self.by_resource.setdefault(resource, []).append(entry)
 
     def names(self, verb: str, group: str, keys: tuple[str, ...]) -> Names:
-        """For which names a verb is allowed on a resource, which is given by its `resource_keys`."""
+        """Return the names for which a verb is allowed. `keys` are the `resource_keys` of the resource."""
         found = NO_NAMES
         by_resource = self.by_resource
         for key in keys:
@@ -53,7 +53,7 @@ class RuleTable:
 
 
 def resource_keys(resource: str, subresource: str) -> tuple[str, ...]:
-    """How rules may name a resource."""
+    """Return the notations of a resource in rules."""
     return (f"{resource}/{subresource}", f"*/{subresource}", ALL) if subresource else (resource, ALL)
 
 

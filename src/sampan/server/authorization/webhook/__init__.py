@@ -1,1 +1,1 @@
-"""Authorization by webhook: a SubjectAccessReview is posted to a server of somebody else's."""
+"""Authorization by webhook: a SubjectAccessReview is posted to an external server."""

@@ -1,7 +1,7 @@
-"""`WebhookAuthorizer`: asks a webhook, and remembers what it said.
+"""`WebhookAuthorizer`: posts SubjectAccessReviews to a webhook and caches the responses.
 
-Concurrency: each question runs in its request's task. At most `KEPT_MAX` answers are kept, the oldest leave first.
-What may pass is asked again, up to five times in all; whoever gives up the request ends that.
+Concurrency: each webhook request runs in the task of its API request, and is cancelled with it. Temporary failures are
+retried, with at most five attempts. At most `CACHE_ENTRIES_MAX` responses are cached; the oldest are removed first.
 Source: apiserver plugin/pkg/authorizer/webhook/webhook.go (1.36).
 """
 
@@ -24,10 +24,10 @@ from sampan.wire import json as wire_json
 
 GROUP: Final = "authorization.k8s.io"
 VERSIONS: Final = ("v1", "v1beta1")
-KEPT_MAX: Final = 8192
+CACHE_ENTRIES_MAX: Final = 8192
 _TIMEOUTS: Final = ("context deadline exceeded", "unable to return a response in the time allotted")
 _TEXT_MAX: Final = 10_000
-"""How long the texts of a request may be together for its answer to be kept."""
+"""Maximum total length of name, path and namespace of a request whose response is cached."""
 
 
 def _status_schema(version: str) -> Schema:
@@ -42,22 +42,22 @@ _READER: Final = ReviewReader(
 
 @dataclass(frozen=True, slots=True)
 class WebhookRules:
-    """How a webhook is asked."""
+    """Settings of a webhook."""
 
     name: str = ""
     version: str = "v1"
-    """Of the SubjectAccessReview: of `VERSIONS`."""
+    """Version of the SubjectAccessReview, one of `VERSIONS`."""
     timeout_s: float = 30.0
     authorized_ttl_s: float = 300.0
-    """How long an allowance counts; 0: for one request."""
+    """Lifetime of a cached response that allows; 0 disables caching."""
     unauthorized_ttl_s: float = 30.0
-    """How long every other answer counts."""
+    """Lifetime of any other cached response."""
     on_error: Decision = Decision.NO_OPINION
     conditions: MatchConditions = field(default_factory=MatchConditions)
 
 
 class WebhookAuthorizer:
-    """See the module. `clock` gives monotonic seconds."""
+    """Authorizes by a webhook. `clock` returns monotonic seconds."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class WebhookAuthorizer:
         self._rules = rules
         self._clock = clock
         self._sleep = sleep
-        self._kept: dict[bytes, tuple[float, Verdict]] = {}
+        self._cache: dict[bytes, tuple[float, Verdict]] = {}
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         spec = review_spec(user, info)
@@ -84,25 +84,25 @@ class WebhookAuthorizer:
         except ConditionFault as fault:
             return Verdict(self._rules.on_error, error=str(fault))
         key = wire_json.encode(spec)
-        kept = self._kept.get(key)
-        if kept is not None and self._clock() < kept[0]:
-            return kept[1]
+        cached = self._cache.get(key)
+        if cached is not None and self._clock() < cached[0]:
+            return cached[1]
         body = self._review(spec)
         try:
-            verdict = await ask_patiently(lambda: self._ask(body), sleep=self._sleep)
+            verdict = await ask_patiently(lambda: self._post(body), sleep=self._sleep)
         except WebhookError as error:
             if self._rules.on_error is Decision.NO_OPINION:
                 self._metrics.fail_open.add((self.title[1], _result(error)))
             return Verdict(self._rules.on_error, error=str(error))
-        self._keep(key, verdict, info)
+        self._remember(key, verdict, info)
         return verdict
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
-        """Nobody knows what the webhook would say."""
+        """Return an error: the rules of a webhook cannot be listed."""
         return RulesFound(incomplete=True, errors=("webhook authorizer does not support user rule resolution",))
 
     def _matches(self, spec: dict[str, Any]) -> bool:
-        """Whether the webhook is to be asked. Raises `ConditionFault`."""
+        """Return True if the match conditions select the request. Raises `ConditionFault`."""
         conditions, metrics = self._rules.conditions, self._metrics
         if not conditions:
             return True
@@ -125,8 +125,8 @@ class WebhookAuthorizer:
         review = {"kind": "SubjectAccessReview", "apiVersion": f"{GROUP}/{version}", "metadata": {}}
         return wire_json.encode({**review, "spec": spec, "status": {"allowed": False}})
 
-    async def _ask(self, body: bytes) -> Verdict:
-        """Ask once. Raises `WebhookError`."""
+    async def _post(self, body: bytes) -> Verdict:
+        """Post one review. Raises `WebhookError`."""
         began, result, rules = time.monotonic(), "canceled", self._rules
         try:
             verdict = _verdict(await self._webhook.post(body, rules.timeout_s), f"{GROUP}/{rules.version}")
@@ -138,15 +138,15 @@ class WebhookAuthorizer:
             self._metrics.webhooks.observe((self.title[1], result), time.monotonic() - began)
         return verdict
 
-    def _keep(self, key: bytes, verdict: Verdict, info: RequestInfo) -> None:
+    def _remember(self, key: bytes, verdict: Verdict, info: RequestInfo) -> None:
         rules = self._rules
         ttl_s = rules.authorized_ttl_s if verdict.decision is Decision.ALLOW else rules.unauthorized_ttl_s
         if ttl_s <= 0 or len(info.name) + len(info.path) + len(info.namespace) > _TEXT_MAX:
             return
-        if len(self._kept) >= KEPT_MAX:
-            del self._kept[next(iter(self._kept))]
-        self._kept.pop(key, None)
-        self._kept[key] = (self._clock() + ttl_s, verdict)
+        if len(self._cache) >= CACHE_ENTRIES_MAX:
+            del self._cache[next(iter(self._cache))]
+        self._cache.pop(key, None)
+        self._cache[key] = (self._clock() + ttl_s, verdict)
 
 
 def _result(error: WebhookError) -> str:
@@ -154,7 +154,7 @@ def _result(error: WebhookError) -> str:
 
 
 def _verdict(answer: bytes, api_version: str) -> Verdict:
-    """What a review's status says. Raises `WebhookError` for an answer that is none."""
+    """Return the verdict in a review's status. Raises `WebhookError` for an invalid response."""
     try:
         review = _READER.read(answer, api_version)
     except NotDecodableError as error:

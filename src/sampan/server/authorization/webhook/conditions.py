@@ -1,4 +1,4 @@
-"""Match conditions: CEL that says which requests a webhook is asked about.
+"""Match conditions: CEL expressions that select the requests for a webhook.
 
 Source: apiserver pkg/authorization/cel/{compile,matcher}.go (1.36).
 """
@@ -35,21 +35,21 @@ _REQUEST = struct(
 
 
 class ConditionFault(Exception):
-    """No condition said no, and one at least could not be evaluated."""
+    """At least one condition cannot be evaluated, and all others are true."""
 
 
 class MatchConditions:
-    """The compiled conditions of one webhook."""
+    """Compiled conditions of one webhook."""
 
     def __init__(self, programs: Sequence[Program] = ()) -> None:
         self._programs = tuple(programs)
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Return True if there are conditions."""
         return bool(self._programs)
 
     def matches(self, spec: dict[str, Any]) -> bool:
-        """Whether all hold. Raises `ConditionFault`."""
+        """Return True if all conditions are true. Raises `ConditionFault`."""
         faults = []
         request = expression_request(spec) if self._programs else {}
         for program in self._programs:
@@ -71,7 +71,7 @@ class ConditionCompiler:
         self._environment = Environment({"request": _REQUEST})
 
     def compile(self, expression: str, path: Path) -> Program | FieldError:
-        """The program of an expression, or what is wrong with it."""
+        """Return the program of an expression, or the error in it."""
         try:
             program = self._environment.compile(expression)
         except (CelSyntaxError, CelTypeError) as error:

@@ -1,4 +1,4 @@
-"""AuthorizationConfiguration: which authorizers are asked, in which order, and how the webhooks among them.
+"""AuthorizationConfiguration: the authorizers, their order, and the settings of webhooks.
 
 Source: apiserver pkg/apis/apiserver/{v1/types,v1/defaults,validation/validation}.go (1.36).
 """
@@ -30,24 +30,24 @@ _UNKNOWN: Final = re.compile(r"Object contains unknown field `([^`]*)`(?: - at `
 
 
 class _Part(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """A part of the file: names as there, nothing else."""
+    """Part of the file. Field names are those of the file; unknown fields are errors."""
 
 
 class Condition(_Part, frozen=True):
-    """A match condition."""
+    """Match condition."""
 
     expression: str = ""
 
 
 class ConnectionInfo(_Part, frozen=True):
-    """Where the webhook is."""
+    """Connection to the webhook."""
 
     type: str = ""
     kube_config_file: str | None = None
 
 
 class WebhookPart(_Part, frozen=True):
-    """A webhook. Durations are Go's texts."""
+    """Settings of a webhook. Durations are strings in Go's format."""
 
     authorized_ttl: str = msgspec.field(default="", name="authorizedTTL")
     cache_authorized_requests: bool = True
@@ -62,22 +62,22 @@ class WebhookPart(_Part, frozen=True):
 
     @property
     def authorized_ttl_ns(self) -> int:
-        """5 minutes unless it says otherwise."""
+        """Lifetime of cached responses that allow; the default is 5 minutes."""
         return parse_duration(self.authorized_ttl or "0") or 300_000_000_000
 
     @property
     def unauthorized_ttl_ns(self) -> int:
-        """30 seconds unless it says otherwise."""
+        """Lifetime of other cached responses; the default is 30 seconds."""
         return parse_duration(self.unauthorized_ttl or "0") or 30_000_000_000
 
     @property
     def timeout_ns(self) -> int:
-        """There is no default."""
+        """Timeout of a webhook request; there is no default."""
         return parse_duration(self.timeout or "0")
 
 
 class AuthorizerPart(_Part, frozen=True):
-    """One authorizer."""
+    """Settings of one authorizer."""
 
     type: str = ""
     name: str = ""
@@ -85,7 +85,7 @@ class AuthorizerPart(_Part, frozen=True):
 
 
 class AuthorizationConfiguration(_Part, frozen=True):
-    """The file."""
+    """Content of the file."""
 
     api_version: str = ""
     kind: str = ""
@@ -93,7 +93,7 @@ class AuthorizationConfiguration(_Part, frozen=True):
 
 
 def parse_configuration(text: bytes) -> AuthorizationConfiguration:
-    """Read YAML or JSON. Raises `ValueError` for what cannot be read, fields that nobody knows, and other kinds."""
+    """Decode YAML or JSON. Raises `ValueError` for unreadable text, unknown fields and other kinds."""
     try:
         value, faults = wire_yaml.decode_file_strict(text)
     except DecodeError as error:
@@ -101,7 +101,7 @@ def parse_configuration(text: bytes) -> AuthorizationConfiguration:
     if faults:
         raise ValueError(f"strict decoding error: {', '.join(faults)}")
     if not isinstance(value, dict):
-        raise ValueError(f"the file holds no {KIND}")
+        raise ValueError(f"the file contains no {KIND}")
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if kind != KIND or api_version not in {f"{_GROUP}/{version}" for version in VERSIONS}:
         raise ValueError(f'no kind "{kind}" is registered for version "{api_version}", expected {_GROUP}/v1 {KIND}')
@@ -116,7 +116,7 @@ def parse_configuration(text: bytes) -> AuthorizationConfiguration:
 
 
 def configuration_faults(configuration: AuthorizationConfiguration, compiler: ConditionCompiler) -> list[FieldError]:
-    """What is wrong with it."""
+    """Return the faults of a configuration."""
     faults: list[FieldError] = []
     if not configuration.authorizers:
         faults.append(required(Path("authorizers"), "at least one authorization mode must be defined"))
@@ -140,7 +140,7 @@ def configuration_faults(configuration: AuthorizationConfiguration, compiler: Co
 def compiled_conditions(
     conditions: Iterable[Condition], at: Path, compiler: ConditionCompiler, faults: list[FieldError]
 ) -> list[Program]:
-    """The programs of match conditions; `faults` gets what is wrong with them."""
+    """Compile match conditions. Append errors to `faults`."""
     programs: list[Program] = []
     seen: set[str] = set()
     for index, condition in enumerate(conditions):

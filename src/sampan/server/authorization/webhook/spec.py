@@ -1,4 +1,4 @@
-"""The spec of the SubjectAccessReview that a webhook is sent, and that its match conditions see.
+"""Spec of the SubjectAccessReview for a webhook and its match conditions.
 
 Source: apiserver plugin/pkg/authorizer/webhook/webhook.go, pkg/authorization/cel/compile.go (1.36).
 """
@@ -23,7 +23,7 @@ _ATTRIBUTES: Final = ("namespace", "verb", "group", "version", "resource", "subr
 
 
 def review_spec(user: UserInfo, info: RequestInfo) -> dict[str, Any]:
-    """As JSON, what is empty left out."""
+    """Return the spec as JSON values, without empty fields."""
     spec: dict[str, Any] = {}
     if info.is_resource:
         attributes: dict[str, Any] = {name: getattr(info, name) for name in _ATTRIBUTES if getattr(info, name)}
@@ -32,15 +32,15 @@ def review_spec(user: UserInfo, info: RequestInfo) -> dict[str, Any]:
                 attributes[name] = {"requirements": requirements}
         spec["resourceAttributes"] = attributes
     else:
-        said = {"path": info.path, "verb": info.verb}
-        spec["nonResourceAttributes"] = {name: value for name, value in said.items() if value}
+        non_resource = {"path": info.path, "verb": info.verb}
+        spec["nonResourceAttributes"] = {name: value for name, value in non_resource.items() if value}
     extra = {name: list(values) for name, values in user.extra.items()}
-    who = {"user": user.name, "groups": list(user.groups), "extra": extra, "uid": user.uid}
-    return spec | {name: value for name, value in who.items() if value}
+    subject = {"user": user.name, "groups": list(user.groups), "extra": extra, "uid": user.uid}
+    return spec | {name: value for name, value in subject.items() if value}
 
 
 def expression_request(spec: dict[str, Any]) -> dict[str, Any]:
-    """The same as the variable `request` of match conditions: texts are there also when they are empty."""
+    """Return the spec as the variable `request` of match conditions, in which empty strings are present."""
     request = {"user": "", "groups": [], "uid": "", "extra": {}, **spec}
     if "resourceAttributes" in spec:
         request["resourceAttributes"] = {**dict.fromkeys(_ATTRIBUTES, ""), **spec["resourceAttributes"]}
@@ -50,7 +50,9 @@ def expression_request(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fields(info: RequestInfo) -> list[dict[str, Any]]:
-    """Field requirements; none when they cannot be read, which asks for more."""
+    """Return the field requirements. If the selector is invalid, return none: the review is about a less restricted
+    request.
+    """
     try:
         requirements = parse_fields(info.field_selector).requirements
     except ValueError:
@@ -59,7 +61,7 @@ def _fields(info: RequestInfo) -> list[dict[str, Any]]:
 
 
 def _labels(info: RequestInfo) -> list[dict[str, Any]]:
-    """Label requirements; those with operators that reviews do not know are left out."""
+    """Return the label requirements, without those whose operators reviews do not have."""
     try:
         requirements = parse_labels(info.label_selector).requirements
     except ValueError:

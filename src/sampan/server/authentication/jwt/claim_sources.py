@@ -1,4 +1,4 @@
-"""Where the claims are that a token leaves to others: `_claim_names` and `_claim_sources` (OpenID Connect Core 5.6.2).
+"""Sources of distributed claims: `_claim_names` and `_claim_sources` (OpenID Connect Core 5.6.2).
 
 Source: go-oidc oidc/verify.go, apiserver plugin/pkg/authenticator/token/oidc/oidc.go (1.36).
 """
@@ -14,15 +14,15 @@ _SOURCES: Final = "_claim_sources"
 _WRONG: Final = "oidc: failed to unmarshal claims: json: cannot unmarshal"
 
 
-class Place(NamedTuple):
-    """Where a claim is, and what opens it ("": it is open)."""
+class ClaimSource(NamedTuple):
+    """URL of a claim, and the access token for it ("" if none is needed)."""
 
     url: str
     access_token: str
 
 
-def check_places(claims: Mapping[str, Any]) -> None:
-    """Each claim must have its place. Raises `TokenError`."""
+def check_sources(claims: Mapping[str, Any]) -> None:
+    """Check that each distributed claim has a valid source. Raises `TokenError`."""
     names = _map(claims, _NAMES, "map[string]string")
     sources = _map(claims, _SOURCES, "map[string]oidc.claimSource")
     for value in names.values():
@@ -36,8 +36,8 @@ def check_places(claims: Mapping[str, Any]) -> None:
             raise TokenError("oidc: source does not exist")
 
 
-def place_of(claims: Mapping[str, Any], name: str) -> Place | None:
-    """The place of a claim, in claims that have been checked; None: it has none. Raises `TokenError`."""
+def source_of(claims: Mapping[str, Any], name: str) -> ClaimSource | None:
+    """Return the source of a claim, or None. The claims must have been checked. Raises `TokenError`."""
     source_name = (claims.get(_NAMES) or {}).get(name)
     if name in claims or source_name is None:
         return None
@@ -47,11 +47,11 @@ def place_of(claims: Mapping[str, Any], name: str) -> Place | None:
         text = f"json: cannot unmarshal {json_kind(packed)} into Go struct field endpoint.JWT of type string"
         raise TokenError(f"oidc: could not parse claim sources: {text}")
     url = field(source, "endpoint")
-    return Place(url, field(source, "access_token") or "") if url else None
+    return ClaimSource(url, field(source, "access_token") or "") if url else None
 
 
 def field(value: Mapping[str, Any], name: str) -> Any:
-    """A field of an object, however its letters are written, as Go reads it."""
+    """Return a field of an object, with or without the same case, as Go's decoder does."""
     found = value.get(name)
     return found if found is not None else next((v for key, v in value.items() if key.lower() == name.lower()), None)
 
