@@ -148,7 +148,7 @@ def test_a_server_does_not_start_with_an_unknown_controller(tmp_path: Path) -> N
         (("controllers", "--probe-address=8080"), "'8080' is not host:port"),
         (("controllers", "--cluster-signing-cert-file=ca.crt"), "belong together"),
         (("controllers", "--cluster-cidr=10.0.0.0/25"), "--cluster-cidr: 10.0.0.0/25 has no parts of the size /24"),
-        (("scheduler", "--kubeconfig=/nonexistent"), "/nonexistent: there is no such file"),
+        (("scheduler", "--kubeconfig=/nonexistent"), "/nonexistent: file does not exist"),
         (("node", "--runtime=vm"), "Invalid value for '--runtime'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

@@ -63,7 +63,7 @@ async def test_it_is_created_then_updated_then_left_alone(
 
 @pytest.mark.parametrize("make", [create_or_update, create_or_patch], ids=["update", "patch"])
 async def test_a_name_cannot_be_changed(config_maps: ResourceClient[Object], make: Make) -> None:
-    with pytest.raises(ValueError, match="mutate made 'a' of it"):
+    with pytest.raises(ValueError, match="from 'b' to 'a'"):
         await make(config_maps, "b", data())
 
 

@@ -101,7 +101,7 @@ async def test_another_certificate_is_told_once() -> None:
         async def renewed(self, refused: Credentials) -> Credentials:
             return Credentials(certificate=second)
 
-    transport = CredentialsTransport(FakeTransport([*answers]), Rotating(), show_certificate=told.append)
+    transport = CredentialsTransport(FakeTransport([*answers]), Rotating(), use_certificate=told.append)
     await transport.send(GET)
     await transport.send(GET)
     assert told == [first, second]

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from sampan.client.errors import TransportError, answer_error
+from sampan.client.errors import TransportError, response_error
 from sampan.client.list_watch import RawEvent
 from sampan.client.raw_events import resource_version_of, watch_error
 from tests.unreadable import VALUES
@@ -14,7 +14,7 @@ each_body = pytest.mark.parametrize("body", BODIES, ids=VALUES.keys())
 
 @each_body
 def test_an_answer_that_cannot_be_read_is_an_error_with_its_code(body: bytes) -> None:
-    error = answer_error(502, body)
+    error = response_error(502, body)
     assert error.code == 502
     assert str(error).startswith('the server answered 502: {"kind":')
 
@@ -26,5 +26,5 @@ def test_an_error_event_that_cannot_be_read_is_an_error_of_the_server(body: byte
 
 @each_body
 def test_an_object_whose_version_cannot_be_read_is_an_error(body: bytes) -> None:
-    with pytest.raises(TransportError, match="cannot be read"):
+    with pytest.raises(TransportError, match="cannot decode object of watch event"):
         resource_version_of(RawEvent(type="ADDED", object=msgspec.Raw(body)))

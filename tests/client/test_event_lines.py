@@ -60,12 +60,12 @@ def test_a_garbled_line_is_an_error_after_the_events_before_it(line: bytes) -> N
     reader = EventLines()
     batches = reader.feed(lines(*EVENTS[:2]) + line + lines(EVENTS[2]))
     assert len(next(batches)) == 2
-    with pytest.raises(TransportError, match="no event"):
+    with pytest.raises(TransportError, match="cannot decode watch event"):
         next(batches)
 
 
 def test_a_stream_that_ends_inside_of_an_event_has_broken() -> None:
-    with pytest.raises(TransportError, match="no event"):
+    with pytest.raises(TransportError, match="cannot decode watch event"):
         read(lines(*EVENTS)[:-20])
 
 

@@ -201,7 +201,7 @@ async def test_metadata_alone_is_read_and_patched(config_maps: ResourceClient[Ob
     assert patched.metadata.annotations == {"y": "2"}
     async with aclosing(metadata_only.watch()) as events:
         assert (await anext(events)).object == patched
-    with pytest.raises(ValueError, match="patch it"):
+    with pytest.raises(ValueError, match="use a patch"):
         await metadata_only.update(patched)
 
 

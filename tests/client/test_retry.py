@@ -85,7 +85,7 @@ async def test_waits_for_a_connection_double() -> None:
 async def test_the_last_answer_is_handed_on_unread() -> None:
     last = asked_to_wait(429)
     inner = FakeTransport([last])
-    assert await retrying(inner, answers_max=2).send(request("GET")) is last
+    assert await retrying(inner, responses_max=2).send(request("GET")) is last
     assert len(inner.asked) == 3
 
 

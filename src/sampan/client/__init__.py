@@ -1,4 +1,4 @@
-"""The client's half of the API: configuration, transport, resources. Works against any Kubernetes.
+"""Client of the Kubernetes API: configuration, transports, resources. Works with any Kubernetes.
 
     async with connect(field_manager="me") as client:
         networks = client.resource(Network)  # a declared class: ResourceClient[Network]

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Delays that grow. Source: apimachinery pkg/util/wait/backoff.go `Backoff` (1.36)."""
+    """Growing delays between attempts. Source: apimachinery pkg/util/wait/backoff.go `Backoff` (1.36)."""
 
     duration_s: float
-    """The first delay."""
+    """First delay."""
     factor: float = 1.0
     """Factor from one delay to the next."""
     jitter: float = 0.0
-    """Random extension of each delay, up to this fraction of it."""
+    """Maximum random extension of each delay, as a fraction of it."""
     steps: int | None = None
     """Total number of attempts, one more than the number of delays. None: no limit."""
     cap_s: float = float("inf")
-    """The longest delay, before jitter."""
+    """Longest delay, before jitter."""
 
     def delays(self, rand: Callable[[], float] = random.random) -> Iterator[float]:
         """Yield the seconds to wait after the first, second, … failure: `steps - 1` delays."""

@@ -1,4 +1,4 @@
-"""The client for scripts: the same names without `await`.
+"""Blocking client for scripts: the names of `Client`, without `await`.
 
     with BlockingClient.connect() as client:
         networks = client.resource(Network)
@@ -7,8 +7,8 @@
         for event in networks.follow():
             print(event.type, event.object.metadata.name)
 
-An event loop runs in one thread beside the script (`LoopThread`); any of the script's threads may call. Ctrl-C ends the
-call that waits. Iterators that are left before their end should be closed (`contextlib.closing`), or just forgotten.
+An event loop runs in a background thread (`LoopThread`). Any thread may call the client. Ctrl-C cancels the call in
+progress. An iterator that is left early should be closed (`contextlib.closing`), or is closed by garbage collection.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ R = TypeVar("R")
 
 
 class BlockingClient:
-    """A `Client` behind a thread, between the beginning and the end of a `with` block."""
+    """Blocking form of `Client`, which runs in another thread. Usable inside its `with` block."""
 
     def __init__(self, make: Callable[[], Client]) -> None:
         self._make = make
@@ -50,15 +50,15 @@ class BlockingClient:
         request_timeout_s: float = REQUEST_TIMEOUT_S,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """As `sampan.client.connect`; the configuration is read when the block begins."""
-        said = {"context": context, "namespace": namespace, "field_manager": field_manager}
-        return cls(lambda: connect(path, environ=environ, request_timeout_s=request_timeout_s, **said))
+        """Return a client as `sampan.client.connect` does. The configuration is read when the block begins."""
+        options = {"context": context, "namespace": namespace, "field_manager": field_manager}
+        return cls(lambda: connect(path, environ=environ, request_timeout_s=request_timeout_s, **options))
 
     @classmethod
     def from_config(
         cls, config: Config, *, field_manager: str = "", request_timeout_s: float = REQUEST_TIMEOUT_S
     ) -> Self:
-        """As `Client.from_config`."""
+        """Return a client as `Client.from_config` does."""
 
         def make() -> Client:
             return Client.from_config(config, field_manager=field_manager, request_timeout_s=request_timeout_s)
@@ -72,7 +72,7 @@ class BlockingClient:
         self._thread.__enter__()
         try:
             self.asynchronous = self.run(make())
-            """The client that does the work; its coroutines are for `run`."""
+            """Asynchronous client behind this one. Its coroutines must run through `run`."""
         except BaseException:
             self._thread.__exit__()
             raise
@@ -85,7 +85,7 @@ class BlockingClient:
             self._thread.__exit__()
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
-        """Run any coroutine in the client's thread: `client.run(wait_for(pods.asynchronous, …))`."""
+        """Run a coroutine in the client's thread: `client.run(wait_for(pods.asynchronous, …))`."""
         return self._thread.run(coroutine)
 
     @overload
@@ -100,7 +100,7 @@ class BlockingClient:
     def resource(
         self, what: ResourceInfo | ObjectType[T] | type[T], *, namespace: str | None = None
     ) -> BlockingResourceClient[Object] | BlockingResourceClient[T]:
-        """As `Client.resource`."""
+        """Return the client of a resource. See `Client.resource`."""
         if isinstance(what, ResourceInfo):
             return BlockingResourceClient(self._thread, self.asynchronous.resource(what, namespace=namespace))
         if isinstance(what, ObjectType):
@@ -108,12 +108,12 @@ class BlockingClient:
         return BlockingResourceClient(self._thread, self.asynchronous.resource(what, namespace=namespace))
 
     def resource_for(self, what: ResourceName, *, namespace: str | None = None) -> BlockingResourceClient[Object]:
-        """As `Client.resource_for`."""
+        """Return the client of a resource that discovery finds. See `Client.resource_for`."""
         found = self.run(self.asynchronous.resource_for(what, namespace=namespace))
         return BlockingResourceClient(self._thread, found)
 
     def retry_on_conflict(self, attempt: Callable[[], R], *, backoff: Backoff = CONFLICT_BACKOFF) -> R:
-        """As the function of this name; `attempt` is called in the calling thread."""
+        """Call `attempt` again after each conflict, in the calling thread. See `sampan.client.retry_on_conflict`."""
         delays = backoff.delays()
         while True:
             try:

@@ -1,4 +1,4 @@
-"""`Client`: a server, and the clients of its resources.
+"""`Client`: a connection to one server, and the clients of its resources.
 
 async with Client.from_config(load_config()) as client:
     networks = client.resource(Network)
@@ -13,10 +13,10 @@ from typing import Self, TypeVar, overload
 
 from sampan.client.config import Config
 from sampan.client.discovery import discover
-from sampan.client.endpoint import Endpoint
 from sampan.client.options import FieldValidation, WriteOptions
 from sampan.client.request_counts import RequestCounts
 from sampan.client.resource_client import ResourceClient
+from sampan.client.resource_endpoint import ResourceEndpoint
 from sampan.client.rest_client import REQUEST_TIMEOUT_S, RESTClient
 from sampan.client.rest_mapper import ResourceName, RESTMapper
 from sampan.client.stack import connect_transport
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Client:
-    """Asks one server. Safe to use from many tasks of one event loop; `async with` closes its connections."""
+    """Client of one server. Many tasks of one event loop can share it; `async with` closes its connections."""
 
     def __init__(
         self,
@@ -40,13 +40,15 @@ class Client:
         counts: RequestCounts | None = None,
         request_timeout_s: float = REQUEST_TIMEOUT_S,
     ) -> None:
-        """`counts`: what the transport counts, if it does. `request_timeout_s`: longest wait for an answer, in all its
-        retries; `math.inf` for no limit. Watches have separate limits.
+        """Create a client on a transport.
+
+        `counts` is what the transport fills, if it counts requests. `request_timeout_s` limits the wait for a response,
+        retries included; `math.inf` means no limit. Watches have separate limits.
         """
         self.rest = RESTClient(transport, request_timeout_s=request_timeout_s)
         self.counts = counts
         self.namespace = namespace
-        """Where namespaced objects are that say no namespace."""
+        """Namespace of requests that name none."""
         self.mapper = mapper or RESTMapper(lambda: discover(self.rest))
         self._write_options = WriteOptions(field_manager=field_manager)
 
@@ -59,7 +61,7 @@ class Client:
         warnings: WarningHandler | None = None,
         request_timeout_s: float = REQUEST_TIMEOUT_S,
     ) -> Self:
-        """A client of the server that a configuration names; `warnings` as for `connect_transport`.
+        """Return a client of the configured server. `warnings` as for `connect_transport`.
 
         Raises `ConfigError`.
         """
@@ -81,25 +83,25 @@ class Client:
         dry_run: bool | None = None,
         request_timeout_s: float | None = None,
     ) -> "Client":
-        """A client of the same server whose requests say something else by default; None: as before.
+        """Return a client of the same server with other request defaults. None keeps the present one.
 
-        It shares connections and mapper: close only one of the two.
+        It shares connections and mapper with this one: close only one of the two.
         """
-        mine = self._write_options
+        defaults = self._write_options
         other = self._like_this(self.rest.transport)
         other.namespace = self.namespace if namespace is None else namespace
         if request_timeout_s is not None:
             other.rest = self.rest.with_timeout(request_timeout_s)
         other._write_options = replace(
-            mine,
-            field_manager=mine.field_manager if field_manager is None else field_manager,
-            field_validation=field_validation or mine.field_validation,
-            dry_run=mine.dry_run if dry_run is None else dry_run,
+            defaults,
+            field_manager=defaults.field_manager if field_manager is None else field_manager,
+            field_validation=field_validation or defaults.field_validation,
+            dry_run=defaults.dry_run if dry_run is None else dry_run,
         )
         return other
 
     def through(self, wrap: Callable[[Transport], Transport]) -> "Client":
-        """A client like this one whose requests go through a transport around its own: close only one of the two."""
+        """Return a client that sends its requests through a transport around this one's. Close only one of the two."""
         return self._like_this(wrap(self.rest.transport))
 
     @overload
@@ -114,20 +116,20 @@ class Client:
     def resource(
         self, what: ResourceInfo | ObjectType[T] | type[T], *, namespace: str | None = None
     ) -> ResourceClient[Object] | ResourceClient[T]:
-        """The client of a resource: of dicts for a `ResourceInfo`, of `T` for its type or a declared class.
+        """Return the client of a resource: of dicts for a `ResourceInfo`, of `T` for its type or a declared class.
 
-        `namespace`: "" for all of them; without it that of the client, unless an object names its own.
+        `namespace`: "" selects all namespaces. None selects the client's namespace, but an object may name another one.
         """
         if isinstance(what, ResourceInfo):
             return self._resource(dynamic(what), namespace)
         return self._resource(what if isinstance(what, ObjectType) else object_type(what), namespace)
 
     async def resource_for(self, what: ResourceName, *, namespace: str | None = None) -> ResourceClient[Object]:
-        """The client of a resource that discovery must find: see `RESTMapper.resource_for`. Raises `NoMatch`."""
+        """Return the client of a resource that discovery finds. See `RESTMapper.resource_for`. Raises `NoMatch`."""
         return self.resource(await self.mapper.resource_for(what), namespace=namespace)
 
     async def aclose(self) -> None:
-        """Close all connections. Requests under way fail with `TransportError`."""
+        """Close all connections. Requests in flight fail with `TransportError`."""
         await self.rest.transport.aclose()
 
     async def __aenter__(self) -> Self:
@@ -151,7 +153,7 @@ class Client:
 
     def _resource(self, what: ObjectType[T], namespace: str | None) -> ResourceClient[T]:
         where = self.namespace if namespace is None else namespace
-        endpoint = Endpoint(
+        endpoint = ResourceEndpoint(
             self.rest,
             what.info,
             where if what.info.namespaced else "",

@@ -1,6 +1,6 @@
-"""What can be waited for: conditions on an object, which can be joined: `exists() & ~condition_is("Ready", "False")`.
+"""Conditions that a caller can wait for. They combine: `exists() & ~condition_is("Ready", "False")`.
 
-Source: kubectl pkg/cmd/wait (1.36); kube-rs runtime/wait for the joining.
+Source: kubectl pkg/cmd/wait (1.36); for the combination kube-rs runtime/wait.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _ANYTHING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Something that is so or not so of an object as data; None stands for no object. `str` says what it is."""
+    """Predicate of an object as data; None stands for no object. `str` describes it."""
 
     holds: Callable[[Object | None], bool]
     text: str
@@ -34,12 +34,12 @@ class Condition:
 
 
 def exists() -> Condition:
-    """There is such an object."""
+    """Return the condition that the object exists."""
     return Condition(lambda obj: obj is not None, "to exist")
 
 
 def deleted(uid: str = "") -> Condition:
-    """There is no such object; with a uid: not that very one, though there may be another of its name."""
+    """Return the condition that the object does not exist. With a uid, another object of this name is allowed."""
 
     def holds(obj: Object | None) -> bool:
         return obj is None or bool(uid and (obj.get("metadata") or {}).get("uid") != uid)
@@ -48,10 +48,10 @@ def deleted(uid: str = "") -> Condition:
 
 
 def condition_is(kind: str, status: str = "True") -> Condition:
-    """`status.conditions` has this type with this status; in both, upper and lower case are the same.
+    """Return the condition that an entry of `status.conditions` has this type and status, in any letter case.
 
-    A condition that is older than the object's spec does not count: its `observedGeneration`, or else that of the
-    status, must not be behind `metadata.generation`, where they are told.
+    A condition older than the spec does not count. Its `observedGeneration`, or else that of the status, must not be
+    less than `metadata.generation`, if the object has both.
     """
 
     def holds(obj: Object | None) -> bool:
@@ -67,9 +67,10 @@ def condition_is(kind: str, status: str = "True") -> Condition:
 
 
 def json_path(path: str, value: Any = _ANYTHING) -> Condition:
-    """A path (`.status.phase`, `{.spec.nodes[0].name}`) leads to this value; without one: to anything but nothing.
+    """Return the condition that a path (`.status.phase`, `{.spec.nodes[0].name}`) yields this value.
 
-    Of several values found one must be so. Raises `ValueError` for a path that cannot be read.
+    Without a value, any value but null matches. If the path yields several values, one match is enough. Raises
+    `ValueError` if the path is malformed.
     """
     compiled = JsonPath(path.removeprefix("{").removesuffix("}"))
 
@@ -83,7 +84,7 @@ def json_path(path: str, value: Any = _ANYTHING) -> Condition:
 
 
 def generation_observed() -> Condition:
-    """The controller has seen the spec: `status.observedGeneration` is not behind `metadata.generation`."""
+    """Return the condition that `status.observedGeneration` is not less than `metadata.generation`."""
 
     def holds(obj: Object | None) -> bool:
         observed = ((obj or {}).get("status") or {}).get("observedGeneration")
@@ -93,17 +94,17 @@ def generation_observed() -> Condition:
 
 
 def all_of(*conditions: Condition) -> Condition:
-    """All of them hold at the same time."""
+    """Return the condition that all conditions hold for the same state."""
     return Condition(lambda obj: all(each.holds(obj) for each in conditions), _joined(" and ", conditions))
 
 
 def any_of(*conditions: Condition) -> Condition:
-    """At least one of them holds."""
+    """Return the condition that at least one of the conditions holds."""
     return Condition(lambda obj: any(each.holds(obj) for each in conditions), _joined(" or ", conditions))
 
 
 def not_(condition: Condition) -> Condition:
-    """It does not hold."""
+    """Return the negation of a condition."""
     return Condition(lambda obj: not condition.holds(obj), f"not {condition}")
 
 

@@ -1,4 +1,4 @@
-"""`connect`: a client for the server that kubectl would ask here.
+"""`connect`: a client for the server that kubectl would use here.
 
 async with connect() as client:
     pods = await client.resource_for("pods")
@@ -21,9 +21,10 @@ def connect(
     request_timeout_s: float = REQUEST_TIMEOUT_S,
     environ: Mapping[str, str] | None = None,
 ) -> Client:
-    """A client, as `load_config` and `Client.from_config` make it; connections are made when they are needed.
+    """Return a client for the configuration that `load_config` finds. Connections are made on demand.
 
-    `path`, `context`, `namespace` go before what KUBECONFIG, the file and the context say. Raises `ConfigError`.
+    `path`, `context` and `namespace` override KUBECONFIG, the file's current context and its namespace. Raises
+    `ConfigError`.
     """
     overrides = ConfigOverrides(context=context, namespace=namespace)
     config = load_config(path, overrides=overrides, environ=environ)

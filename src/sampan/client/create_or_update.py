@@ -1,4 +1,4 @@
-"""`create_or_update`, `create_or_patch`: make an object what it should be, be it there already or not.
+"""`create_or_update`, `create_or_patch`: bring an object to its desired state, whether or not it exists.
 
     def desired(network: Network | None) -> Network:
         network = network or Network(metadata=ObjectMeta(name="net"), spec=NetworkSpec())
@@ -14,39 +14,41 @@ import enum
 from collections.abc import Callable
 from typing import TypeVar
 
-from sampan.client.endpoint import names_of
 from sampan.client.errors import AlreadyExists, Conflict, NotFound
 from sampan.client.patch import MergePatch, merge_patch_between
 from sampan.client.resource_client import ResourceClient
+from sampan.client.resource_endpoint import names_of
 from sampan.client.retry_on_conflict import retry_on
 from sampan.resource import Object
 
 T = TypeVar("T")
 Mutate = Callable[[T | None], T]
-"""Gives the object as it should be, from the one that is there (it may be changed in place) or from nothing."""
+"""Function that returns the desired object. Its argument is the present object, which it may change in place, or None.
+"""
 
 
 _OVERTAKEN = (AlreadyExists, Conflict, NotFound)
 
 
 class OperationResult(enum.StrEnum):
-    """What was done."""
+    """Outcome of a call."""
 
     NONE = "unchanged"
     CREATED = "created"
     UPDATED = "updated"
     UPDATED_STATUS = "updatedStatus"
-    """Besides the object also its status."""
+    """The object and also its status."""
     UPDATED_STATUS_ONLY = "updatedStatusOnly"
 
 
 async def create_or_update(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> tuple[T, OperationResult]:
-    """Create or replace the object; nothing is written when `mutate` changes nothing.
+    """Create or replace the object. Nothing is written if `mutate` changes nothing.
 
-    `mutate` may be called several times: when somebody else creates, changes or deletes the object meanwhile, it is
-    read again. What `T` does not know of the object stays.
-    A field that `mutate` takes away and the server fills in again by a default makes every call an update.
-    The status is not written where it has an endpoint of its own. Raises `ValueError` when `mutate` changes the name.
+    `mutate` may be called several times: after a conflict with another client, the object is read and mutated again.
+    Fields that `T` does not declare are kept.
+
+    If `mutate` removes a field that the server defaults, every call is an update. The status is not written if it is a
+    subresource. Raises `ValueError` if `mutate` changes the name.
     """
 
     async def attempt() -> tuple[T, OperationResult]:
@@ -61,10 +63,10 @@ async def create_or_update(client: ResourceClient[T], name: str, mutate: Mutate[
 
 
 async def create_or_patch(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> tuple[T, OperationResult]:
-    """As `create_or_update`, but only what `mutate` changes is written, also of the status.
+    """Create the object or patch only the fields that `mutate` changes, those of its status included.
 
-    What others write meanwhile, and what `T` does not know of the object, stays. The status of an object that is
-    created here is not written: the next call does it.
+    Concurrent changes by other clients, and fields that `T` does not declare, are kept. The status of an object that
+    this call creates is not written; the next call writes it.
     """
 
     async def attempt() -> tuple[T, OperationResult]:
@@ -77,7 +79,7 @@ async def create_or_patch(client: ResourceClient[T], name: str, mutate: Mutate[T
 
 
 async def _desired(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> tuple[Object | None, T]:
-    """The object before, as data, and after."""
+    """Return the object before, as data, and the desired object."""
     try:
         present = await client.get(name)
     except NotFound:
@@ -86,7 +88,7 @@ async def _desired(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> t
         before = client.to_dict(present)
         after = mutate(present)
     if names_of(after)[1] != name:
-        raise ValueError(f"the object is {name!r}, mutate made {names_of(after)[1]!r} of it")
+        raise ValueError(f"mutate must not rename the object from {name!r} to {names_of(after)[1]!r}")
     return before, after
 
 

@@ -1,7 +1,8 @@
-"""Credentials: where they come from, and the transport that shows them.
+"""Sources of credentials, and the transport that adds them to requests.
 
-An answer of 401 makes the source look again, and if that brings other credentials the request is sent once more: the
-server has not acted on it. Sources answer from memory, except when their time is up.
+After a 401, the source renews its credentials. If they have changed, the request is sent once more; that is safe
+because the server has not acted on it. Sources use cached credentials until those expire.
+
 Source: client-go transport/token_source.go, plugin/pkg/client/auth/exec/exec.go (1.36).
 """
 
@@ -20,41 +21,41 @@ from sampan.http.tls import ClientCertificate
 _log = logging.getLogger("sampan.client")
 
 TOKEN_FILE_PERIOD_S = 60.0
-"""How long a token file's content is believed; the kubelet replaces it long before it expires."""
+"""Cache time of a token file. The kubelet replaces a token long before it expires."""
 TOKEN_FILE_LEEWAY_S = 10.0
 CERTIFICATE_PERIOD_S = 300.0
-"""How long a certificate file's content is believed."""
+"""Cache time of certificate files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What to show: an `Authorization` header, a client certificate, or both."""
+    """Credentials of a request: an `Authorization` header, a client certificate, or both."""
 
     authorization: str = field(default="", repr=False)
     certificate: ClientCertificate | None = None
 
     @classmethod
     def bearer(cls, token: str, certificate: ClientCertificate | None = None) -> "Credentials":
-        """A bearer token."""
+        """Return credentials with a bearer token."""
         return cls(f"Bearer {token}" if token else "", certificate)
 
     @classmethod
     def basic(cls, username: str, password: str) -> "Credentials":
-        """User name and password."""
+        """Return credentials for basic authentication."""
         return cls("Basic " + b64encode(f"{username}:{password}".encode()).decode("ascii"))
 
 
 class CredentialSource(Protocol):
-    """Where credentials come from."""
+    """Source of credentials."""
 
     async def current(self) -> Credentials:
-        """The credentials for the next request. Raises `CredentialError`."""
+        """Return the credentials for the next request. Raises `CredentialError`."""
         ...
 
     async def renewed(self, refused: Credentials) -> Credentials:
-        """Others than those that the server refused, if there are; else the same. Raises `CredentialError`.
+        """Return newer credentials than the refused ones, or the same if there are none. Raises `CredentialError`.
 
-        Many requests may be refused at once: the source looks again once for all of them.
+        If many requests are refused at once, the source renews its credentials once for all of them.
         """
         ...
 
@@ -66,18 +67,18 @@ class StaticCredentials:
         self._credentials = credentials
 
     async def current(self) -> Credentials:
-        """The credentials."""
+        """Return the credentials."""
         return self._credentials
 
     async def renewed(self, refused: Credentials) -> Credentials:
-        """The same again."""
+        """Return the unchanged credentials."""
         return self._credentials
 
 
 class TokenFile:
-    """A bearer token in a file that somebody else renews (a service account's). Read again every 50 seconds.
+    """Bearer token in a file that another process renews (a service account's). Read again every 50 seconds.
 
-    When it cannot be read, the last token is used; `first` is what to use when there has been none.
+    If the file cannot be read, the last token remains in use; `first` is used before any was read.
     """
 
     def __init__(self, path: Path, *, first: str = "") -> None:
@@ -86,14 +87,14 @@ class TokenFile:
         self._until = 0.0
 
     async def current(self) -> Credentials:
-        """The token that was read last, or that is there now."""
+        """Return the cached token, or read the file if the cache has expired."""
         if self._credentials is None or asyncio.get_running_loop().time() >= self._until:
             self._read()
         assert self._credentials is not None
         return self._credentials
 
     async def renewed(self, refused: Credentials) -> Credentials:
-        """The token that is there now."""
+        """Return the token that the file now contains."""
         if self._credentials == refused:
             self._read()
         assert self._credentials is not None
@@ -109,16 +110,17 @@ class TokenFile:
             self._credentials = Credentials.bearer(token)
             self._until = asyncio.get_running_loop().time() + TOKEN_FILE_PERIOD_S - TOKEN_FILE_LEEWAY_S
         elif self._credentials is None:
-            raise CredentialError(f"token file {self._path}: {fault}")
+            raise CredentialError(f"cannot read token file {self._path}: {fault}")
         else:
-            _log.warning("token file %s cannot be read again: %s", self._path, fault)
+            _log.warning("cannot reload token file %s: %s; keeping the old token", self._path, fault)
 
 
 class CertificateFiles:
-    """A client certificate in files that somebody else renews, next to the credentials of another source.
+    """Client certificate in files that another process renews, combined with the credentials of another source.
 
-    Read again every five minutes, and when it was refused: a connection shows its certificate only once, at its
-    beginning. When the files cannot be read, the last certificate is shown.
+    The files are read again every five minutes and after a 401. A new certificate needs new connections, as TLS
+    presents it only in the handshake. If the files cannot be read, the last certificate remains in use.
+
     Source: client-go transport/cert_rotation.go (1.36).
     """
 
@@ -130,13 +132,13 @@ class CertificateFiles:
         self._until = 0.0
 
     async def current(self) -> Credentials:
-        """The certificate that was read last, or that is there now."""
+        """Return the cached certificate, or read the files if the cache has expired."""
         if self._certificate is None or asyncio.get_running_loop().time() >= self._until:
             self._read()
         return replace(await self._inner.current(), certificate=self._certificate)
 
     async def renewed(self, refused: Credentials) -> Credentials:
-        """What is there now."""
+        """Return the certificate that the files now contain, with the other source's renewed credentials."""
         if self._certificate == refused.certificate:
             self._read()
         inner = await self._inner.renewed(replace(refused, certificate=None))
@@ -147,15 +149,15 @@ class CertificateFiles:
             self._certificate = ClientCertificate(self._certificate_file.read_bytes(), self._key_file.read_bytes())
         except OSError as error:
             if self._certificate is None:
-                raise CredentialError(f"client certificate: {error}") from error
-            _log.warning("the client certificate cannot be read again: %s", error)
+                raise CredentialError(f"cannot read client certificate: {error}") from error
+            _log.warning("cannot reload client certificate: %s; keeping the old one", error)
         self._until = asyncio.get_running_loop().time() + CERTIFICATE_PERIOD_S
 
 
 class CredentialsTransport:
-    """Shows a source's credentials with every request that brings no `Authorization` of its own.
+    """Adds a source's credentials to every request that has no `Authorization` header.
 
-    `show_certificate` is told the client certificate whenever the source names another one.
+    `use_certificate` is called with the client certificate whenever the source returns another one.
     """
 
     def __init__(
@@ -163,15 +165,15 @@ class CredentialsTransport:
         inner: Transport,
         source: CredentialSource,
         *,
-        show_certificate: Callable[[ClientCertificate | None], None] | None = None,
+        use_certificate: Callable[[ClientCertificate | None], None] | None = None,
     ) -> None:
         self._inner = inner
         self._source = source
-        self._show_certificate = show_certificate
-        self._shown: ClientCertificate | None = None
+        self._use_certificate = use_certificate
+        self._certificate: ClientCertificate | None = None
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send; after a 401 once more, if there are other credentials. Raises `CredentialError`."""
+        """Send a request, and once more after a 401 if there are newer credentials. Raises `CredentialError`."""
         if "authorization" in request.headers:
             return await self._inner.send(request)
         used = await self._source.current()
@@ -181,7 +183,7 @@ class CredentialsTransport:
         try:
             renewed = await self._source.renewed(used)
         except CredentialError as error:
-            _log.warning("the credentials were refused, and there are no others: %s", error)
+            _log.warning("server refused the credentials; cannot renew them: %s", error)
             return response
         if renewed == used:
             return response
@@ -189,13 +191,13 @@ class CredentialsTransport:
         return await self._send(request, renewed)
 
     async def aclose(self) -> None:
-        """Close what is inside."""
+        """Close the inner transport."""
         await self._inner.aclose()
 
     async def _send(self, request: HttpRequest, credentials: Credentials) -> HttpResponse:
-        if credentials.certificate != self._shown and self._show_certificate is not None:
-            self._shown = credentials.certificate
-            self._show_certificate(credentials.certificate)
+        if credentials.certificate != self._certificate and self._use_certificate is not None:
+            self._certificate = credentials.certificate
+            self._use_certificate(credentials.certificate)
         if credentials.authorization:
             request = replace(request, headers={**request.headers, "authorization": credentials.authorization})
         return await self._inner.send(request)

@@ -1,7 +1,8 @@
-"""`discover`: which groups, versions and resources a server has.
+"""`discover`: the groups, versions and resources of a server.
 
-Aggregated discovery (two requests) where the server has it, else the documents of each group version, ten at a time.
-A group version that does not answer (an extension server that is down) is missing, and told so, not fatal.
+Uses aggregated discovery (two requests) if the server has it, else one document for each group version, ten at a time.
+A group version that fails (of an extension API server that is down) is reported in `Discovered.failed`.
+
 Source: client-go discovery/discovery_client.go, aggregated_discovery.go (1.36).
 """
 
@@ -27,18 +28,20 @@ ACCEPT: Final = ",".join(
     )
 )
 CONCURRENCY_MAX: Final = 10
-"""Documents of group versions that are asked for at a time."""
+"""Maximum number of concurrent requests for documents of group versions."""
 
 D = TypeVar("D")
 
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What a server serves. Order is the server's: groups by priority, the core group first; the best version first."""
+    """Resources of a server, in the server's order: groups by priority, the core group first. The preferred version is
+    first.
+    """
 
     versions: Mapping[GroupVersion, Sequence[ResourceInfo]]
     failed: Mapping[GroupVersion, str] = field(default_factory=dict)
-    """Group versions whose resources are not known, and why."""
+    """Error for each group version whose resources are unknown."""
 
     @property
     def resources(self) -> list[ResourceInfo]:
@@ -47,13 +50,13 @@ class Discovered:
 
 
 async def discover(rest: RESTClient) -> Discovered:
-    """Ask the server. Raises `ApiError`, `TransportError` when not even the groups can be learned."""
+    """Discover a server's resources. Raises `ApiError` or `TransportError` if even the groups are unknown."""
     try:
         async with asyncio.TaskGroup() as group:
             core = group.create_task(_root(rest, "/api"))
             named = group.create_task(_root(rest, "/apis"))
     except ExceptionGroup as failures:
-        # Both fail for the same reason; callers know `ClientError`s, not groups of them.
+        # Both requests fail for the same reason. Callers expect a `ClientError`, not an exception group.
         raise failures.exceptions[0] from None
     versions: dict[GroupVersion, Sequence[ResourceInfo]] = {}
     failed: dict[GroupVersion, str] = {}
@@ -64,7 +67,7 @@ async def discover(rest: RESTClient) -> Discovered:
 
 
 async def _root(rest: RESTClient, path: str) -> Discovered:
-    """One of the two roots. A server that has none of it, or shows it to others only, has the other one perhaps."""
+    """Discover the groups below `/api` or `/apis`. A root that is missing or forbidden counts as empty."""
     try:
         body = await rest.call("GET", path, headers={"accept": ACCEPT})
     except (NotFound, Forbidden):
@@ -100,4 +103,4 @@ def _decode(document: type[D], body: bytes) -> D:
     try:
         return msgspec.json.decode(body, type=document)
     except UNREADABLE as error:
-        raise TransportError(f"a document of discovery cannot be read: {error}", sent=True) from None
+        raise TransportError(f"cannot decode discovery document: {error}", sent=True) from None

@@ -1,4 +1,4 @@
-"""The documents of discovery, as far as they are used, and the resources that they tell of.
+"""Documents of discovery (only the fields in use) and the resources that they list.
 
 Source: k8s.io/api apidiscovery/v2/types.go; apimachinery meta/v1/types.go `APIGroupList`, `APIResourceList` (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.resource import ResourceInfo
 
 
 class Root(msgspec.Struct):
-    """Any of them."""
+    """Any discovery document; only its kind."""
 
     kind: str = ""
 
@@ -52,7 +52,7 @@ class _Group(msgspec.Struct):
 
 
 class AggregatedList(msgspec.Struct):
-    """`APIGroupDiscoveryList`: everything at once."""
+    """`APIGroupDiscoveryList`: all groups in one document."""
 
     items: list[_Group] | None = None
 
@@ -60,7 +60,7 @@ class AggregatedList(msgspec.Struct):
 def aggregated(
     document: AggregatedList,
 ) -> tuple[dict[GroupVersion, Sequence[ResourceInfo]], dict[GroupVersion, str]]:
-    """The resources of each version, and the versions that the server itself knows no news of."""
+    """Return the resources of each version, and an error for each version whose entry the server marks as stale."""
     versions: dict[GroupVersion, Sequence[ResourceInfo]] = {}
     stale: dict[GroupVersion, str] = {}
     for group in document.items or ():
@@ -76,7 +76,7 @@ def aggregated(
 
 
 def _kind(found: _Resource) -> str:
-    """Empty where only subresources are served."""
+    """Return the kind; empty if the entry only has subresources."""
     return found.response_kind.kind if found.response_kind else ""
 
 
@@ -109,7 +109,7 @@ class LegacyGroups(msgspec.Struct):
     groups: list[_LegacyGroup] | None = None
 
     def group_versions(self) -> list[GroupVersion]:
-        """In order; of each group the preferred version first."""
+        """Return the group versions in order; the preferred version of each group is first."""
         found = list(self.versions or ())
         for group in self.groups or ():
             preferred = [group.preferred_version] if group.preferred_version else []
@@ -128,13 +128,13 @@ class _LegacyResource(msgspec.Struct, rename="camel"):
 
 
 class LegacyResources(msgspec.Struct):
-    """`APIResourceList`: one version of one group; subresources stand among the resources: `pods/status`."""
+    """`APIResourceList` of one group version. Subresources are among the resources: `pods/status`."""
 
     resources: list[_LegacyResource] | None = None
 
 
 def legacy(group_version: GroupVersion, document: LegacyResources) -> list[ResourceInfo]:
-    """The resources, with their subresources."""
+    """Return the resources with their subresources."""
     subresources: dict[str, set[str]] = {}
     for found in document.resources or ():
         name, _, subresource = found.name.partition("/")

@@ -1,14 +1,14 @@
-"""What can go wrong for a client, as one tree.
+"""Errors of clients.
 
     ClientError
-    ├── ConfigError            the kubeconfig (or what it names) cannot be used
+    ├── ConfigError            the kubeconfig, or a file that it names, is unusable
     ├── NoMatch                the server has no such resource or kind
-    ├── Undecodable            an object that its type cannot take (a ValueError too)
-    ├── WaitTimeout            what was waited for did not come (a TimeoutError too)
-    ├── TransportError         no whole answer: refused, reset, TLS; `sent` says whether the request may have arrived
+    ├── Undecodable            an object does not fit its type (also a ValueError)
+    ├── WaitTimeout            a condition did not become true in time (also a TimeoutError)
+    ├── TransportError         no complete response: refused, reset, TLS; `sent`: the request may have arrived
     │   ├── TransportTimeout
-    │   └── CredentialError    the credentials cannot be had (now): a plugin that fails, a token file that is gone
-    └── ApiError               an answer that says no; it is a `core.errors.StatusError` too
+    │   └── CredentialError    no credentials: a plugin fails, a token file is missing
+    └── ApiError               an error response; also a `core.errors.StatusError`
         ├── BadRequest  Unauthorized  Forbidden  NotFound  MethodNotAllowed  NotAcceptable  AlreadyExists  Conflict
         ├── Expired  RequestEntityTooLarge  UnsupportedMediaType  Invalid  TooManyRequests
         └── ServerError
@@ -54,21 +54,21 @@ __all__ = [
     "Undecodable",
     "UnsupportedMediaType",
     "WaitTimeout",
-    "answer_error",
     "api_error",
+    "response_error",
 ]
 
 
 class ConfigError(ClientError):
-    """The configuration cannot be used; the text says which file, which entry and why."""
+    """Unusable configuration. The message names the file, the entry and the cause."""
 
 
 class NoMatch(ClientError):
-    """The server has no resource or kind of this name, as far as discovery says."""
+    """The server has no resource or kind of this name, according to discovery."""
 
 
 class Undecodable(ClientError, ValueError):
-    """An object was read that its type cannot take; `body` is its JSON."""
+    """Object that its type cannot decode. `body` is its JSON."""
 
     def __init__(self, message: str, body: bytes) -> None:
         super().__init__(message)
@@ -76,27 +76,29 @@ class Undecodable(ClientError, ValueError):
 
 
 class WaitTimeout(ClientError, TimeoutError):
-    """What was waited for did not come in time; the text says what, and what was seen last."""
+    """The condition did not become true in time. The message contains the condition and the last state."""
 
 
 class CredentialError(TransportError):
-    """The credentials cannot be had, so nothing was sent. May pass (a plugin asks servers of its own): back off."""
+    """No credentials are available, so nothing was sent. The cause may be temporary (a plugin that calls a server):
+    back off.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(message, sent=False)
 
 
 class ApiError(StatusError, ClientError):
-    """The server refused. Subclasses name the reason; `reason`, `code`, `message` and `details` say all."""
+    """Error response of the server. Subclasses stand for reasons."""
 
     @property
     def causes(self) -> list[Details]:
-        """The single faults: dicts with `reason`, `message`, `field`."""
+        """Causes of the error: dicts with `reason`, `message`, `field`."""
         causes: list[Details] = (self.details or {}).get("causes") or []
         return causes
 
     def has_cause(self, reason: str) -> bool:
-        """Whether one of the causes has this reason (`DisruptionBudget`, `FieldManagerConflict` …)."""
+        """Return True if one of the causes has this reason (`DisruptionBudget`, `FieldManagerConflict` …)."""
         return any(cause.get("reason") == reason for cause in self.causes)
 
 
@@ -105,7 +107,7 @@ class BadRequest(ApiError):
 
 
 class Unauthorized(ApiError):
-    """401: the server does not know who asks."""
+    """401: the server cannot authenticate the client."""
 
 
 class Forbidden(ApiError):
@@ -113,7 +115,7 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """404: no such object, or no such resource."""
+    """404: the object or the resource does not exist."""
 
 
 class MethodNotAllowed(ApiError):
@@ -125,15 +127,15 @@ class NotAcceptable(ApiError):
 
 
 class AlreadyExists(ApiError):
-    """409 at a create: the name is taken."""
+    """409 for a create: an object of this name exists."""
 
 
 class Conflict(ApiError):
-    """409: the object has changed since it was read, or other managers own fields: read again and try again."""
+    """409: the object has changed since it was read, or other managers own fields. Read it again and retry."""
 
 
 class Expired(ApiError):
-    """410: the resourceVersion or the continue token is too old; list again."""
+    """410: the resourceVersion or the continue token is too old. List again."""
 
 
 class RequestEntityTooLarge(ApiError):
@@ -145,15 +147,15 @@ class UnsupportedMediaType(ApiError):
 
 
 class Invalid(ApiError):
-    """422: the object is not valid; `causes` has a fault for each field."""
+    """422: the object is invalid. `causes` has an entry for each field."""
 
 
 class TooManyRequests(ApiError):
-    """429: try again after `retry_after_s`."""
+    """429: retry after `retry_after_s`."""
 
 
 class ServerError(ApiError):
-    """5xx: not the caller's fault."""
+    """5xx: a fault of the server."""
 
 
 class InternalError(ServerError):
@@ -161,7 +163,7 @@ class InternalError(ServerError):
 
 
 class ServerTimeout(ServerError):
-    """500, reason ServerTimeout: the server could not finish; try again."""
+    """500 with reason ServerTimeout: the server could not finish in time. Retry."""
 
 
 class ServiceUnavailable(ServerError):
@@ -169,7 +171,7 @@ class ServiceUnavailable(ServerError):
 
 
 class Timeout(ServerError):
-    """504: the request took too long, or the cache has not reached the asked resourceVersion."""
+    """504: the request took too long, or the cache has not reached the requested resourceVersion."""
 
 
 _BY_REASON: dict[Reason, type[ApiError]] = {
@@ -213,7 +215,7 @@ _REASON_OF_CODE: dict[int, Reason] = {
 
 
 def api_error(status: Mapping[str, Any]) -> ApiError:
-    """The error that a `Status` object tells of (an answer's body, or the object of an ERROR event of a watch)."""
+    """Return the error for a `Status` object: a response body, or the object of an ERROR event of a watch."""
     code = int(status.get("code") or 500)
     try:
         reason = Reason(status.get("reason") or "")
@@ -231,8 +233,8 @@ def api_error(status: Mapping[str, Any]) -> ApiError:
     )
 
 
-def answer_error(code: int, body: bytes, *, retry_after_s: int = 0) -> ApiError:
-    """The error that an answer of 400 or above tells of; its body need not be a `Status` (a proxy's page, say)."""
+def response_error(code: int, body: bytes, *, retry_after_s: int = 0) -> ApiError:
+    """Return the error for a response of 400 or above. Its body need not be a `Status`; it may be a proxy's page."""
     try:
         status = msgspec.json.decode(body)
     except UNREADABLE:

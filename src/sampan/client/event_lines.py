@@ -1,4 +1,4 @@
-"""The body of a watch, cut into lines and typed: chunks in, batches of `RawEvent` out. No I/O."""
+"""Parser of a watch's body: takes chunks, returns batches of `RawEvent`. No I/O."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -10,20 +10,20 @@ from sampan.client.list_watch import RawEvent
 from sampan.wire.json import UNREADABLE
 
 LINE_SIZE_MAX: Final = 64 * 1024 * 1024
-"""Bytes of the longest event: far above what any server stores, so that a stream without newlines has an end."""
+"""Maximum size of an event in bytes. It is far above what servers store; it bounds a stream without newlines."""
 
 _decoder: Final = msgspec.json.Decoder(RawEvent)
 
 
 class EventLines:
-    """Collects what is left of a line until the next chunk. Errors come after the good events before them."""
+    """Splits chunks into lines and parses them. Errors are raised after the events before them."""
 
     def __init__(self) -> None:
         self._rest: list[bytes] = []
         self._rest_size = 0
 
     def feed(self, chunk: bytes) -> Iterator[Sequence[RawEvent]]:
-        """The events that the chunk completes: at most one batch. Raises `TransportError` for what is no event."""
+        """Yield the events that the chunk completes, in at most one batch. Raises `TransportError` for a bad event."""
         lines, newline, rest = chunk.rpartition(b"\n")
         if newline:
             if self._rest:
@@ -35,10 +35,10 @@ class EventLines:
             self._rest.append(rest)
             self._rest_size += len(rest)
             if self._rest_size > LINE_SIZE_MAX:
-                raise TransportError(f"an event of the watch has more than {LINE_SIZE_MAX} bytes", sent=True)
+                raise TransportError(f"watch event has more than {LINE_SIZE_MAX} bytes", sent=True)
 
     def end(self) -> Iterator[Sequence[RawEvent]]:
-        """What was left when the stream ended: an event without its newline, or, as an error, a part of one."""
+        """Yield an event without its newline at the end of the stream. Raises `TransportError` if it is incomplete."""
         rest = b"".join(self._rest)
         self._rest.clear()
         if rest.strip():
@@ -66,5 +66,5 @@ def _events_before_the_fault(lines: bytes) -> Iterator[Sequence[RawEvent]]:
             if batch:
                 yield batch
             text = line[:256].decode("utf-8", "replace")
-            raise TransportError(f"a line of the watch is no event ({error}): {text}", sent=True) from None
+            raise TransportError(f"cannot decode watch event: {error}: {text}", sent=True) from None
     yield batch

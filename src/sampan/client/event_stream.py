@@ -1,4 +1,4 @@
-"""`EventStream`: one watch, read batch by batch, with a deadline for each."""
+"""`EventStream`: one watch, read in batches, with a deadline for each."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -7,16 +7,16 @@ from sampan.client.list_watch import RawEvent
 
 
 class EventStream:
-    """A watch whose batches can be given back in part, so that another reader goes on behind the first."""
+    """Watch with push-back: a reader can return events of a batch for the next reader."""
 
     def __init__(self, batches: AsyncIterator[Sequence[RawEvent]]) -> None:
         self._batches = batches
         self._rest: Sequence[RawEvent] = ()
 
     async def next(self, until: float) -> Sequence[RawEvent] | None:
-        """The next batch, None at the end. `until` is in the loop's time.
+        """Return the next batch; None at the end. `until` is a time of the event loop's clock.
 
-        Raises `TimeoutError` when nothing has come until then (the stream is of no use any more), `ApiError`,
+        Raises `TimeoutError` if no event arrives before `until`; the stream is then unusable. Raises `ApiError`,
         `TransportError`.
         """
         if self._rest:
@@ -28,11 +28,11 @@ class EventStream:
         except StopAsyncIteration:
             return None
 
-    def give_back(self, events: Sequence[RawEvent]) -> None:
-        """Have these come next."""
+    def push_back(self, events: Sequence[RawEvent]) -> None:
+        """Return these events first at the next call."""
         self._rest = events
 
     async def aclose(self) -> None:
-        """Give the watch up."""
+        """Close the watch."""
         if isinstance(self._batches, AsyncGenerator):
             await self._batches.aclose()

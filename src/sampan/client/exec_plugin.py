@@ -1,6 +1,7 @@
 """`ExecPlugin`: credentials that a program prints (client.authentication.k8s.io).
 
-Concurrency: one run at a time; who needs credentials meanwhile waits for it. A run that is cancelled is ended.
+Concurrency: one run at a time; other requests for credentials wait for it. Cancellation ends the program.
+
 Source: client-go plugin/pkg/client/auth/exec/exec.go, pkg/apis/clientauthentication/v1/types.go (1.36).
 """
 
@@ -22,15 +23,15 @@ from sampan.http.tls import ClientCertificate
 from sampan.wire.json import UNREADABLE
 
 RUN_TIMEOUT_S = 300.0
-"""How long a program may run; it may have to ask a person."""
+"""Maximum run time of a program. It may have to prompt a user."""
 _OUTPUT_BYTES_MAX = 1 << 20
 _INFO_VARIABLE = "KUBERNETES_EXEC_INFO"
 
 
 class ExecPlugin:
-    """A `CredentialSource` that runs a program, and runs it again when its credentials expire or are refused.
+    """`CredentialSource` that runs a program, again when its credentials expire or are refused.
 
-    `cluster` is the cluster information for programs that want it. The program's stderr goes to ours.
+    `cluster` is the cluster information for programs that request it. The program inherits stderr.
     """
 
     def __init__(
@@ -50,14 +51,16 @@ class ExecPlugin:
         self._expires: Any = None
 
     async def current(self) -> Credentials:
-        """The credentials of the last run, or of a new one when they have expired. Raises `CredentialError`."""
+        """Return the credentials of the last run, or run the program again if they have expired. Raises
+        `CredentialError`.
+        """
         async with self._lock:
             if self._credentials is None or self._expired:
                 self._credentials = await self._run()
             return self._credentials
 
     async def renewed(self, refused: Credentials) -> Credentials:
-        """The credentials of a new run, unless somebody has made one already. Raises `CredentialError`."""
+        """Run the program again, unless another request has already done so. Raises `CredentialError`."""
         async with self._lock:
             if self._credentials is None or self._credentials is refused:
                 self._credentials = await self._run()
@@ -80,7 +83,7 @@ class ExecPlugin:
         mode = self._plugin.interactive_mode
         terminal = sys.stdin is not None and sys.stdin.isatty()
         if mode == "Always" and not terminal:
-            raise self._fault("it must ask a person (interactiveMode: Always), and the input is no terminal")
+            raise self._fault("interactiveMode is Always, but standard input is not a terminal")
         return terminal and mode != "Never"
 
     async def _output(self, info: str, *, interactive: bool) -> bytes:
@@ -94,39 +97,41 @@ class ExecPlugin:
                     bytes_max=_OUTPUT_BYTES_MAX,
                 )
         except TimeoutError as error:
-            raise self._fault(f"it has not ended within {RUN_TIMEOUT_S:g} s") from error
+            raise self._fault(f"timed out after {RUN_TIMEOUT_S:g} s") from error
         except FileNotFoundError as error:
             hint = f"\n{plugin.install_hint}" if plugin.install_hint else ""
-            raise self._fault(f"there is no such program{hint}") from error
+            raise self._fault(f"program not found{hint}") from error
         except OSError as error:
             raise self._fault(str(error)) from error
         if len(output) == _OUTPUT_BYTES_MAX:
-            raise self._fault(f"it prints more than {_OUTPUT_BYTES_MAX:,} bytes")
+            raise self._fault(f"output exceeds {_OUTPUT_BYTES_MAX:,} bytes")
         if code:
-            raise self._fault(f"it ended with code {code}")
+            raise self._fault(f"exited with code {code}")
         return output
 
     def _read(self, output: bytes) -> Credentials:
         try:
-            answer = msgspec.json.decode(output)
+            credential = msgspec.json.decode(output)
         except UNREADABLE as error:
-            raise self._fault(f"what it prints is not JSON: {error}") from error
-        if not isinstance(answer, dict) or answer.get("kind") != "ExecCredential":
-            raise self._fault("what it prints is not an ExecCredential")
-        if answer.get("apiVersion") != self._plugin.api_version:
-            raise self._fault(f"it should answer in {self._plugin.api_version}, not in {answer.get('apiVersion')}")
-        status = answer.get("status")
+            raise self._fault(f"output is not JSON: {error}") from error
+        if not isinstance(credential, dict) or credential.get("kind") != "ExecCredential":
+            raise self._fault("output is not an ExecCredential")
+        if credential.get("apiVersion") != self._plugin.api_version:
+            raise self._fault(
+                f"output has apiVersion {credential.get('apiVersion')}, expected {self._plugin.api_version}"
+            )
+        status = credential.get("status")
         if not isinstance(status, dict):
-            raise self._fault("its answer has no status")
+            raise self._fault("output has no status")
         names = ("token", "clientCertificateData", "clientKeyData")
         token, certificate, key = (str(status.get(name) or "") for name in names)
         if not (token or certificate or key):
-            raise self._fault("it gives neither a token nor a certificate with a key")
+            raise self._fault("output has neither a token nor a certificate with a key")
         if bool(certificate) != bool(key):
-            raise self._fault("it gives only one of certificate and key")
+            raise self._fault("output has a certificate without a key, or a key without a certificate")
         self._expires = self._expiry(status)
-        shown = ClientCertificate(certificate.encode(), key.encode()) if certificate else None
-        return Credentials.bearer(token, shown)
+        pair = ClientCertificate(certificate.encode(), key.encode()) if certificate else None
+        return Credentials.bearer(token, pair)
 
     def _expiry(self, status: Mapping[str, Any]) -> Any:
         text = status.get("expirationTimestamp")
@@ -142,21 +147,21 @@ class ExecPlugin:
 
 
 def cluster_info(config: Config) -> dict[str, Any]:
-    """What a program may know of the cluster (the type `Cluster` of client.authentication.k8s.io).
+    """Return the cluster information for programs (the type `Cluster` of client.authentication.k8s.io).
 
-    Raises `CredentialError` when the authority's file cannot be read.
+    Raises `CredentialError` if the certificate authority's file cannot be read.
     """
     tls = config.tls
     try:
         authority = tls.ca_data or (Path(tls.ca_file).read_bytes() if tls.ca_file else b"")
     except OSError as error:
-        raise CredentialError(f"certificate authority for the exec plugin: {error}") from error
-    said: dict[str, Any] = {
+        raise CredentialError(f"cannot read certificate authority for exec plugin: {error}") from error
+    values: dict[str, Any] = {
         "tls-server-name": tls.server_name,
         "insecure-skip-tls-verify": tls.insecure,
         "certificate-authority-data": authority,
         "proxy-url": config.proxy_url,
         "disable-compression": not config.compression,
     }
-    cluster = {"server": config.server, **{name: value for name, value in said.items() if value}}
+    cluster = {"server": config.server, **{name: value for name, value in values.items() if value}}
     return {**cluster, "config": config.exec_cluster_config}

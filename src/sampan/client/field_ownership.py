@@ -1,4 +1,4 @@
-"""Who owns which field, from an applier's side: read back what one has applied, take over from updates.
+"""Field ownership for clients that apply: read back applied fields; take over fields written by updates.
 
     mine = applied_fields(await deployments.get("web"), "my-manager")
     mine["spec"]["replicas"] = 3
@@ -15,21 +15,24 @@ from sampan.resource import Object
 from sampan.wire import json
 
 Fields = Mapping[str, Any]
-"""FieldsV1: `{"f:spec": {"f:replicas": {}}}`. `k:` stands before list items by key, `v:` by value, `i:` by place; `.`
-is the thing itself."""
+"""Field set (FieldsV1): `{"f:spec": {"f:replicas": {}}}`. List items have the prefix `k:` (by key), `v:` (by value) or
+`i:` (by index). `.` is the map or item itself.
+"""
 
 
 def applied_fields(obj: Object, manager: str, *, subresource: str = "") -> Object:
-    """What a manager has applied of an object, ready to be changed and applied again; others' fields are left out.
+    """Return the fields of an object that a manager has applied, ready to be changed and applied again.
 
-    Without such an entry it is just the object's name. It shares parts with `obj`. A map that was applied as empty
-    and that others have filled comes with what they put in, as `managedFields` do not tell it from an atomic one.
-    Raises `ValueError` when the `managedFields` cannot be read.
+    If the manager has applied nothing, the result only names the object. The result shares parts with `obj`. A map that
+    was applied empty is returned with entries of other managers: `managedFields` do not distinguish it from an atomic
+    one.
+
+    Raises `ValueError` if the `managedFields` are malformed.
     """
     found: Object = {}
     for entry in _entries(obj):
         same_version = entry.get("apiVersion") == obj.get("apiVersion")
-        if same_version and entry.get("fieldsV1") and _is(entry, manager, "Apply", subresource):
+        if same_version and entry.get("fieldsV1") and _matches(entry, manager, "Apply", subresource):
             found = _extracted(obj, entry["fieldsV1"])
     metadata = obj.get("metadata") or {}
     names = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}
@@ -40,10 +43,10 @@ def applied_fields(obj: Object, manager: str, *, subresource: str = "") -> Objec
 def upgrade_managed_fields(
     obj: Object, updaters: Sequence[str], manager: str, *, subresource: str = ""
 ) -> JsonPatch | None:
-    """The patch that makes fields which were written by updates count as applied by `manager`; None if there are none.
+    """Return a patch that turns fields written by updates into fields applied by `manager`; None if there are none.
 
-    Without it, what `kubectl apply` of old or a program's updates have set stays when later applies leave it out. The
-    patch conflicts when the object has changed meanwhile. Raises `ValueError` as `applied_fields`.
+    Without this patch, a later apply cannot remove fields that updates (or client-side `kubectl apply`) have set. The
+    patch conflicts if the object has changed since. Raises `ValueError` as `applied_fields` does.
     """
     before = _entries(obj)
     after = before
@@ -64,15 +67,15 @@ def _entries(obj: Object) -> list[dict[str, Any]]:
     return (obj.get("metadata") or {}).get("managedFields") or []
 
 
-def _is(entry: Fields, manager: str, operation: str, subresource: str) -> bool:
-    said = (entry.get("manager"), entry.get("operation"), entry.get("subresource") or "")
-    return said == (manager, operation, subresource)
+def _matches(entry: Fields, manager: str, operation: str, subresource: str) -> bool:
+    actual = (entry.get("manager"), entry.get("operation"), entry.get("subresource") or "")
+    return actual == (manager, operation, subresource)
 
 
 def _upgraded(entries: list[dict[str, Any]], updater: str, manager: str, subresource: str) -> list[dict[str, Any]]:
-    """The first entry of the updater becomes the manager's, or is united with it; its others go."""
-    updates = [entry for entry in entries if _is(entry, updater, "Update", subresource)]
-    applied = next((entry for entry in entries if _is(entry, manager, "Apply", subresource)), None)
+    """Merge the updater's fields into the manager's entry and remove the updater's entries."""
+    updates = [entry for entry in entries if _matches(entry, updater, "Update", subresource)]
+    applied = next((entry for entry in entries if _matches(entry, manager, "Apply", subresource)), None)
     if not updates:
         return entries
     target = applied or updates[0]
@@ -82,12 +85,12 @@ def _upgraded(entries: list[dict[str, Any]], updater: str, manager: str, subreso
         fields = _union(fields, same_version.get("fieldsV1") or {})
     united = {**target, "manager": manager, "operation": "Apply", "fieldsV1": fields}
     rest = [united if entry is target else entry for entry in entries]
-    return [entry for entry in rest if not _is(entry, updater, "Update", subresource)]
+    return [entry for entry in rest if not _matches(entry, updater, "Update", subresource)]
 
 
 def _union(one: Fields, other: Fields) -> dict[str, Any]:
     if not one or not other:
-        # An empty set is the thing itself; with parts beside it, that is written as a dot.
+        # `{}` is the item itself. In a set that also has children, it is written as a dot.
         return {".": {}, **one, **other} if one or other else {}
     united = dict(one)
     for key, fields in other.items():
@@ -108,11 +111,11 @@ def _extracted(value: Any, fields: Fields) -> Any:
 
 
 def _extracted_items(items: list[Any], children: Fields) -> Iterator[Any]:
-    """The items in the object's order; with their keys, without which nobody would know them."""
+    """Yield the owned items in the object's order. Items owned by key include their keys, which identify them."""
     wanted = [(key[:2], json.decode(key[2:].encode()), inner) for key, inner in children.items()]
     for index, item in enumerate(items):
-        for form, said, inner in wanted:
-            if form == "k:" and isinstance(item, dict) and all(item.get(key) == each for key, each in said.items()):
-                yield {**said, **_extracted(item, inner)}
-            elif (form == "v:" and item == said) or (form == "i:" and index == said):
+        for form, value, inner in wanted:
+            if form == "k:" and isinstance(item, dict) and all(item.get(key) == each for key, each in value.items()):
+                yield {**value, **_extracted(item, inner)}
+            elif (form == "v:" and item == value) or (form == "i:" and index == value):
                 yield _extracted(item, inner)

@@ -1,4 +1,4 @@
-"""`follow`: a watch that outlives its connections, on raw events."""
+"""`follow`: a stream of raw events that resumes over as many watches as needed."""
 
 import asyncio
 import logging
@@ -20,33 +20,36 @@ from sampan.client.raw_events import resource_version_of, until_error
 from sampan.client.retry_delay import RetryDelay
 
 WATCH_BACKOFF: Final = Backoff(0.8, factor=2.0, jitter=1.0, cap_s=30.0)
-"""Source: client-go tools/cache/reflector.go (1.36)."""
+"""Backoff between attempts. Source: client-go tools/cache/reflector.go (1.36)."""
 RESTART_INTERVAL_S: Final = 1.0
-"""A server that ends each watch at once is asked no more often. Source: client-go tools/watch/retrywatcher.go."""
+"""Minimum interval between starts of watches, for a server that ends each watch at once.
+
+Source: client-go tools/watch/retrywatcher.go (1.36).
+"""
 
 _log = logging.getLogger(__name__)
 
 
 def is_transient(error: ApiError | TransportError) -> bool:
-    """Whether the same request may go well later: no answer, 5xx, 429."""
+    """Return True if a retry may succeed: no response, 5xx or 429."""
     return isinstance(error, TransportError | ServerError | TooManyRequests)
 
 
 class Retries:
-    """Waits between attempts to list or watch a resource, as `RetryDelay` says, and logs each failure."""
+    """Retries of lists and watches of a resource: waits as `RetryDelay` requires, and logs each failure."""
 
     def __init__(self, source: ListWatch, backoff: Backoff = WATCH_BACKOFF) -> None:
         self._source = source
         self._retry_delay = RetryDelay(backoff)
 
     def succeeded(self) -> None:
-        """Take the next failure as the first one."""
+        """Reset the backoff."""
         self._retry_delay.succeeded()
 
     async def wait(self, error: ApiError | TransportError) -> None:
-        """Wait after a failure, at least as long as the server asked for.
+        """Wait after a failure, at least as long as the server requested.
 
-        Raises `error` itself when it is not transient or when no attempt is left.
+        Raises `error` if it is not transient or if no attempt is left.
         """
         if not is_transient(error):
             raise error
@@ -57,8 +60,8 @@ class Retries:
         await asyncio.sleep(delay)
 
 
-async def list_patiently(source: ListWatch, options: ListOptions, retries: Retries) -> RawList:
-    """The whole list, however often a page of it has to be asked for. Raises `ApiError` of 4xx (but 429)."""
+async def list_with_retries(source: ListWatch, options: ListOptions, retries: Retries) -> RawList:
+    """Return the whole list and retry transient failures of its pages. Raises `ApiError` for 4xx other than 429."""
 
     async def page(page_options: ListOptions) -> RawList:
         while True:
@@ -73,22 +76,25 @@ async def list_patiently(source: ListWatch, options: ListOptions, retries: Retri
 async def follow(
     source: ListWatch, options: ListOptions, *, backoff: Backoff = WATCH_BACKOFF
 ) -> AsyncGenerator[Sequence[RawEvent], None]:
-    """All changes since a resourceVersion, over as many watches as it takes: ADDED, MODIFIED, DELETED, in batches.
+    """Yield all changes since a resourceVersion in batches of ADDED, MODIFIED and DELETED, over several watches.
 
-    Without a resourceVersion (or with "0") it lists first, gives each object as ADDED, and goes on from the list: a
-    watch from there would give them in no order from which it could be resumed.
-    Bookmarks are asked for and only move the resourceVersion on.
+    Without a resourceVersion (or with "0"), the objects of a list come first, as ADDED. A watch without a list could
+    not be resumed: its initial events are in no order of versions. Bookmarks only advance the resourceVersion.
 
-    Guarantees: every event after the resourceVersion once and in order, or an error.
-    Raises: `Expired` when the server no longer knows the resourceVersion: list again. `ApiError` of 4xx (but 429).
-    Lost connections, 429 and 5xx are retried with back-off, for ever if `backoff` has no end. A watch that is silent
-    for longer than `IdleLimit` allows is replaced by another one.
+    Lost connections, 429 and 5xx are retried with backoff, without end if `backoff` has none. A watch that is silent
+    for longer than `IdleLimit` allows is replaced by a new one.
+
+    **Guarantees**: every event after the resourceVersion once and in order, or an error.
+
+    **Raises**: `Expired` if the server no longer has the resourceVersion: list again. `ApiError` for 4xx other than
+    429.
+
     Source: client-go tools/watch/retrywatcher.go (1.36).
     """
     retries = Retries(source, backoff)
     position = options.resource_version or ""
     if position in ("", "0"):
-        found = await list_patiently(source, replace(options, timeout_seconds=None), retries)
+        found = await list_with_retries(source, replace(options, timeout_seconds=None), retries)
         position = found.resource_version
         if found.items:
             yield [RawEvent("ADDED", msgspec.Raw(item)) for item in found.items]
@@ -110,11 +116,11 @@ async def follow(
 
 
 class _Watches:
-    """One watch after the other, each from where the last one ended."""
+    """Successive watches. Each resumes where the last one ended."""
 
     def __init__(self, source: ListWatch, options: ListOptions, position: str) -> None:
         self.accepted = False
-        """The server has accepted the present watch."""
+        """The server has accepted the current watch."""
         self._source = source
         self._options = replace(
             options,
@@ -128,7 +134,7 @@ class _Watches:
         self._idle = IdleLimit()
 
     async def next(self) -> AsyncGenerator[Sequence[RawEvent], None]:
-        """Yield the changes of the next watch. Raises what ended it, ERROR events included."""
+        """Yield the changes of the next watch. Raises the error that ends it, also that of an ERROR event."""
         loop = asyncio.get_running_loop()
         stream = EventStream(self._source.watch(replace(self._options, resource_version=self._position)))
         try:
@@ -144,7 +150,11 @@ class _Watches:
                 if error is not None:
                     raise error
         except TimeoutError:
-            _log.info("watch of %s was silent for %g s; starting another one", self._source, self._idle.seconds)
+            _log.info(
+                "watch of %s timed out after %g s without events; starting another one",
+                self._source,
+                self._idle.seconds,
+            )
             self._idle.expired()
         finally:
             await stream.aclose()

@@ -1,4 +1,4 @@
-"""Who asks: the user agent, and whom the client wants to be taken for (impersonation)."""
+"""Identity of the client: user agent and impersonation."""
 
 import os
 import platform
@@ -12,11 +12,14 @@ from sampan.client.transport import HttpRequest, HttpResponse, Transport
 from sampan.wire.http1 import Repeated
 
 _TOKEN = "!#$&'*+-.^_`|~"
-"""What a header's name may hold besides letters and digits; `%` is escaped too. Source: RFC 9110, section 5.6.2."""
+"""Characters that a header's name may contain besides letters and digits. `%` is escaped too.
+
+Source: RFC 9110, section 5.6.2.
+"""
 
 
 def default_user_agent() -> str:
-    """`program/version (system/machine) sampan`. Servers take the part before the slash for the field manager's name.
+    """Return `program/version (system/machine) sampan`. Servers use the part before the slash as default field manager.
 
     Source: client-go rest/config.go (1.36).
     """
@@ -26,7 +29,7 @@ def default_user_agent() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Impersonation:
-    """Whom the client wants to be taken for. Without a user nobody."""
+    """User to impersonate. An empty user means no impersonation."""
 
     user: str = ""
     uid: str = ""
@@ -34,7 +37,7 @@ class Impersonation:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def headers(self) -> dict[str, str]:
-        """The header fields. Source: client-go transport/round_trippers.go (1.36)."""
+        """Return the header fields. Source: client-go transport/round_trippers.go (1.36)."""
         if not self.user:
             return {}
         headers = {"impersonate-user": self.user}
@@ -49,7 +52,7 @@ class Impersonation:
 
 
 class IdentityTransport:
-    """Adds user agent and impersonation to requests that do not bring their own."""
+    """Adds user agent and impersonation to requests that do not set these headers."""
 
     def __init__(self, inner: Transport, *, user_agent: str = "", impersonation: Impersonation | None = None) -> None:
         self._inner = inner
@@ -57,12 +60,12 @@ class IdentityTransport:
         self._impersonation = (impersonation or Impersonation()).headers()
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send with the headers added."""
+        """Send a request with the headers."""
         headers = {"user-agent": self._user_agent}
         if "impersonate-user" not in request.headers:
             headers |= self._impersonation
         return await self._inner.send(replace(request, headers={**headers, **request.headers}))
 
     async def aclose(self) -> None:
-        """Close what is inside."""
+        """Close the inner transport."""
         await self._inner.aclose()

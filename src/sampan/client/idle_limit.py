@@ -24,11 +24,13 @@ class IdleLimit:
 
     @property
     def seconds(self) -> float:
-        """The limit that holds now."""
+        """The present limit."""
         return min(self.with_bookmarks_s, self.without_s) if self._bookmarks else self.without_s
 
     def expired(self) -> None:
-        """A watch was silent for too long. If its server stopped sending bookmarks, the longer limit is right."""
+        """Record that a watch timed out. The server may have stopped sending bookmarks, so the longer limit applies
+        again.
+        """
         self._bookmarks = False
 
     def observe(self, batch: Sequence[RawEvent]) -> None:

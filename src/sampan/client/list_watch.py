@@ -1,4 +1,4 @@
-"""`ListWatch`: the seam between informers and the API: raw lists and raw watch events, nothing decoded."""
+"""`ListWatch`: interface between informers and the API. Objects of lists and watch events are not decoded."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sampan.client.options import ListOptions
 
 
 class RawEvent(msgspec.Struct, frozen=True):
-    """One event of a watch: `type` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR; `object` its JSON."""
+    """Event of a watch. `type` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR; `object` is its JSON."""
 
     type: str
     object: msgspec.Raw
@@ -18,7 +18,7 @@ class RawEvent(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RawList:
-    """A page of a list (or all of it): the JSON of each item, in the server's order."""
+    """Page of a list, or the whole list: the JSON of each item, in the server's order."""
 
     items: Sequence[bytes]
     resource_version: str
@@ -27,21 +27,22 @@ class RawList:
 
 
 class ListWatch(Protocol):
-    """Lists and watches one resource (perhaps in one namespace, perhaps with selectors: they are its own).
+    """Lists and watches one resource, perhaps limited to a namespace and to selectors.
 
-    `str` of it names the resource in log lines: "pods in namespace a".
+    `str` returns the name of the resource for log lines: "pods in namespace a".
     """
 
     async def list(self, options: ListOptions) -> RawList:
-        """One page. Raises `ApiError`, `TransportError`."""
+        """Return one page. Raises `ApiError`, `TransportError`."""
         ...
 
     def watch(self, options: ListOptions) -> AsyncIterator[Sequence[RawEvent]]:
-        """The events, in batches as they come; ends when the server ends the watch.
+        """Yield events in batches as they arrive, until the server ends the watch.
 
-        An empty batch may come first: the server has accepted the watch.
+        The first batch may be empty; it means that the server has accepted the watch. ERROR events are yielded like
+        others.
 
-        Raises `ApiError` when the server refuses; `TransportError` when the stream breaks off, falls silent beyond
-        the idle time-out, or holds what is not an event. ERROR events are handed on as events.
+        Raises `ApiError` if the server refuses the watch. Raises `TransportError` if the stream breaks, exceeds the
+        idle timeout or contains a malformed event.
         """
         ...

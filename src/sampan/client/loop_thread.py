@@ -1,9 +1,9 @@
-"""`LoopThread`: an event loop in a thread of its own, for programs that have none.
+"""`LoopThread`: an event loop in a background thread, for programs without one.
 
-Concurrency: the thread runs one TaskGroup, the parent of a task for each call that is under way; the calling threads
-wait for their own. A caller that is interrupted (Ctrl-C) cancels its task and waits for its end, so that nothing it
-began goes on behind its back. At the end all tasks are cancelled and the thread is joined; it is a daemon, so that a
-program which never gets to the end can still exit.
+Concurrency: the thread runs one TaskGroup with a task for each call in progress. Calling threads wait for their own
+tasks. A caller that is interrupted (Ctrl-C) cancels its task and waits until it has ended. At the end of the block all
+tasks are cancelled and the thread is joined. It is a daemon thread, so a program that never leaves the block can still
+exit.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from sampan.client.errors import ClientError
 R = TypeVar("R")
 
 CANCEL_TIMEOUT_S: Final = 5.0
-"""How long an interrupted caller waits for its task to end; a second interrupt ends that too."""
+"""Time that an interrupted caller waits for its task to end. A second interrupt ends the wait."""
 
 
 class LoopThread:
-    """Runs coroutines for other threads, between the beginning and the end of a `with` block."""
+    """Runs coroutines for other threads inside its `with` block."""
 
     def __init__(self, name: str = "sampan-client") -> None:
         self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name=name, daemon=True)
@@ -44,7 +44,9 @@ class LoopThread:
             call.end()
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
-        """What the coroutine gives or raises. Raises `ClientError` outside of the block, and when it ends meanwhile."""
+        """Run a coroutine and return its result. Raises `ClientError` outside the block, or if the block ends
+        meanwhile.
+        """
         call = _Call(coroutine)
         with self._lock:
             usable = self._calls is not None and threading.current_thread() is not self._thread
@@ -53,11 +55,11 @@ class LoopThread:
                 self._running.loop.call_soon_threadsafe(self._begin, call)
         if not usable:
             coroutine.close()
-            raise ClientError("the client is closed, not opened yet, or called from its own thread")
+            raise ClientError("the client is closed, or was called from its own thread")
         try:
             return call.future.result()
         except asyncio.CancelledError:
-            raise ClientError("the client has been closed") from None
+            raise ClientError("the client is closed") from None
         except BaseException:
             if not call.future.done():
                 self._running.loop.call_soon_threadsafe(call.cancel)
@@ -65,12 +67,12 @@ class LoopThread:
             raise
 
     def iterate(self, batches: AsyncGenerator[Sequence[R], None]) -> Generator[R, None, None]:
-        """The elements of batches that the thread makes; each batch costs one change of threads."""
+        """Yield the elements of batches that the thread produces. Each batch costs one switch between threads."""
         try:
             while (batch := self.run(_next(batches))) is not None:
                 yield from batch
         finally:
-            # Without a thread there is nothing left to close.
+            # After the end of the block, nothing is left to close.
             if self._calls is not None:
                 self.run(_close(batches))
 
@@ -110,7 +112,7 @@ class _Running:
 
 
 class _Call(Generic[R]):
-    """One coroutine on its way through the thread."""
+    """Coroutine that another thread has submitted, with its task and result."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, R]) -> None:
         self.coroutine = coroutine
@@ -131,7 +133,7 @@ class _Call(Generic[R]):
             self.task.cancel()
 
     def end(self) -> None:
-        """The task is over, or never began."""
+        """Release the waiting caller: the task has ended or was never created."""
         if self.task is None:
             self.coroutine.close()
         if not self.future.done():

@@ -1,4 +1,4 @@
-"""The little of an object's metadata that the client itself needs, read without decoding the rest."""
+"""Names and versions in an object's metadata, read without decoding the rest."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ class HeadMeta(msgspec.Struct, rename="camel"):
 
 
 class ObjectHead(msgspec.Struct):
-    """An object, as far as its names go."""
+    """Object reduced to type and names."""
 
     kind: str = ""
     metadata: HeadMeta = msgspec.field(default_factory=HeadMeta)
@@ -25,5 +25,5 @@ _decoder: Final = msgspec.json.Decoder(ObjectHead)
 
 
 def object_head(body: bytes | msgspec.Raw) -> ObjectHead:
-    """Read it. Raises `UNREADABLE` (`sampan.wire.json`) for what is no object."""
+    """Return the head of an object. Raises `UNREADABLE` (`sampan.wire.json`) for malformed JSON."""
     return _decoder.decode(body)

@@ -1,4 +1,4 @@
-"""`ObjectList`: a page of a list, decoded."""
+"""`ObjectList`: a decoded page of a list."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ObjectList(Generic[T]):
-    """Objects of one revision, in the server's order (namespace, then name). Iterating gives the items."""
+    """Objects at one revision, in the server's order (namespace, then name). Iteration yields the items."""
 
     items: list[T]
     resource_version: str
-    """A watch from here misses nothing."""
+    """Revision of the list. A watch from here misses no change."""
     continue_token: str = ""
-    """Asks for the next page (`ListOptions.continue_token`); empty at the last."""
+    """Token that requests the next page (`ListOptions.continue_token`); empty on the last page."""
     remaining: int | None = None
-    """How many there are beyond this page, as far as the server says."""
+    """Number of objects after this page, if the server returns it."""
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.items)

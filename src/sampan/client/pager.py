@@ -12,18 +12,19 @@ from sampan.client.options import ListOptions
 PAGE_SIZE: Final = 500
 
 ListPage = Callable[[ListOptions], Awaitable[RawList]]
-"""Gives one page: `ListWatch.list`, say."""
+"""Function that returns one page, such as `ListWatch.list`."""
 
 
 async def list_pages(
     list_page: ListPage, options: ListOptions, *, page_size: int = PAGE_SIZE
 ) -> AsyncGenerator[RawList, None]:
-    """The pages of a list, all of one revision; `options.limit`, if said, is the size of a page.
+    """Yield the pages of a list, all at one revision. `options.limit`, if set, is the size of a page.
 
-    When the revision has expired on the way (410), the list is read again in one piece, and what it has that was not
-    given yet follows: every object that is there all along is given exactly once, but not all in the state of one
-    moment; use `list_all` to go on with a watch.
-    Raises `ApiError` (`Expired` too, if it comes at the first page), `TransportError`.
+    If the revision expires in between (410), the rest comes from a new full list. Every object that exists during the
+    whole call is yielded exactly once, but pages may then be of two revisions. To continue with a watch, use
+    `list_all`.
+
+    Raises `ApiError` (`Expired` only for the first page), `TransportError`.
     """
     page_options = replace(options, limit=options.limit or page_size)
     given: set[tuple[str, str]] = set()
@@ -43,9 +44,9 @@ async def list_pages(
 
 
 async def list_all(list_page: ListPage, options: ListOptions, *, page_size: int = PAGE_SIZE) -> RawList:
-    """The whole list, read in pages; its resourceVersion is that of all its items, so a watch can go on from it.
+    """Return the whole list, read in pages at one revision. A watch can start from its resourceVersion.
 
-    When the revision has expired on the way, the whole list is read again in one piece. Raises as `list_pages` does.
+    If the revision expires in between (410), the whole list is read again in one request. Raises as `list_pages` does.
     """
     page_options = replace(options, limit=options.limit or page_size)
     items: list[bytes] = []
@@ -63,7 +64,7 @@ async def list_all(list_page: ListPage, options: ListOptions, *, page_size: int 
 
 
 def _next(options: ListOptions, page: RawList) -> ListOptions:
-    """The continue token says the revision already; to say it twice is an error."""
+    """Return the options for the next page. The token implies the revision; the server refuses both together."""
     return replace(options, continue_token=page.continue_token, resource_version=None, resource_version_match="")
 
 

@@ -1,4 +1,4 @@
-"""`PartialObjectMetadata`: objects of which only the metadata travels. Source: apimachinery meta/v1/types.go (1.36)."""
+"""`PartialObjectMetadata`: objects reduced to their metadata. Source: apimachinery meta/v1/types.go (1.36)."""
 
 from typing import Final, NoReturn
 
@@ -11,7 +11,7 @@ ACCEPT_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 
 
 class PartialObjectMetadata(msgspec.Struct, rename="camel", omit_defaults=True):
-    """An object without what its kind adds to the metadata."""
+    """Object without the fields that its kind adds to the metadata."""
 
     api_version: str = ""
     kind: str = ""
@@ -22,9 +22,9 @@ _decoder: Final = msgspec.json.Decoder(PartialObjectMetadata)
 
 
 def partial_metadata(info: ResourceInfo) -> ObjectType[PartialObjectMetadata]:
-    """The objects of a resource, reduced. `encode` raises `ValueError`: change them by patches."""
+    """Return the type of a resource's objects, reduced to metadata. `encode` raises `ValueError`: use patches."""
     return ObjectType(info, _decoder.decode, _refuse)
 
 
 def _refuse(_: PartialObjectMetadata) -> NoReturn:
-    raise ValueError("metadata alone cannot be written as an object: patch it")
+    raise ValueError("PartialObjectMetadata cannot be created or replaced; use a patch")

@@ -1,4 +1,4 @@
-"""Patches: what is sent and how it is to be read.
+"""Patches: bodies and media types.
 
     await networks.patch("net", MergePatch({"spec": {"cidr": "10.0.0.0/24"}}))
 
@@ -14,27 +14,27 @@ from sampan.wire import json
 
 
 class Patch(Protocol):
-    """A change of an object."""
+    """Change of an object."""
 
     @property
     def content_type(self) -> str:
-        """The media type, which says how the body is meant."""
+        """Media type of the body; it selects the kind of patch."""
         ...
 
     def body(self) -> bytes:
-        """The JSON. Raises `ValueError` when it cannot be written."""
+        """Return the JSON. Raises `ValueError` if it cannot be encoded."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class JsonPatch:
-    """Operations in order (RFC 6902): `{"op": "test", "path": "/spec/x", "value": 1}`; all happen or none."""
+    """Operations in order (RFC 6902): `{"op": "test", "path": "/spec/x", "value": 1}`. All are applied, or none."""
 
     operations: Sequence[Mapping[str, Any]]
     content_type: ClassVar[str] = "application/json-patch+json"
 
     def body(self) -> bytes:
-        """The list of operations."""
+        """Return the list of operations as JSON."""
         return json.encode(list(self.operations))
 
 
@@ -46,39 +46,39 @@ class MergePatch:
     content_type: ClassVar[str] = "application/merge-patch+json"
 
     def body(self) -> bytes:
-        """The fields."""
+        """Return the fields as JSON."""
         return json.encode(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
 class StrategicMergePatch:
-    """As a merge patch, but lists are merged by the keys that built-in kinds define. Not for custom resources."""
+    """Merge patch that merges lists by keys, which built-in kinds define. Not for custom resources."""
 
     fields: Mapping[str, Any]
     content_type: ClassVar[str] = "application/strategic-merge-patch+json"
 
     def body(self) -> bytes:
-        """The fields."""
+        """Return the fields as JSON."""
         return json.encode(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyPatch:
-    """What a manager wants of an object (server-side apply): it needs a field manager; see `ResourceClient.apply`."""
+    """Fields that a manager applies (server-side apply). Needs a field manager; see `ResourceClient.apply`."""
 
     fields: Mapping[str, Any]
     content_type: ClassVar[str] = "application/apply-patch+yaml"
 
     def body(self) -> bytes:
-        """The fields as JSON, which is YAML."""
+        """Return the fields as JSON, which is also YAML."""
         return json.encode(self.fields)
 
 
 def merge_patch_between(old: Object, new: Object, *, optimistic_lock: bool = False) -> MergePatch:
-    """The merge patch that makes `new` of `old`; fields with None count as absent, as they do in the API.
+    """Return the merge patch that turns `old` into `new`. Fields with None count as absent, as in the API.
 
-    With `optimistic_lock` the patch conflicts when the object is no longer the `old` one.
-    Raises `ValueError` when that is asked for and `old` has no resourceVersion.
+    With `optimistic_lock`, the patch conflicts if the object has changed since `old` was read. Raises `ValueError` if
+    `old` then has no resourceVersion.
     """
     fields = _difference(old, new)
     if optimistic_lock:
@@ -100,7 +100,7 @@ def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Equality as JSON has it: there, true is not 1."""
+    """Return True if the values are equal in JSON, where true is not 1."""
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_equal, one, other))
     if isinstance(one, dict) and isinstance(other, dict):

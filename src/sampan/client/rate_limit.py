@@ -1,7 +1,6 @@
-"""A bound on how fast a client asks (QPS and burst in Go). Off by default: servers share their time out by themselves.
+"""Client-side rate limit (QPS and burst in Go). Off by default: servers have API priority and fairness.
 
-Source: client-go util/flowcontrol/throttle.go (1.36); controller-runtime pkg/client/config (off since API priority and
-fairness).
+Source: client-go util/flowcontrol/throttle.go (1.36); controller-runtime pkg/client/config (off for the same reason).
 """
 
 import asyncio
@@ -12,18 +11,18 @@ from sampan.client.transport import HttpRequest, HttpResponse, Transport
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """So many requests a second on average, and so many at once after a rest."""
+    """Average requests for each second, and maximum burst."""
 
     per_s: float
     burst: int = 1
 
     def __post_init__(self) -> None:
         if self.per_s <= 0 or self.burst < 1:
-            raise ValueError("a rate limit needs a positive rate and a burst of at least 1")
+            raise ValueError("rate limit: the rate must be positive and the burst at least 1")
 
 
 class RateLimitingTransport:
-    """Lets requests through as a token bucket does, in the order of their coming. Who is cancelled has used a token."""
+    """Limits requests with a token bucket, in order of arrival. A cancelled request has used a token."""
 
     def __init__(self, inner: Transport, limit: RateLimit) -> None:
         self._inner = inner
@@ -32,7 +31,7 @@ class RateLimitingTransport:
         self._next = 0.0
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Wait for its turn, then send."""
+        """Wait for a token, then send the request."""
         now = asyncio.get_running_loop().time()
         turn = max(self._next, now)
         self._next = turn + self._interval_s
@@ -42,5 +41,5 @@ class RateLimitingTransport:
         return await self._inner.send(request)
 
     async def aclose(self) -> None:
-        """Close what is inside."""
+        """Close the inner transport."""
         await self._inner.aclose()

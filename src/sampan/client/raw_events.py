@@ -1,4 +1,4 @@
-"""What a watch's raw events say: errors, versions; and how a watch is closed."""
+"""Errors and versions of raw watch events."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from sampan.wire.json import UNREADABLE
 
 @asynccontextmanager
 async def closing(events: AsyncIterator[Any]) -> AsyncIterator[AsyncIterator[Any]]:
-    """Close an iterator of events at the end of the block, and with it its connection, if it can be closed."""
+    """Close an iterator of events, and so its connection, at the end of the block."""
     try:
         yield events
     finally:
@@ -24,7 +24,7 @@ async def closing(events: AsyncIterator[Any]) -> AsyncIterator[AsyncIterator[Any
 
 
 def until_error(batch: Sequence[RawEvent]) -> tuple[Sequence[RawEvent], ApiError | None]:
-    """The events before the first ERROR, and what that one says."""
+    """Return the events before the first ERROR, and its error."""
     for index, event in enumerate(batch):
         if event.type == "ERROR":
             return batch[:index], watch_error(event)
@@ -32,7 +32,7 @@ def until_error(batch: Sequence[RawEvent]) -> tuple[Sequence[RawEvent], ApiError
 
 
 def watch_error(event: RawEvent) -> ApiError:
-    """What an ERROR event tells of. Its object is a `Status`; anything else becomes an error of the server."""
+    """Return the error of an ERROR event. Its object is a `Status`; any other becomes an internal server error."""
     try:
         status = msgspec.json.decode(event.object)
     except UNREADABLE:
@@ -43,11 +43,11 @@ def watch_error(event: RawEvent) -> ApiError:
 
 
 def resource_version_of(event: RawEvent) -> str:
-    """The resourceVersion of the event's object. Raises `TransportError` when there is none."""
+    """Return the resourceVersion of the event's object. Raises `TransportError` if there is none."""
     try:
         version = object_head(event.object).metadata.resource_version
     except UNREADABLE as error:
-        raise TransportError(f"an event's object cannot be read: {error}", sent=True) from None
+        raise TransportError(f"cannot decode object of watch event: {error}", sent=True) from None
     if not version:
-        raise TransportError("an event's object has no resourceVersion", sent=True)
+        raise TransportError("object of watch event has no resourceVersion", sent=True)
     return version

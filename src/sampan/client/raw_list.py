@@ -1,4 +1,4 @@
-"""The body of a list, split into the JSON of its items; nothing of an item is decoded."""
+"""Splits the body of a list into the JSON of its items, without decoding them."""
 
 from typing import Final
 
@@ -27,19 +27,20 @@ _TYPED: Final = (b'{"kind":', b'{"apiVersion":')
 
 
 def split_list(body: bytes) -> RawList:
-    """The items of a list are copies, so that the body can be freed while some of them live on.
+    """Return the items of a list. They are copies, so that the body can be freed while some of them are in use.
 
-    Items of built-in kinds travel without `apiVersion` and `kind`; they get those that the list's own imply, as in
-    client-go (apimachinery unstructured `UnstructuredList`). Splitting holds the interpreter's lock (600 MB/s), so a
-    thread would not keep the loop free.
-    Raises `TransportError` when the body is no list.
+    Items of built-in kinds lack `apiVersion` and `kind`. They get those that the list's own imply, as in client-go
+    (apimachinery unstructured `UnstructuredList`). Splitting holds the interpreter's lock (600 MB/s), so a thread would
+    not keep the event loop responsive.
+
+    Raises `TransportError` if the body is not a list.
     """
     try:
         found = _decoder.decode(body)
     except UNREADABLE as error:
-        raise TransportError(f"the server's list cannot be read: {error}", sent=True) from None
+        raise TransportError(f"cannot decode list: {error}", sent=True) from None
     if not found.kind or found.kind == "Status":
-        raise TransportError(f"the server answered a list with {found.kind or 'something without a kind'}", sent=True)
+        raise TransportError(f"expected a list, got {found.kind or 'an object without a kind'}", sent=True)
     prefix = _type_of_items(found)
     return RawList(
         [item if (item := bytes(raw)).startswith(_TYPED) else _with_type(prefix, item) for raw in found.items or ()],
@@ -57,7 +58,7 @@ def _type_of_items(found: _List) -> bytes:
 
 
 def _with_type(prefix: bytes, item: bytes) -> bytes:
-    """The item with the type before its other fields; should it have its own further back, that one wins."""
+    """Return the item with the type inserted first. If the item contains a type further back, decoders use that one."""
     if not prefix:
         return item
     rest = item[1:]

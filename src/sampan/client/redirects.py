@@ -1,8 +1,8 @@
-"""Redirects: reads follow them on the same server, everything else is the caller's to judge.
+"""Redirects: reads follow them on the same server; the caller gets all other redirects as responses.
 
-Go's client follows more: it turns a redirected POST into a GET, and goes to other servers. A write that was redirected
-has not been done, so a client that reads the target instead would take the wrong thing for its result; and credentials
-belong to one server. Kubernetes itself redirects no API request; gateways before it may.
+Go's client follows more: it turns a redirected POST into a GET, and follows to other servers. But a redirected write
+has not happened, so the response to a GET of the target is not its result. And credentials are meant for one server.
+Kubernetes redirects no API request, but a gateway in front of it may.
 """
 
 from dataclasses import replace
@@ -12,20 +12,20 @@ from sampan.client.transport import HttpRequest, HttpResponse, Transport
 from sampan.http.address import ServerAddress
 
 REDIRECTS_MAX = 10
-"""As Go's net/http."""
+"""Maximum number of redirects that are followed, as in Go's net/http."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _READS = frozenset({"GET", "HEAD"})
 
 
 class RedirectsTransport:
-    """Follows redirects of GET and HEAD below `address`; hands all others on as they are."""
+    """Follows redirects of GET and HEAD below `address`. Returns all others as they are."""
 
     def __init__(self, inner: Transport, address: ServerAddress) -> None:
         self._inner = inner
         self._address = address
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send, and follow. After `REDIRECTS_MAX` redirects the next one is the answer."""
+        """Send a request and follow redirects, at most `REDIRECTS_MAX`. A further redirect is returned."""
         response = await self._inner.send(request)
         for _ in range(REDIRECTS_MAX):
             target = self._target(request, response)
@@ -37,11 +37,11 @@ class RedirectsTransport:
         return response
 
     async def aclose(self) -> None:
-        """Close what is inside."""
+        """Close the inner transport."""
         await self._inner.aclose()
 
     def _target(self, request: HttpRequest, response: HttpResponse) -> str | None:
-        """Where to go next, as a target; None: nowhere."""
+        """Return the target of the redirect; None if it must not be followed."""
         location = response.headers.get("location", "")
         if response.status not in _REDIRECTS or request.method not in _READS or not location:
             return None

@@ -1,4 +1,4 @@
-"""`RequestCounts`: what a client has asked, and how long it took; `CountingTransport` fills it.
+"""`RequestCounts`: numbers and durations of a client's requests. `CountingTransport` fills it.
 
 Source: client-go tools/metrics/metrics.go, component-base metrics/prometheus/restclient/metrics.go (1.36).
 """
@@ -10,23 +10,23 @@ from typing import Final
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
 
 DURATION_BUCKETS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-"""Upper bounds in seconds."""
+"""Upper bounds of the histogram's buckets in seconds."""
 _ERROR: Final = "<error>"
 
 
 class RequestCounts:
-    """Plain numbers, of one server. Every attempt counts."""
+    """Counts of requests to one server. Every attempt counts."""
 
     def __init__(self, host: str = "") -> None:
         self.host = host
         """Host and port of the server."""
         self.requests: dict[tuple[str, str], int] = {}
-        """By code and method."""
+        """Number of requests by code and method."""
         self.durations: dict[str, list[float]] = {}
-        """By method: the sum in seconds, then the count of each bucket, the last one without a bound."""
+        """By method: the sum in seconds, then the count of each bucket; the last bucket has no bound."""
 
     def count(self, method: str, code: str, seconds: float) -> None:
-        """Count one attempt. `seconds`: until the head of the answer was there."""
+        """Count one attempt. `seconds` is the time until the head of the response arrived."""
         self.requests[code, method] = self.requests.get((code, method), 0) + 1
         series = self.durations.setdefault(method, [0.0] * (len(DURATION_BUCKETS) + 2))
         series[0] += seconds
@@ -34,14 +34,14 @@ class RequestCounts:
 
 
 class CountingTransport:
-    """Counts what goes through it."""
+    """Counts the requests that pass through it."""
 
     def __init__(self, inner: Transport, counts: RequestCounts) -> None:
         self._inner = inner
         self._counts = counts
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send, and count what came of it."""
+        """Send a request and count it."""
         began, code = time.monotonic(), _ERROR
         try:
             response = await self._inner.send(request)
@@ -51,5 +51,5 @@ class CountingTransport:
             self._counts.count(request.method, code, time.monotonic() - began)
 
     async def aclose(self) -> None:
-        """Close what is inside."""
+        """Close the inner transport."""
         await self._inner.aclose()

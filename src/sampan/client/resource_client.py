@@ -1,11 +1,10 @@
-"""`ResourceClient`: everything that can be asked of one resource, typed."""
+"""`ResourceClient`: typed reads and writes of one resource."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from sampan.client.decoding import decoded, decoded_all
-from sampan.client.endpoint import Endpoint, names_of
 from sampan.client.errors import Undecodable
 from sampan.client.follow import WATCH_BACKOFF, follow
 from sampan.client.object_head import object_head
@@ -14,6 +13,7 @@ from sampan.client.options import DeleteOptions, ListOptions, WriteOptions
 from sampan.client.pager import PAGE_SIZE, list_all, list_pages
 from sampan.client.partial_metadata import ACCEPT, ACCEPT_LIST, PartialObjectMetadata, partial_metadata
 from sampan.client.patch import ApplyPatch, Patch
+from sampan.client.resource_endpoint import ResourceEndpoint, names_of
 from sampan.client.resource_list_watch import ResourceListWatch
 from sampan.client.scale import Scale, scale_of
 from sampan.client.subresource_client import SubresourceClient
@@ -25,15 +25,17 @@ T = TypeVar("T")
 
 
 class ResourceClient(Generic[T]):
-    """Reads and writes the objects of one resource, in one namespace or (with an empty one) in all.
+    """Reads and writes the objects of one resource, in one namespace or (if it is empty) in all.
 
-    `T` is a declared class, or `Object` (a dict) for any resource. Objects that are given are never changed; those that
-    are returned are the caller's own. All calls raise `ApiError` and its subclasses, `TransportError`, `Undecodable`
-    when the answer does not fit `T`, and `ValueError` for what cannot be asked (no name, no namespace). A cancelled
-    write may or may not have happened.
+    `T` is a declared class, or `Object` (a dict) for any resource. Objects passed in are never changed; returned
+    objects belong to the caller.
+
+    All calls raise `ApiError` and its subclasses, and `TransportError`. They raise `Undecodable` if the response does
+    not fit `T`, and `ValueError` for invalid arguments (no name, no namespace). A cancelled write may or may not have
+    happened.
     """
 
-    def __init__(self, endpoint: Endpoint, object_type: ObjectType[T]) -> None:
+    def __init__(self, endpoint: ResourceEndpoint, object_type: ObjectType[T]) -> None:
         self._endpoint = endpoint
         self.object_type = object_type
 
@@ -44,86 +46,87 @@ class ResourceClient(Generic[T]):
 
     @property
     def namespace(self) -> str:
-        """Where it looks; empty: everywhere, or the resource has no namespaces."""
+        """Namespace of the objects; empty: all, or the resource has no namespaces."""
         return self._endpoint.namespace
 
     def in_namespace(self, namespace: str) -> "ResourceClient[T]":
-        """The same client in another namespace; "" for all of them."""
+        """Return a client for another namespace; "" selects all."""
         return ResourceClient(replace(self._endpoint, namespace=namespace, pinned=bool(namespace)), self.object_type)
 
     def with_timeout(self, request_timeout_s: float) -> "ResourceClient[T]":
-        """The same client with another limit for the server's answers: `await pods.with_timeout(120).create(pod)`.
+        """Return a client with another limit for responses: `await pods.with_timeout(120).create(pod)`.
 
-        `math.inf` for no limit.
+        `math.inf` means no limit.
         """
         return ResourceClient(self._endpoint.with_timeout(request_timeout_s), self.object_type)
 
     def metadata_only(self) -> "ResourceClient[PartialObjectMetadata]":
-        """The same objects, of which only the metadata travels. Can read, watch, patch and delete."""
+        """Return a client that transfers only the metadata of the objects. It can read, watch, patch and delete."""
         endpoint = replace(self._endpoint, accept=ACCEPT, list_accept=ACCEPT_LIST)
         return ResourceClient(endpoint, partial_metadata(self.object_type.info))
 
     # Reading
 
     async def get(self, name: str, *, resource_version: str | None = None) -> T:
-        """One object; with `resource_version="0"` from the server's cache. Raises `NotFound`."""
+        """Return one object; with `resource_version="0"` from the server's cache. Raises `NotFound`."""
         query = {} if resource_version is None else {"resourceVersion": resource_version}
         path = self._endpoint.path_of(name)
         body = await self._endpoint.rest.call("GET", path, query=query, headers={"accept": self._endpoint.accept})
         return decoded(self.object_type, body)
 
     async def list(self, options: ListOptions = ListOptions()) -> ObjectList[T]:
-        """One page: all objects, unless `options.limit` says otherwise. Raises `Expired` for an old continue token."""
+        """Return one page: all objects unless `options.limit` is set. Raises `Expired` for an old continue token."""
         page = await self.list_watch().list(options)
         items = await decoded_all(self.object_type, page.items)
         return ObjectList(items, page.resource_version, page.continue_token, page.remaining)
 
     async def list_all(self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE) -> ObjectList[T]:
-        """All objects of one revision, read in pages, which spares the server; `watch` can go on from there."""
+        """Return all objects at one revision, read in pages to spare the server. `watch` can start from there."""
         found = await list_all(self.list_watch().list, options, page_size=page_size)
         return ObjectList(await decoded_all(self.object_type, found.items), found.resource_version)
 
     def items(self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE) -> AsyncGenerator[T, None]:
-        """Every object, one by one, a page in memory at a time.
+        """Yield all objects one by one, with one page in memory at a time.
 
-        Each that is there all along comes exactly once. They are of one revision, unless that expires on the way.
+        Objects that exist during the whole call are yielded exactly once. All are of one revision unless it expires in
+        between.
         """
         return one_by_one(self.pages(options, page_size=page_size))
 
     async def pages(
         self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
     ) -> AsyncGenerator[Sequence[T], None]:
-        """The same as `items`, a page at a time."""
+        """Yield all objects as `items` does, a page at a time."""
         async for page in list_pages(self.list_watch().list, options, page_size=page_size):
             yield await decoded_all(self.object_type, page.items)
 
     def watch(self, options: ListOptions = ListOptions()) -> AsyncGenerator[WatchEvent[T], None]:
-        """The events of one watch; ends when the server ends it, after 5 to 10 minutes unless told otherwise.
+        """Yield the events of one watch, until the server ends it: by default after 5 to 10 minutes.
 
-        Without a resourceVersion it begins with an ADDED for each object that is there, in any order. Bookmarks are not
-        shown. Raises the error that the server sends in the stream: `Expired`, say.
-        Close it (`contextlib.aclosing`) when it is left before its end.
+        Without a resourceVersion, it starts with an ADDED event for each existing object, in any order. Bookmarks are
+        left out. Raises the error that the server sends in the stream, such as `Expired`. A caller that leaves early
+        must close the generator (`contextlib.aclosing`).
         """
         return one_by_one(self.watch_batches(options))
 
     def watch_batches(self, options: ListOptions = ListOptions()) -> AsyncGenerator[Sequence[WatchEvent[T]], None]:
-        """The same as `watch`, as many events at a time as came."""
+        """Yield events as `watch` does, in batches as they arrive."""
         return decoded_events(self.list_watch().watch(options), self.object_type)
 
     def follow(self, options: ListOptions = ListOptions()) -> AsyncGenerator[WatchEvent[T], None]:
-        """The events since `options.resource_version`, over as many watches as it takes; ends only by an error.
+        """Yield the events since `options.resource_version`, over as many watches as needed. Ends only with an error.
 
-        Without a resourceVersion it begins with an ADDED for each object. Lost connections, 429 and 5xx are waited out.
-        Raises `Expired` when the server has forgotten where it was: begin again.
+        Without a resourceVersion, it starts with an ADDED event for each existing object. Lost connections, 429 and 5xx
+        are retried. Raises `Expired` if the server no longer has the resourceVersion: start again.
         """
         return one_by_one(self.follow_batches(options))
 
     def follow_batches(self, options: ListOptions = ListOptions()) -> AsyncGenerator[Sequence[WatchEvent[T]], None]:
-        """The same as `follow`, as many events at a time as came."""
+        """Yield events as `follow` does, in batches as they arrive."""
         return decoded_events(follow(self.list_watch(), options, backoff=WATCH_BACKOFF), self.object_type)
 
     def list_watch(self, *, label_selector: str = "", field_selector: str = "") -> ResourceListWatch:
-        """Raw lists and watches of the objects that the selectors take: what an informer works on."""
+        """Return raw lists and watches of the objects that match the selectors: the source of an informer."""
         endpoint = self._endpoint
         return ResourceListWatch(
             endpoint.rest,
@@ -136,22 +139,22 @@ class ResourceClient(Generic[T]):
         )
 
     def list_watch_of(self, name: str) -> ResourceListWatch:
-        """Raw lists and watches of a single object. Raises `ValueError` where `get` does."""
+        """Return raw lists and watches of a single object. Raises `ValueError` as `get` does."""
         self._endpoint.path_of(name)
         return self.list_watch(field_selector=f"metadata.name={name}")
 
     # Writing
 
     async def create(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
-        """Create an object; gives it as the server has made it. Raises `AlreadyExists`, `Invalid`."""
+        """Create an object and return it as stored. Raises `AlreadyExists`, `Invalid`."""
         path = self._endpoint.collection_path(self._endpoint.namespace_of(obj))
         body = self.object_type.encode(obj)
         return decoded(self.object_type, await self._endpoint.send("POST", path, body, options=options))
 
     async def update(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
-        """Replace an object. Raises `Conflict` when it has changed since `obj` was read (see `retry_on_conflict`).
+        """Replace an object. Raises `Conflict` if it has changed since `obj` was read (see `retry_on_conflict`).
 
-        Fields that `T` does not know stay as they were read, as long as `obj` has the `metadata` that was read.
+        Fields that `T` does not declare keep their values as read, as long as `obj` has the `metadata` that was read.
         """
         return await self._put(obj, "", options)
 
@@ -162,21 +165,23 @@ class ResourceClient(Generic[T]):
     async def patch(
         self, name: str, patch: Patch, options: WriteOptions = WriteOptions(), *, subresource: str = ""
     ) -> T:
-        """Change an object. Raises `NotFound`, `Conflict`, `Invalid`."""
+        """Patch an object. Raises `NotFound`, `Conflict`, `Invalid`."""
         path = self._endpoint.path_of(name, subresource)
         return decoded(self.object_type, await self._endpoint.patch(path, patch, options=options))
 
     async def apply(self, obj: T | Object, *, field_manager: str = "", force: bool = False, subresource: str = "") -> T:
-        """Server-side apply: the object is created or changed to have these fields, which the manager then owns.
+        """Create or change the object with server-side apply. The manager then owns the fields of `obj`.
 
-        Fields that it has applied before and leaves out now are given up. A dict may hold just what is meant.
-        Raises `Conflict` when others own fields that it would change, unless `force`; `ValueError` without a manager.
+        Fields that the manager has applied before and now omits are given up. A dict needs only the fields to apply.
+
+        Raises `Conflict` if the apply changes fields of other managers, unless `force`. Raises `ValueError` without a
+        manager.
         """
         options = self._endpoint.with_defaults(WriteOptions(field_manager=field_manager, force=force))
         if not options.field_manager:
-            raise ValueError("an apply needs a field manager: who owns the fields?")
+            raise ValueError("apply needs a field manager: set field_manager here or on the client")
         fields = dict(obj) if isinstance(obj, dict) else self.to_dict(obj)
-        # The server refuses them: they say who applied what, which the request is about to change.
+        # The server refuses an apply with managedFields: the request itself is about to change them.
         metadata = {key: value for key, value in (fields.get("metadata") or {}).items() if key != "managedFields"}
         path = self._endpoint.path_of(
             metadata.get("name", ""), subresource, namespace=self._endpoint.namespace_of(fields)
@@ -185,25 +190,25 @@ class ResourceClient(Generic[T]):
         return decoded(self.object_type, await self._endpoint.patch(path, patch, options=options))
 
     async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | None:
-        """Ask for an object's end.
+        """Request the deletion of an object.
 
-        Gives the object if the server answers with it: finalizers or graceful deletion may keep it for a while. Raises
-        `NotFound`; `Conflict` when a precondition does not hold.
+        Returns the object if the response contains it: finalizers or graceful deletion may keep it for a while. Raises
+        `NotFound`. Raises `Conflict` if a precondition fails.
         """
         body = await self._endpoint.rest.call("DELETE", self._endpoint.path_of(name), **self._deletion(options))
         try:
             if object_head(body).kind == "Status":
                 return None
         except json.UNREADABLE as error:
-            raise Undecodable(f"the answer to a delete cannot be read: {error}", body) from error
+            raise Undecodable(f"cannot decode response to delete: {error}", body) from error
         return decoded(self.object_type, body)
 
     async def delete_collection(
         self, options: DeleteOptions = DeleteOptions(), selection: ListOptions = ListOptions()
     ) -> None:
-        """Ask for the end of all objects that the selection takes, each by itself."""
+        """Request the deletion of all objects that match the selection, each on its own."""
         arguments = self._deletion(options)
-        # The answer is a list of what was deleted.
+        # The response is a list of the deleted objects.
         arguments["headers"] = {"accept": self._endpoint.list_accept}
         await self._endpoint.rest.call("DELETE", self._endpoint.collection_path(), query=selection.query(), **arguments)
 
@@ -211,22 +216,23 @@ class ResourceClient(Generic[T]):
 
     @property
     def status(self) -> SubresourceClient[T]:
-        """The status of objects."""
+        """Client of the `status` subresource."""
         return SubresourceClient(self._endpoint, "status", self.object_type)
 
     @property
     def scale(self) -> SubresourceClient[Scale]:
-        """The number of replicas."""
+        """Client of the `scale` subresource."""
         return SubresourceClient(self._endpoint, "scale", scale_of(self.object_type.info))
 
     def subresource(self, name: str) -> SubresourceClient[Object]:
-        """Any other, as dicts: `token`, `binding`, `ephemeralcontainers`, `resize` …"""
+        """Return the client of another subresource (`token`, `binding`, `resize` …). Its objects are dicts."""
         return SubresourceClient(self._endpoint, name, dynamic(self.object_type.info))
 
     async def evict(self, name: str, options: DeleteOptions = DeleteOptions()) -> None:
-        """Delete a pod, if its disruption budgets allow it.
+        """Delete a Pod if its disruption budgets allow it.
 
-        Raises `TooManyRequests` when not now; `has_cause("DisruptionBudget")` tells that from an overloaded server.
+        Raises `TooManyRequests` if they forbid it at present. `has_cause("DisruptionBudget")` distinguishes this from
+        an overloaded server.
         """
         eviction = {
             "apiVersion": "policy/v1",
@@ -237,11 +243,11 @@ class ResourceClient(Generic[T]):
         await self.subresource("eviction").create(name, eviction)
 
     def decode(self, body: bytes) -> T:
-        """An object from its JSON. Raises `Undecodable`."""
+        """Decode an object from its JSON. Raises `Undecodable`."""
         return decoded(self.object_type, body)
 
     def to_dict(self, obj: T) -> Object:
-        """An object as it travels. Raises `ValueError`."""
+        """Encode an object as the client sends it. Raises `ValueError`."""
         fields: Object = json.decode(self.object_type.encode(obj))
         return fields
 

@@ -13,16 +13,19 @@ from sampan.client.rest_client import JSON, RESTClient, resource_path
 from sampan.resource import ResourceInfo
 
 WATCH_TIMEOUT_S_MIN: Final = 300
-"""A watch that says no time-out of its own is ended by the server after 5 to 10 minutes, at random, so that watches
-that began together do not all come back together. Source: client-go tools/cache/reflector.go (1.36)."""
+"""Lower limit of the default timeout of a watch. The client picks 5 to 10 minutes at random, so that watches that begin
+together do not end together.
+
+Source: client-go tools/cache/reflector.go (1.36).
+"""
 
 IDLE_MARGIN_S: Final = 30.0
-"""A watch that is silent for so long after the server should have ended it has lost its connection unnoticed."""
+"""Extra time for a watch after the server should have ended it. A watch silent for longer has lost its connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceListWatch:
-    """Implements `ListWatch`. The selectors are its own: those of the options are required besides them."""
+    """`ListWatch` over HTTP. Its selectors apply in addition to those of the options."""
 
     rest: RESTClient
     info: ResourceInfo
@@ -34,7 +37,7 @@ class ResourceListWatch:
     accept: str = JSON
 
     async def list(self, options: ListOptions) -> RawList:
-        """One page. Raises `ApiError`, `TransportError`."""
+        """Return one page. Raises `ApiError`, `TransportError`."""
         query = self._narrowed(options).query()
         return split_list(await self.rest.call("GET", self._path, query=query, headers={"accept": self.list_accept}))
 

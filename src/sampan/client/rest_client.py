@@ -1,11 +1,11 @@
-"""`RESTClient`: a request and its answer in the API's terms: paths and parameters in, a body or an `ApiError` out."""
+"""`RESTClient`: requests in the API's terms: paths and parameters in, a body or an `ApiError` out."""
 
 import math
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from sampan.client.errors import answer_error
+from sampan.client.errors import response_error
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
 from sampan.resource import ResourceInfo
 
@@ -17,12 +17,14 @@ REQUEST_TIMEOUT_S: Final = 30.0
 
 
 class RESTClient:
-    """Asks one server through a transport. Safe to use from many tasks of one event loop."""
+    """Sends requests to one server through a transport. Many tasks of one event loop can share it."""
 
     def __init__(self, transport: Transport, *, request_timeout_s: float = REQUEST_TIMEOUT_S) -> None:
-        """`request_timeout_s`: longest wait for the head of an answer, retries included, and then for each further part
-        of the body (a large list may take longer as long as it makes progress); `math.inf` for no limit. A watch only
-        has the first of these limits. Raises `ValueError` if it is not positive.
+        """Create a client on a transport.
+
+        `request_timeout_s` limits the wait for the head of a response, retries included. It then limits the wait for
+        each part of the body, so a large list may take longer as long as it makes progress. `math.inf` means no limit.
+        For a watch, only the first limit applies. Raises `ValueError` if it is not positive.
         """
         if not request_timeout_s > 0:
             raise ValueError(f"request_timeout_s must be positive, not {request_timeout_s}")
@@ -43,24 +45,25 @@ class RESTClient:
         body: bytes = b"",
         headers: Mapping[str, str] = _NOTHING,
     ) -> bytes:
-        """The body of the answer; `accept` and `content-type` are JSON unless `headers` say otherwise.
+        """Send a request and return the body of the response. `accept` and `content-type` are JSON unless `headers` set
+        them.
 
-        Raises `ApiError` for every answer that is not 2xx, `TransportError`; `TransportTimeout` if the server does not
-        answer within `request_timeout_s`.
+        Raises `ApiError` for every response that is not 2xx, `TransportError`, and `TransportTimeout` if the server
+        does not respond within `request_timeout_s`.
         """
-        said = {"accept": JSON, **headers}
-        if body and "content-type" not in said:
-            said["content-type"] = JSON
+        fields = {"accept": JSON, **headers}
+        if body and "content-type" not in fields:
+            fields["content-type"] = JSON
         limit_s = self._limit_s
-        response = await self.transport.send(HttpRequest(method, _target(path, query), said, body, limit_s, limit_s))
+        response = await self.transport.send(HttpRequest(method, _target(path, query), fields, body, limit_s, limit_s))
         return await _read(response)
 
     async def stream(
         self, path: str, *, query: Mapping[str, str], accept: str = JSON, idle_timeout_s: float | None = None
     ) -> HttpResponse:
-        """GET an answer that is read as it comes; the caller closes it. Raises as `call` does.
+        """Send a GET and return the response as a stream, which the caller closes. Raises as `call` does.
 
-        `request_timeout_s` bounds the wait for the answer's head, `idle_timeout_s` each silence after it.
+        `request_timeout_s` limits the wait for the response's head, `idle_timeout_s` each silence after it.
         """
         response = await self.transport.send(
             HttpRequest(
@@ -78,13 +81,14 @@ class RESTClient:
 
 
 def resource_path(info: ResourceInfo, *segments: str, namespace: str = "") -> str:
-    """The path of a resource, or of what the segments (name, subresource) name in it, quoted for a URL.
+    """Return the path of a resource or, with segments (name, subresource), of a part of it, quoted for a URL.
 
-    Raises `ValueError` for what cannot be one segment of a path: a name from elsewhere must not reach other objects.
+    Raises `ValueError` for a segment that would change the path: a name from untrusted input must not reach other
+    objects.
     """
     for segment in (namespace, *segments):
         if segment in (".", "..") or "/" in segment or "%" in segment:
-            raise ValueError(f"{segment!r} cannot be a segment of a path")
+            raise ValueError(f"{segment!r} is not a valid path segment")
     parts = [quote(segment, safe=_UNQUOTED) for segment in (namespace, *segments)]
     return "/".join((info.path(parts[0]), *parts[1:]))
 
@@ -103,11 +107,11 @@ async def _read(response: HttpResponse) -> bytes:
     finally:
         await response.aclose()
     if not _is_success(response.status):
-        raise answer_error(response.status, body, retry_after_s=_retry_after_s(response))
+        raise response_error(response.status, body, retry_after_s=_retry_after_s(response))
     return body
 
 
 def _retry_after_s(response: HttpResponse) -> int:
-    """The seconds of `Retry-After`; its other form, a date, is not used by Kubernetes."""
+    """Return the seconds of `Retry-After`. Kubernetes does not use its other form, a date."""
     text = response.headers.get("retry-after", "")
     return int(text) if text.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""`RESTMapper`: from what people and objects call a resource to the resource.
+"""`RESTMapper`: finds resources by the names that users and objects use.
 
 Source: client-go restmapper/{discovery,shortcut,category_expansion}.go; apimachinery meta/v1 `ParseResourceArg` (1.36).
 """
@@ -13,15 +13,16 @@ from sampan.core.gvk import GroupVersion, GroupVersionKind, GroupVersionResource
 from sampan.resource import ResourceInfo
 
 ResourceName = str | GroupVersionKind | GroupVersionResource | tuple[str, str] | Mapping[str, Any]
-"""What a resource may be called: see `RESTMapper.resource_for`."""
+"""Name of a resource, in any form that `RESTMapper.resource_for` accepts."""
 
 REFRESH_INTERVAL_S: Final = 5.0
 
 
 class RESTMapper:
-    """Knows what discovery told. What it does not know it asks for again: for each name at most every few seconds.
+    """Cache of discovery. A name that is not in the cache causes a new discovery, at most every few seconds for each
+    name.
 
-    Concurrency: belongs to one event loop; of many that miss at once one asks, the others wait for its answer.
+    Concurrency: belongs to one event loop. Concurrent misses share one discovery.
     """
 
     def __init__(
@@ -29,67 +30,68 @@ class RESTMapper:
     ) -> None:
         self._discover = discover
         self._refresh_interval_s = refresh_interval_s
-        self._asked_at = float("-inf")
-        """When that was asked for which `_found` is the answer."""
+        self._requested_at = float("-inf")
+        """Time at which the discovery that returned `_found` began."""
         self._found: Discovered | None = None
-        self._missed: dict[str, float] = {}
-        """When it was last found that the server has nothing of that name."""
+        self._missed_at: dict[str, float] = {}
+        """Time of the last discovery without the name, by error message."""
         self._lock = asyncio.Lock()
 
     async def resource_for(self, what: ResourceName) -> ResourceInfo:
-        """The resource. Of several the one whose group the server has first, in its preferred version.
+        """Return the resource. Of several, return that of the server's first group, in its preferred version.
 
-        `what` is a name as kubectl takes them, in any case: `deployments`, `deployment`, `deploy`, `Deployment`, with a
-        group (`deployments.apps`) or with version and group (`deployments.v1.apps`); or a GroupVersionKind or
-        -Resource; or `(api_version, kind)`; or an object (a dict with `apiVersion` and `kind`).
-        Raises `NoMatch`; `ApiError`, `TransportError` when discovery fails.
+        `what` is a name as in kubectl, in any letter case: `deployments`, `deployment`, `deploy`, `Deployment`. It may
+        have a group (`deployments.apps`), or version and group (`deployments.v1.apps`). Or it is a GroupVersionKind, a
+        GroupVersionResource, `(api_version, kind)`, or an object (a dict with `apiVersion` and `kind`).
+
+        Raises `NoMatch`. Raises `ApiError` or `TransportError` if discovery fails.
         """
         return (await self.resources_for(what))[0]
 
     async def resources_for(self, what: ResourceName) -> Sequence[ResourceInfo]:
-        """All that are called so, best first: at least one. Raises as `resource_for` does."""
+        """Return all resources with this name, at least one, best first. Raises as `resource_for` does."""
         matches = _matcher(what)
         now = asyncio.get_running_loop().time()
         if self._found is not None and (found := matches(self._found)):
             return found
         missing = _no_match(what)
-        if now - self._missed.get(missing, float("-inf")) >= self._refresh_interval_s:
+        if now - self._missed_at.get(missing, float("-inf")) >= self._refresh_interval_s:
             if found := matches(await self._refreshed(now)):
                 return found
             self._miss(missing)
         raise NoMatch(missing + _failures(self._found))
 
     async def category(self, name: str) -> Sequence[ResourceInfo]:
-        """The resources of a category (`all`), each in the best version that has it. Empty for an unknown one."""
+        """Return the resources of a category (`all`), each in its preferred version. Empty for an unknown category."""
         return [info for info in preferred(await self.discovered()) if name in info.categories]
 
     async def discovered(self) -> Discovered:
-        """All that the server has, as far as it is known here."""
+        """Return the cached discovery, or discover the server's resources."""
         return self._found or await self._refreshed(asyncio.get_running_loop().time())
 
     def invalidate(self) -> None:
-        """Forget everything: the next question asks the server."""
+        """Clear the cache. The next call discovers again."""
         self._found = None
-        self._asked_at = float("-inf")
-        self._missed.clear()
+        self._requested_at = float("-inf")
+        self._missed_at.clear()
 
     async def _refreshed(self, since: float) -> Discovered:
-        """What the server has said to a question that was put at `since` or later."""
+        """Return a discovery that began at `since` or later."""
         async with self._lock:
-            if self._found is None or self._asked_at < since:
-                asked_at = asyncio.get_running_loop().time()
+            if self._found is None or self._requested_at < since:
+                requested_at = asyncio.get_running_loop().time()
                 self._found = await self._discover()
-                self._asked_at = asked_at
+                self._requested_at = requested_at
             return self._found
 
     def _miss(self, missing: str) -> None:
         now = asyncio.get_running_loop().time()
-        self._missed = {name: at for name, at in self._missed.items() if now - at < self._refresh_interval_s}
-        self._missed[missing] = now
+        self._missed_at = {name: at for name, at in self._missed_at.items() if now - at < self._refresh_interval_s}
+        self._missed_at[missing] = now
 
 
 def preferred(discovered: Discovered) -> Iterator[ResourceInfo]:
-    """Each resource of each group once, in the best version that has it."""
+    """Yield each resource of each group once, in the first version that has it."""
     seen = set()
     for info in discovered.resources:
         if info.gvr.group_resource not in seen:
@@ -116,31 +118,31 @@ def _type_of(what: tuple[str, str] | Mapping[str, Any]) -> tuple[str, str]:
         return what
     api_version, kind = what.get("apiVersion"), what.get("kind")
     if not (isinstance(api_version, str) and isinstance(kind, str)):
-        raise NoMatch("the object does not say its apiVersion and kind")
+        raise NoMatch("the object has no apiVersion or no kind")
     return api_version, kind
 
 
 def _named(found: Discovered, name: str) -> Sequence[ResourceInfo]:
-    """Fully said names first, since a group's name may begin like a version."""
+    """Find resources by name. Names with a version go first, as a group's name may begin like a version."""
     word, _, rest = name.partition(".")
     version, _, group = rest.partition(".")
     if version and (exact := found.versions.get(GroupVersion(group, version))):
-        matches = _called(word, exact)
+        matches = _matching(word, exact)
         if matches:
             return matches
-    return _called(word, _in_group(rest, list(preferred(found))))
+    return _matching(word, _in_group(rest, list(preferred(found))))
 
 
-def _in_group(said: str, resources: Sequence[ResourceInfo]) -> Sequence[ResourceInfo]:
-    """Those of the group; if there is none, those of groups that begin so: `ingresses.networking`."""
-    if not said:
+def _in_group(group: str, resources: Sequence[ResourceInfo]) -> Sequence[ResourceInfo]:
+    """Return the resources of the group or, if there are none, of groups with this prefix: `ingresses.networking`."""
+    if not group:
         return resources
-    exact = [info for info in resources if info.gvr.group == said]
-    return exact or [info for info in resources if info.gvr.group.startswith(said)]
+    exact = [info for info in resources if info.gvr.group == group]
+    return exact or [info for info in resources if info.gvr.group.startswith(group)]
 
 
-def _called(word: str, candidates: Sequence[ResourceInfo]) -> Sequence[ResourceInfo]:
-    """Those of the candidates that the word names: a resource's name beats a short name, which beats a kind."""
+def _matching(word: str, candidates: Sequence[ResourceInfo]) -> Sequence[ResourceInfo]:
+    """Return the candidates that match the word. A resource's name beats a short name, which beats a kind."""
     ways: tuple[Callable[[ResourceInfo], bool], ...] = (
         lambda info: word in (info.gvr.resource, info.singular),
         lambda info: word in info.short_names,

@@ -8,7 +8,7 @@ from typing import Final
 from sampan.client.backoff import Backoff
 
 BACKOFF_RESET_S: Final = 120.0
-"""Time without a failure after which the back-off starts from its first delay again."""
+"""Time without a failure after which the backoff starts from its first delay again."""
 
 
 class RetryDelay:
@@ -32,7 +32,7 @@ class RetryDelay:
         self._delays = self._backoff.delays(self._rand)
 
     def next_delay_s(self, at_least_s: float = 0.0) -> float | None:
-        """Delay before the next attempt, from now; None if the back-off allows no further attempt.
+        """Return the delay before the next attempt, from now; None if the backoff allows no further attempt.
 
         `at_least_s` is the delay that the server requested.
         """

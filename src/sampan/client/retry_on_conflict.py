@@ -1,4 +1,4 @@
-"""`retry_on_conflict`: read, change, write, again and again until nobody came in between.
+"""`retry_on_conflict`: repeat a read, change and write until no other client has written in between.
 
     async def close() -> Network:
         network = await networks.get("net")
@@ -20,16 +20,16 @@ from sampan.client.errors import Conflict
 R = TypeVar("R")
 
 CONFLICT_BACKOFF: Final = Backoff(0.010, factor=1.0, jitter=0.1, steps=5)
-"""For several clients that change the same object."""
+"""Backoff for several clients that change the same object."""
 
 SLOW_CONFLICT_BACKOFF: Final = Backoff(0.010, factor=5.0, jitter=0.1, steps=4)
-"""For an object that controllers work on meanwhile: they need longer."""
+"""Backoff for an object that controllers change at the same time; they need longer."""
 
 
 async def retry_on_conflict(attempt: Callable[[], Awaitable[R]], *, backoff: Backoff = CONFLICT_BACKOFF) -> R:
-    """What `attempt` gives; it is called again after each `Conflict`, so it must read the object anew itself.
+    """Call `attempt`, again after each `Conflict`, and return its result. It must read the object in each call.
 
-    Raises what `attempt` raises; the last `Conflict` when no attempt is left.
+    Raises any other error of `attempt`, or the last `Conflict` if no attempt is left.
     """
     return await retry_on(Conflict, attempt, backoff=backoff)
 
@@ -40,7 +40,7 @@ async def retry_on(
     *,
     backoff: Backoff = CONFLICT_BACKOFF,
 ) -> R:
-    """The same for other errors."""
+    """Retry as `retry_on_conflict` does, after other errors."""
     delays = backoff.delays()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""`Scale`: how many replicas an object has and should have. Source: autoscaling/v1 (1.36)."""
+"""`Scale`: desired and present number of replicas. Source: autoscaling/v1 (1.36)."""
 
 from dataclasses import replace
 from typing import Final
@@ -9,13 +9,13 @@ from sampan.resource import ObjectMeta, ObjectType, ResourceInfo
 
 
 class ScaleSpec(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What is wanted."""
+    """Desired number of replicas."""
 
     replicas: int = 0
 
 
 class ScaleStatus(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What there is; `selector` finds the pods."""
+    """Present number of replicas. `selector` selects the Pods."""
 
     replicas: int = 0
     selector: str = ""
@@ -33,7 +33,7 @@ _decoder: Final = msgspec.json.Decoder(Scale)
 
 
 def scale_of(info: ResourceInfo) -> ObjectType[Scale]:
-    """The scale of a resource's objects."""
+    """Return the type of a resource's `scale` subresource."""
     return ObjectType(replace(info, kind="Scale"), _decoder.decode, _encode)
 
 

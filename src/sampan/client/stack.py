@@ -1,4 +1,4 @@
-"""`connect_transport`: the whole stack of transports that a `Config` asks for.
+"""`connect_transport`: the stack of transports for a `Config`.
 
 From the outside in: warnings, retries, counts, rate limit, identity, credentials, redirects, HTTP.
 """
@@ -38,10 +38,10 @@ def connect_transport(
     warnings: WarningHandler | None = None,
     counts: RequestCounts | None = None,
 ) -> Transport:
-    """A transport for the server of `config`; connections are made when they are needed. Close it with `aclose`.
+    """Return a transport for the server of `config`. Connections are made on demand; close it with `aclose`.
 
-    `rate_limit` is none by default; `warnings` defaults to logging each text once. Raises `ConfigError` for an address
-    that is none. `counts` is told the server, and counts every attempt.
+    There is no `rate_limit` by default. `warnings` defaults to logging each text once. `counts` gets the server's
+    address and counts every attempt. Raises `ConfigError` for a malformed address.
     """
     try:
         address = ServerAddress.parse(config.server)
@@ -54,7 +54,7 @@ def connect_transport(
     transport: Transport = RedirectsTransport(http, address)
     source = credential_source(config)
     if source is not None:
-        transport = CredentialsTransport(transport, source, show_certificate=http.use_certificate)
+        transport = CredentialsTransport(transport, source, use_certificate=http.use_certificate)
     transport = IdentityTransport(transport, user_agent=config.user_agent, impersonation=config.impersonation)
     if rate_limit is not None:
         transport = RateLimitingTransport(transport, rate_limit)
@@ -66,9 +66,10 @@ def connect_transport(
 
 
 def credential_source(config: Config) -> CredentialSource | None:
-    """Where that comes from which says who asks; None when there is nothing to say, or nothing that may change.
+    """Return the source of the client's credentials; None if it has none, or only a fixed client certificate.
 
-    A password goes before a token, and a program is only asked when there is nothing else.
+    A password takes precedence over a token. A program is only run without other credentials.
+
     Source: client-go transport/round_trippers.go, HTTPWrappersForConfig (1.36).
     """
     source = _header_source(config)

@@ -1,4 +1,4 @@
-"""`Transport`: the seam between the client and HTTP. It has one method, so a fake is a function in a class.
+"""`Transport`: interface between the client and HTTP. It has one method, so a fake is a function in a class.
 
 Transports are stacked: credentials, retries and warnings are transports around another (`RoundTripper`s in Go).
 """
@@ -11,15 +11,15 @@ __all__ = ["Headers", "HttpRequest", "HttpResponse", "Transport"]
 
 
 class Transport(Protocol):
-    """Sends requests. Safe to use from many tasks of one event loop."""
+    """Sends requests. Many tasks of one event loop can share it."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send a request and wait for the answer's head, whatever its code. Raises `TransportError`.
+        """Send a request and return the response, whatever its code, when its head arrives. Raises `TransportError`.
 
-        When it is cancelled the request may or may not have arrived.
+        After a cancellation, the request may or may not have arrived.
         """
         ...
 
     async def aclose(self) -> None:
-        """Close all connections. Requests under way fail with `TransportError`."""
+        """Close all connections. Requests in flight fail with `TransportError`."""
         ...

@@ -1,4 +1,4 @@
-"""`wait_for`: until an object is as it should be.
+"""`wait_for`: wait for a condition on an object.
 
     await wait_for(networks, "net", condition_is("Ready"), timeout_s=30)
 
@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from sampan.client.conditions import Condition
 from sampan.client.errors import Expired, WaitTimeout
-from sampan.client.follow import RESTART_INTERVAL_S, Retries, follow, list_patiently
+from sampan.client.follow import RESTART_INTERVAL_S, Retries, follow, list_with_retries
 from sampan.client.list_watch import ListWatch
 from sampan.client.object_head import object_head
 from sampan.client.options import ListOptions
@@ -24,7 +24,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Watchable(Protocol[T_co]):
-    """What `wait_for` needs of a `ResourceClient`."""
+    """Methods of a `ResourceClient` that `wait_for` uses."""
 
     @property
     def info(self) -> ResourceInfo:
@@ -32,23 +32,24 @@ class Watchable(Protocol[T_co]):
         ...
 
     def list_watch_of(self, name: str) -> ListWatch:
-        """Raw lists and watches of a single object."""
+        """Return raw lists and watches of a single object."""
         ...
 
     def decode(self, body: bytes) -> T_co:
-        """An object from its JSON. Raises `Undecodable`."""
+        """Decode an object from its JSON. Raises `Undecodable`."""
         ...
 
 
 async def wait_for(
     client: Watchable[T], name: str, condition: Condition | Callable[[T | None], bool], *, timeout_s: float
 ) -> T | None:
-    """The object as soon as the condition holds; None if it holds because there is none.
+    """Return the object as soon as the condition holds; None if it then does not exist.
 
-    `condition` may also be a function of the object (None: there is none). It sees the present state first, then each
-    change; after an outage it may miss states in between. It watches one object: lists and watches must be allowed.
-    Lost connections, 429 and 5xx are waited out.
-    Raises `WaitTimeout` after `timeout_s` seconds, `ApiError` of 4xx, and what the condition raises.
+    `condition` may also be a function of the object (None: it does not exist). It is called with the present state,
+    then with each change; after an outage, states in between may be missed. The user needs the rights to list and
+    watch. Lost connections, 429 and 5xx are retried.
+
+    Raises `WaitTimeout` after `timeout_s` seconds, `ApiError` for 4xx, and errors of the condition.
     """
     deadline = asyncio.timeout(timeout_s)
     last: bytes | None = None
@@ -62,15 +63,15 @@ async def wait_for(
             raise
         what = f"{client.info.gvr.group_resource} {name!r}"
         text = str(condition) if isinstance(condition, Condition) else "for a function to hold"
-        raise WaitTimeout(f"waited {timeout_s:g} s for {what} {text}; {_seen(last)}") from None
+        raise WaitTimeout(f"waited {timeout_s:g} s for {what} {text}; {_describe(last)}") from None
     return None if last is None else client.decode(last)
 
 
 async def _states(source: ListWatch) -> AsyncGenerator[bytes | None, None]:
-    """The object's states as far as they can be seen, from the present one on; None when there is none. No end."""
+    """Yield the object's states without end, from the present one on; None if it does not exist."""
     retries = Retries(source)
     while True:
-        listed = await list_patiently(source, ListOptions(), retries)
+        listed = await list_with_retries(source, ListOptions(), retries)
         yield listed.items[0] if listed.items else None
         try:
             async with aclosing(follow(source, ListOptions(resource_version=listed.resource_version))) as batches:
@@ -90,8 +91,8 @@ def _holds(
     return condition(None if state is None else decode(state))
 
 
-def _seen(state: bytes | None) -> str:
-    """The end of an error's text: what somebody who waits in vain wants to know."""
+def _describe(state: bytes | None) -> str:
+    """Return a description of the last state, for the error's message."""
     if state is None:
         return "there is no such object"
     status = (json.decode(state) or {}).get("status") or {}

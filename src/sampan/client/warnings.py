@@ -1,4 +1,4 @@
-"""What servers warn of: `Warning` headers, parsed and given to a handler. Source: client-go rest/warnings.go (1.36)."""
+"""`Warning` headers of responses: parser, handlers and transport. Source: client-go rest/warnings.go (1.36)."""
 
 import logging
 import re
@@ -18,7 +18,7 @@ _REMEMBERED_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class Warning:
-    """A warning: code (299 for Kubernetes), who warns (mostly `-`), and of what."""
+    """Warning of a server: code (299 for Kubernetes), agent (mostly `-`) and text."""
 
     code: int
     agent: str
@@ -26,11 +26,11 @@ class Warning:
 
 
 WarningHandler = Callable[[Warning], None]
-"""Called for each warning of each answer; must return soon."""
+"""Handler that is called for each warning of each response. It must return quickly."""
 
 
 def parse_warnings(header: str) -> Iterator[Warning]:
-    """The warnings of a `Warning` header; one for each line of the head. What is garbled is left out."""
+    """Yield the warnings of a `Warning` header, one for each line of the head. Malformed ones are skipped."""
     for value in values_of(header):
         position = 0
         while found := _next_warning(value, position):
@@ -39,34 +39,34 @@ def parse_warnings(header: str) -> Iterator[Warning]:
 
 
 def ignore_warnings(warning: Warning) -> None:
-    """A handler that does nothing."""
+    """Ignore a warning."""
 
 
 class LogWarnings:
-    """A handler that logs each text once. It remembers 1,000 texts, then it forgets them all and begins anew."""
+    """Handler that logs each text once. It remembers up to 1,000 texts; then its memory is cleared."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
 
     def __call__(self, warning: Warning) -> None:
-        """Log the warning, unless it has been logged or is not one of Kubernetes' own (code 299)."""
+        """Log the warning, unless its text has been logged or its code is not that of Kubernetes (299)."""
         if warning.code != _KUBERNETES or not warning.text or warning.text in self._seen:
             return
         if len(self._seen) >= _REMEMBERED_MAX:
             self._seen.clear()
         self._seen.add(warning.text)
-        _log.warning("the server warns: %s", warning.text)
+        _log.warning("server sent a warning: %s", warning.text)
 
 
 class WarningsTransport:
-    """Hands the warnings of every answer to a handler. What the handler raises is logged; the answer is not harmed."""
+    """Passes the warnings of every response to a handler. Errors of the handler are logged."""
 
     def __init__(self, inner: Transport, handler: WarningHandler | None = None) -> None:
         self._inner = inner
         self._handler = handler or LogWarnings()
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send, and look at the answer's head."""
+        """Send a request and handle the warnings of its response."""
         response = await self._inner.send(request)
         header = response.headers.get("warning")
         if header:
@@ -74,9 +74,9 @@ class WarningsTransport:
                 try:
                     self._handler(warning)
                 except Exception:
-                    _log.exception("the handler of warnings failed")
+                    _log.exception("warning handler failed")
         return response
 
     async def aclose(self) -> None:
-        """Close what is inside."""
+        """Close the inner transport."""
         await self._inner.aclose()

@@ -1,4 +1,4 @@
-"""A watch's events with their objects decoded."""
+"""Decoded events of a watch."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _TYPES = ("ADDED", "MODIFIED", "DELETED")
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent(Generic[T]):
-    """What happened to an object. `object` is its state after that; of a DELETED one the last."""
+    """Change of an object. `object` is the state after it; for DELETED, the last state."""
 
     type: EventType
     object: T
@@ -26,9 +26,9 @@ class WatchEvent(Generic[T]):
 async def decoded_events(
     batches: AsyncIterator[Sequence[RawEvent]], object_type: ObjectType[T]
 ) -> AsyncGenerator[Sequence[WatchEvent[T]], None]:
-    """The same batches, decoded, without bookmarks. Raises the `ApiError` of an ERROR event, after those before it.
+    """Yield the batches decoded, without bookmarks. Raises the `ApiError` of an ERROR event, after those before it.
 
-    Raises `Undecodable`, `TransportError`. Closing it closes `batches`.
+    Raises `Undecodable`, `TransportError`. Closing the generator closes `batches`.
     """
     async with closing(batches) as raw:
         async for batch in raw:
@@ -45,11 +45,11 @@ def _decoded(batch: Sequence[RawEvent], object_type: ObjectType[T]) -> Iterator[
         if event.type in _TYPES:
             yield WatchEvent(cast(EventType, event.type), decoded(object_type, bytes(event.object)))
         elif event.type != "BOOKMARK":
-            raise TransportError(f"a watch has no events of type {event.type!r}", sent=True)
+            raise TransportError(f"unknown type {event.type!r} of watch event", sent=True)
 
 
 async def one_by_one(batches: AsyncGenerator[Sequence[T], None]) -> AsyncGenerator[T, None]:
-    """The elements of batches. Closing it closes `batches`."""
+    """Yield the elements of batches. Closing the generator closes `batches`."""
     async with closing(batches) as every:
         async for batch in every:
             for element in batch:

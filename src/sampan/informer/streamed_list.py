@@ -65,7 +65,7 @@ class StreamedList(Generic[T]):
             if event.type == "BOOKMARK":
                 bookmark = self._reader.bookmark(event)
                 if bookmark is not None and bookmark.ends_initial_events:
-                    stream.give_back(batch[at:])
+                    stream.push_back(batch[at:])
                     return bookmark
                 continue
             ref = self._reader.object(bytes(event.object))

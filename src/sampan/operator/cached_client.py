@@ -16,13 +16,13 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar, overload
 
 from sampan.client.client import Client
-from sampan.client.endpoint import Endpoint, names_of
 from sampan.client.errors import NotFound, api_error
 from sampan.client.object_list import ObjectList
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions
 from sampan.client.pager import PAGE_SIZE
 from sampan.client.patch import Patch
 from sampan.client.resource_client import ResourceClient
+from sampan.client.resource_endpoint import ResourceEndpoint, names_of
 from sampan.client.subresource_client import SubresourceClient
 from sampan.core.errors import not_found
 from sampan.informer.key import join_key, split_key
@@ -44,7 +44,7 @@ class CachedResourceClient(ResourceClient[T]):
     resourceVersion.
     """
 
-    def __init__(self, endpoint: Endpoint, object_type: ObjectType[T], caches: Caches) -> None:
+    def __init__(self, endpoint: ResourceEndpoint, object_type: ObjectType[T], caches: Caches) -> None:
         super().__init__(endpoint, object_type)
         self._caches = caches
 
@@ -209,7 +209,7 @@ def _only_labels(options: ListOptions) -> bool:
 class _StatusClient(SubresourceClient[T]):
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: ResourceEndpoint,
         object_type: ObjectType[T],
         wrote: Callable[[T], T],
         refusals: Callable[[T | Object | str], AbstractContextManager[None]],

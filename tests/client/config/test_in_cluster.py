@@ -61,7 +61,7 @@ def test_without_a_namespace_it_is_default(mounted: Path) -> None:
 
 @pytest.mark.parametrize(
     ("environ", "message"),
-    [({}, "not in a cluster"), ({**SERVICE, "KUBERNETES_SERVICE_PORT": "x"}, "'x' is no port")],
+    [({}, "not in a cluster"), ({**SERVICE, "KUBERNETES_SERVICE_PORT": "x"}, "'x' is not a port number")],
     ids=["no pod", "bad port"],
 )
 def test_what_is_wrong_is_said(mounted: Path, environ: dict[str, str], message: str) -> None:
@@ -71,5 +71,5 @@ def test_what_is_wrong_is_said(mounted: Path, environ: dict[str, str], message: 
 
 def test_a_missing_token_is_said(mounted: Path) -> None:
     (mounted / "token").unlink()
-    with pytest.raises(ConfigError, match="token cannot be read"):
+    with pytest.raises(ConfigError, match="cannot read service account token"):
         in_cluster_config(SERVICE, mounted)

@@ -249,18 +249,18 @@ X = "current-context: x\ncontexts: "
 BAD_FILES = {
     "no yaml": ("a: [", "yaml: "),
     "a list": ("[]", "must be a map"),
-    "something else": ("apiVersion: v1\nkind: Pod\n", "v1 Pod, not a v1 Config"),
+    "something else": ("apiVersion: v1\nkind: Pod\n", "expected v1 Config, got v1 Pod"),
     "users no list": ("clusters: {}\nusers: 5\n", "users must be a list"),
     "no name": ("contexts: [{}]", r"contexts\[0\] has no name"),
-    "twice": ("users: [{name: a}, {name: a}]", 'user "a" is there twice'),
+    "twice": ("users: [{name: a}, {name: a}]", 'user "a" occurs twice'),
     "context no string": ("current-context: 5", "current-context must be a string"),
     "no user": (
         X + "[{name: x, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: h}}]",
         'context "x": user "u" does not exist',
     ),
     "no cluster": (X + "[{name: x, context: {cluster: c}}]", 'context "x": cluster "c" does not exist'),
-    "context without cluster": (X + "[{name: x}]", "it names no cluster"),
-    "no current context": ("contexts: [{name: x}, {name: a}]", r"no current-context \(there are: a, x\)"),
+    "context without cluster": (X + "[{name: x}]", "no cluster is set"),
+    "no current context": ("contexts: [{name: x}, {name: a}]", r"no current-context \(existing: a, x\)"),
 }
 
 
@@ -273,12 +273,12 @@ def test_a_file_that_cannot_be_used_is_named(write: Write, text: str, message: s
 
 
 def test_a_context_that_does_not_exist_is_named_with_those_that_do(write: Write) -> None:
-    with pytest.raises(ConfigError, match=r'context "x" does not exist \(there are: a\)'):
+    with pytest.raises(ConfigError, match=r'context "x" does not exist \(existing: a\)'):
         load_config(write(kubeconfig("a")), overrides=ConfigOverrides(context="x"), environ={})
 
 
 def test_an_explicit_file_must_exist() -> None:
-    with pytest.raises(ConfigError, match="/no/such: there is no such file"):
+    with pytest.raises(ConfigError, match="/no/such: file does not exist"):
         load("/no/such")
 
 

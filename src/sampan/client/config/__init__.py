@@ -1,4 +1,4 @@
-"""Configuration of clients: kubeconfig files, the pod's service account."""
+"""Configuration of clients: kubeconfig files and the Pod's service account."""
 
 from sampan.client.config.config import Config, ExecConfig
 from sampan.client.config.in_cluster import in_cluster_config

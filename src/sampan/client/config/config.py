@@ -1,4 +1,4 @@
-"""`Config`: all that is needed to reach a server and be known there."""
+"""`Config`: address of a server and the credentials for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ InteractiveMode = Literal["Never", "IfAvailable", "Always"]
 
 @dataclass(frozen=True, slots=True)
 class ExecConfig:
-    """A program that prints credentials (an exec credential plugin).
+    """Program that prints credentials (an exec credential plugin).
 
     Source: client-go tools/clientcmd/api/types.go, ExecConfig (1.36).
     """
@@ -22,7 +22,7 @@ class ExecConfig:
     command: str
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Added to the environment that the program inherits."""
+    """Variables added to the inherited environment."""
     install_hint: str = ""
     provide_cluster_info: bool = False
     interactive_mode: InteractiveMode = "IfAvailable"
@@ -30,30 +30,30 @@ class ExecConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A server, how to trust it, and who asks. Secrets do not show in its `repr`."""
+    """Server, trust and identity of a client. Its `repr` contains no secrets."""
 
     server: str
-    """URL; its path stands before every target."""
+    """URL of the server. Its path is prepended to every target."""
     namespace: str = "default"
-    """Where namespaced things are looked for when nobody says where."""
+    """Default namespace."""
     tls: TlsOptions = field(default_factory=TlsOptions)
     token: str = field(default="", repr=False)
     token_file: str = ""
-    """Read again and again; goes before `token`, which serves while the file cannot be read."""
+    """File that is read again regularly. Takes precedence over `token`, which is used while the file cannot be read."""
     username: str = ""
     password: str = field(default="", repr=False)
     exec: ExecConfig | None = None
-    """Asked only when there is no token, no password and no client certificate."""
+    """Program that is run only without a token, a password and a client certificate."""
     exec_cluster_config: Any = field(default=None, repr=False)
-    """The cluster's extension `client.authentication.k8s.io/exec`, for a program that wants cluster information."""
+    """Extension `client.authentication.k8s.io/exec` of the cluster, for programs that request cluster information."""
     impersonation: Impersonation = field(default_factory=Impersonation)
     proxy_url: str = field(default="", repr=False)
-    """`http://`, `https://` or `socks5://`; empty: none."""
+    """URL of the proxy, `http://`, `https://` or `socks5://`; empty: none."""
     compression: bool = True
-    """Ask for compressed answers."""
+    """Accept compressed responses."""
     user_agent: str = ""
-    """Empty: `default_user_agent()`."""
+    """User agent; empty: `default_user_agent()`."""
     environ: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
-    """The environment that the exec program inherits."""
+    """Environment that the exec program inherits."""
     context: str = ""
-    """The context that this comes from; empty when it comes from elsewhere."""
+    """Name of the kubeconfig context; empty if the configuration has another source."""

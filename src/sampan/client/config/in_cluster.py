@@ -1,4 +1,4 @@
-"""The configuration of a pod: what the kubelet mounts and sets. Source: client-go rest/config.go (1.36)."""
+"""Configuration of a client in a Pod, as the kubelet provides it. Source: client-go rest/config.go (1.36)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,13 +13,13 @@ SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 def in_cluster_possible(environ: Mapping[str, str], mounted: Path = SERVICE_ACCOUNT) -> bool:
-    """Whether this seems to be a pod: the environment names the service, and a token is mounted."""
+    """Return True if the process seems to run in a Pod: the service's variables are set and a token is mounted."""
     named = environ.get("KUBERNETES_SERVICE_HOST") and environ.get("KUBERNETES_SERVICE_PORT")
     return bool(named) and (mounted / "token").is_file()
 
 
 def in_cluster_config(environ: Mapping[str, str], mounted: Path = SERVICE_ACCOUNT) -> Config:
-    """The configuration of the pod that this process runs in. Raises `ConfigError` when it is none."""
+    """Return the configuration for the Pod of this process. Raises `ConfigError` outside of a Pod."""
     host, port = environ.get("KUBERNETES_SERVICE_HOST", ""), environ.get("KUBERNETES_SERVICE_PORT", "")
     if not host or not port:
         raise ConfigError(
@@ -27,11 +27,11 @@ def in_cluster_config(environ: Mapping[str, str], mounted: Path = SERVICE_ACCOUN
         )
     token, authority = mounted / "token", mounted / "ca.crt"
     if not token.is_file():
-        raise ConfigError(f"in a cluster, but {token} cannot be read")
+        raise ConfigError(f"cannot read service account token {token}")
     try:
         address = ServerAddress("https", host, int(port))
     except ValueError as error:
-        raise ConfigError(f"KUBERNETES_SERVICE_PORT: {port!r} is no port") from error
+        raise ConfigError(f"KUBERNETES_SERVICE_PORT: {port!r} is not a port number") from error
     return Config(
         str(address),
         namespace=_namespace(environ, mounted),

@@ -1,4 +1,4 @@
-"""`KubeConfig`: kubeconfig files as they stand on disk, read and merged, their relative paths made whole.
+"""`KubeConfig`: kubeconfig files, read and merged, with absolute paths.
 
 Source: client-go tools/clientcmd/{loader.go,api/v1/types.go,api/v1/conversion.go} (1.36).
 """
@@ -15,20 +15,22 @@ from sampan.client.errors import ConfigError
 from sampan.wire.json import DecodeError
 
 _YAML: Final = "sampan.wire.yaml"
-"""Loaded when a file is read: a program in a Pod reads none, and it is a tenth of the time to import the client."""
+"""Module that is imported only when a file is read: a program in a Pod reads none, and YAML takes a tenth of the time
+to import the client.
+"""
 
 Entry = TypeVar("Entry", "Cluster", "User", "Context")
 
 
 class NamedExtension(msgspec.Struct, frozen=True):
-    """An extension: a name and anything."""
+    """Extension: a name and any value."""
 
     name: str = ""
     extension: Any = None
 
 
 class Cluster(msgspec.Struct, frozen=True, rename="kebab"):
-    """How to reach a cluster."""
+    """Address of a cluster and trust in it."""
 
     server: str = ""
     tls_server_name: str = ""
@@ -41,14 +43,14 @@ class Cluster(msgspec.Struct, frozen=True, rename="kebab"):
 
 
 class ExecEnvVar(msgspec.Struct, frozen=True):
-    """A variable for an exec program."""
+    """Environment variable of an exec program."""
 
     name: str = ""
     value: str = ""
 
 
 class Exec(msgspec.Struct, frozen=True, rename="camel"):
-    """An exec program."""
+    """Exec program."""
 
     command: str = ""
     args: list[str] = []
@@ -60,13 +62,13 @@ class Exec(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AuthProvider(msgspec.Struct, frozen=True):
-    """What was before exec programs; no longer supported anywhere but for OIDC."""
+    """Predecessor of exec programs, no longer supported by Kubernetes except for OIDC."""
 
     name: str = ""
 
 
 class User(msgspec.Struct, frozen=True, rename="kebab"):
-    """Who asks."""
+    """Credentials and impersonation."""
 
     client_certificate: str = ""
     client_certificate_data: bytes = b""
@@ -85,7 +87,7 @@ class User(msgspec.Struct, frozen=True, rename="kebab"):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """A cluster, a user and a namespace."""
+    """Combination of a cluster, a user and a namespace."""
 
     cluster: str = ""
     user: str = ""
@@ -94,23 +96,23 @@ class Context(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class KubeConfig:
-    """One file, or several merged. Paths in it are absolute."""
+    """One file, or several merged. Its paths are absolute."""
 
     current_context: str = ""
     clusters: Mapping[str, Cluster] = field(default_factory=dict)
     users: Mapping[str, User] = field(default_factory=dict)
     contexts: Mapping[str, Context] = field(default_factory=dict)
     origins: Mapping[tuple[str, str], Path] = field(default_factory=dict)
-    """The file that an entry comes from, by kind (`cluster`, `user`, `context`) and name."""
+    """File of each entry, by kind (`cluster`, `user`, `context`) and name."""
 
     def origin(self, kind: str, name: str) -> str:
-        """`FILE: kind "name"`, for messages."""
+        """Return `FILE: kind "name"`, for messages."""
         path = self.origins.get((kind, name))
         return f'{path}: {kind} "{name}"' if path else f'{kind} "{name}"'
 
 
 def merge(configs: Iterable[KubeConfig]) -> KubeConfig:
-    """One configuration of several: the first to name an entry, or the current context, wins; entries stay whole."""
+    """Merge configurations. The first file with an entry or a current context wins; entries are not merged."""
     merged = KubeConfig()
     for config in configs:
         merged = KubeConfig(
@@ -124,7 +126,7 @@ def merge(configs: Iterable[KubeConfig]) -> KubeConfig:
 
 
 def read_kubeconfig(path: Path) -> KubeConfig:
-    """Read a file. Raises `FileNotFoundError`; `ConfigError` when it cannot be read or understood."""
+    """Read a file. Raises `FileNotFoundError`, or `ConfigError` if it cannot be read or decoded."""
     try:
         document = import_module(_YAML).decode(path.read_bytes())
     except FileNotFoundError:
@@ -137,13 +139,13 @@ def read_kubeconfig(path: Path) -> KubeConfig:
 
 
 def parse_kubeconfig(document: Any, path: Path) -> KubeConfig:
-    """A kubeconfig from its decoded YAML; relative paths are taken from the folder of `path`. Raises `ConfigError`."""
+    """Return the kubeconfig of decoded YAML. Relative paths start at the folder of `path`. Raises `ConfigError`."""
     if document is None:
         return KubeConfig()
     if not isinstance(document, dict):
-        raise ConfigError(f"{path}: a kubeconfig must be a map")
+        raise ConfigError(f"{path}: a kubeconfig must be a mapping")
     if document.get("kind") not in (None, "", "Config") or document.get("apiVersion") not in (None, "", "v1"):
-        raise ConfigError(f"{path}: it is {document.get('apiVersion')} {document.get('kind')}, not a v1 Config")
+        raise ConfigError(f"{path}: expected v1 Config, got {document.get('apiVersion')} {document.get('kind')}")
     reader = _Reader(path)
     current = document.get("current-context")
     if not isinstance(current, str | None):
@@ -159,14 +161,14 @@ def parse_kubeconfig(document: Any, path: Path) -> KubeConfig:
 
 
 class _Reader:
-    """Reads the lists of one file."""
+    """Decoder of the lists of one file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.origins: dict[tuple[str, str], Path] = {}
 
     def entries(self, document: Mapping[str, Any], kind: str, struct: type[Entry]) -> dict[str, Entry]:
-        """The entries of `clusters`, `users` or `contexts`, by name."""
+        """Return the entries of `clusters`, `users` or `contexts`, by name."""
         found: dict[str, Entry] = {}
         listed = document.get(f"{kind}s") or []
         if not isinstance(listed, list):
@@ -176,21 +178,21 @@ class _Reader:
             if not isinstance(name, str):
                 raise ConfigError(f"{self._path}: {kind}s[{index}] has no name")
             if name in found:
-                raise ConfigError(f'{self._path}: {kind} "{name}" is there twice')
+                raise ConfigError(f'{self._path}: {kind} "{name}" occurs twice')
             try:
-                found[name] = msgspec.convert(_said(named.get(kind)) or {}, struct)
+                found[name] = msgspec.convert(_without_nulls(named.get(kind)) or {}, struct)
             except msgspec.ValidationError as error:
                 raise ConfigError(f'{self._path}: {kind} "{name}": {error}') from error
             self.origins[kind, name] = self._path
         return found
 
 
-def _said(value: Any) -> Any:
-    """The value without nulls, which mean the same as nothing."""
+def _without_nulls(value: Any) -> Any:
+    """Return the value without nulls, which count as absent."""
     if isinstance(value, dict):
-        return {key: _said(inner) for key, inner in value.items() if inner is not None}
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
-        return [_said(inner) for inner in value]
+        return [_without_nulls(inner) for inner in value]
     return value
 
 
@@ -207,7 +209,7 @@ def _whole_user(user: User, base: Path) -> User:
         if getattr(user, name)
     }
     if user.exec is not None and "/" in user.exec.command:
-        # A command without a slash is looked for in PATH.
+        # A command without a slash is searched for in PATH.
         whole = msgspec.structs.replace(user.exec, command=str(base / user.exec.command))
         user = msgspec.structs.replace(user, exec=whole)
     return msgspec.structs.replace(user, **paths) if paths else user

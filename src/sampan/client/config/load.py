@@ -1,7 +1,8 @@
 """`load_config`: the configuration that kubectl would use.
 
-In client-go's order: the files that are named (a path, or KUBECONFIG, or ~/.kube/config), and if these choose no
-context, the pod that the process runs in.
+The order is that of client-go: kubeconfig files (a path, KUBECONFIG, or ~/.kube/config) and, if they select no context,
+the Pod that the process runs in.
+
 Source: client-go tools/clientcmd/{loader,client_config,merged_client_builder}.go (1.36).
 """
 
@@ -31,7 +32,7 @@ _EXEC_EXTENSION = "client.authentication.k8s.io/exec"
 
 @dataclass(frozen=True, slots=True)
 class ConfigOverrides:
-    """What to use in place of what the files say; empty: as they say."""
+    """Values that override those of the files; empty ones do not."""
 
     context: str = ""
     cluster: str = ""
@@ -39,7 +40,7 @@ class ConfigOverrides:
     namespace: str = ""
     server: str = ""
     certificate_authority: str = ""
-    """A file; the server's certificate is verified then, whatever the files say."""
+    """File of the certificate authority. It turns verification of the server's certificate on."""
     insecure_skip_tls_verify: bool = False
     token: str = field(default="", repr=False)
     impersonation: Impersonation = field(default_factory=Impersonation)
@@ -52,10 +53,11 @@ def load_config(
     environ: Mapping[str, str] | None = None,
     mounted: Path = SERVICE_ACCOUNT,
 ) -> Config:
-    """The configuration that kubectl would use here.
+    """Return the configuration that kubectl would use here.
 
-    `path`: this file and no other; else the files of KUBECONFIG, else `~/.kube/config`, else the pod's service account
-    below `mounted`. `environ` is the process's own by default. Raises `ConfigError`, which names file and entry.
+    `path` is the only file to read. By default, the files of KUBECONFIG, else `~/.kube/config`, else the Pod's service
+    account below `mounted` are used. `environ` defaults to the process's environment. Raises `ConfigError` with file
+    and entry.
     """
     environ = os.environ if environ is None else environ
     overrides = overrides or ConfigOverrides()
@@ -68,12 +70,12 @@ def load_config(
 
 
 def load_kubeconfig(path: str | Path | None, environ: Mapping[str, str]) -> KubeConfig:
-    """The kubeconfig files, merged. Missing ones are left out, unless `path` names one. Raises `ConfigError`."""
+    """Return the merged kubeconfig files. Missing ones are skipped, unless `path` names one. Raises `ConfigError`."""
     if path is not None:
         try:
             return read_kubeconfig(Path(path))
         except FileNotFoundError as error:
-            raise ConfigError(f"{path}: there is no such file") from error
+            raise ConfigError(f"{path}: file does not exist") from error
     found = []
     paths = kubeconfig_paths(environ)
     for file in paths:
@@ -82,12 +84,12 @@ def load_kubeconfig(path: str | Path | None, environ: Mapping[str, str]) -> Kube
         except FileNotFoundError:
             continue
     if not found and environ.get("KUBECONFIG"):
-        _log.warning("KUBECONFIG names no file that exists: %s", ", ".join(map(str, paths)))
+        _log.warning("no file of KUBECONFIG exists: %s", ", ".join(map(str, paths)))
     return merge(found)
 
 
 def kubeconfig_paths(environ: Mapping[str, str]) -> list[Path]:
-    """Where kubeconfig files are looked for, first wins."""
+    """Return the paths of kubeconfig files. Earlier files take precedence."""
     named = environ.get("KUBECONFIG", "")
     if named:
         return [Path(file) for file in dict.fromkeys(named.split(os.pathsep)) if file]
@@ -96,7 +98,7 @@ def kubeconfig_paths(environ: Mapping[str, str]) -> list[Path]:
 
 
 def select(kubeconfig: KubeConfig, overrides: ConfigOverrides, environ: Mapping[str, str]) -> Config:
-    """The configuration of one context. Raises `ConfigError`."""
+    """Return the configuration of one context. Raises `ConfigError`."""
     context_name = overrides.context or kubeconfig.current_context
     context = _context(kubeconfig, context_name)
     where = kubeconfig.origin("context", context_name) if context_name else "the configuration"
@@ -126,7 +128,7 @@ def select(kubeconfig: KubeConfig, overrides: ConfigOverrides, environ: Mapping[
         context=context_name,
         exec_cluster_config=next((e.extension for e in cluster.extensions if e.name == _EXEC_EXTENSION), None),
     )
-    # Who asks is told to nobody over an open line.
+    # Credentials are never sent over an unencrypted connection.
     return _with_credentials(config, user) if address.secure else config
 
 
@@ -144,7 +146,9 @@ def _overridden_cluster(cluster: Cluster, overrides: ConfigOverrides) -> Cluster
 
 
 def _overridden_user(user: User, overrides: ConfigOverrides) -> User:
-    """A token that is given goes before whatever else says who asks, but for a client certificate, which goes along."""
+    """Return the user with the token of the overrides, which replaces all other credentials except a client
+    certificate.
+    """
     if not overrides.token:
         return user
     return msgspec.structs.replace(user, token=overrides.token, token_file="", username="", password="", exec=None)
@@ -153,7 +157,7 @@ def _overridden_user(user: User, overrides: ConfigOverrides) -> User:
 def _context(kubeconfig: KubeConfig, name: str) -> Context:
     if name and name not in kubeconfig.contexts:
         known = ", ".join(sorted(kubeconfig.contexts)) or "none"
-        raise ConfigError(f'context "{name}" does not exist (there are: {known})')
+        raise ConfigError(f'context "{name}" does not exist (existing: {known})')
     return kubeconfig.contexts.get(name, Context())
 
 
@@ -217,17 +221,17 @@ def _address(cluster: Cluster) -> ServerAddress:
 def _nothing_chosen(kubeconfig: KubeConfig, path: str | Path | None, environ: Mapping[str, str]) -> str:
     looked = ", ".join(map(str, kubeconfig_paths(environ) if path is None else [path]))
     if kubeconfig.contexts:
-        return f"{looked}: no current-context (there are: {', '.join(sorted(kubeconfig.contexts))})"
+        return f"{looked}: no current-context (existing: {', '.join(sorted(kubeconfig.contexts))})"
     if path is not None:
-        return f"{path}: it names no cluster"
+        return f"{path}: no cluster is set"
     where = looked or "nowhere: neither KUBECONFIG nor HOME is set"
     return (
-        f"no configuration: no kubeconfig (looked for: {where}), and this is not a pod: set KUBECONFIG, for "
+        f"no configuration: no kubeconfig (searched: {where}), and this process is not in a Pod. Set KUBECONFIG, for "
         "`sampan up` to the kubeconfig in its data directory"
     )
 
 
 def _missing(where: str, kind: str, name: str, known: Mapping[str, object]) -> str:
     if not name:
-        return f"{where}: it names no {kind}"
-    return f'{where}: {kind} "{name}" does not exist (there are: {", ".join(sorted(known)) or "none"})'
+        return f"{where}: no {kind} is set"
+    return f'{where}: {kind} "{name}" does not exist (existing: {", ".join(sorted(known)) or "none"})'

@@ -1,4 +1,4 @@
-"""Which proxy the environment names for a server: HTTPS_PROXY, HTTP_PROXY, NO_PROXY.
+"""Proxy for a server from the environment: HTTPS_PROXY, HTTP_PROXY, NO_PROXY.
 
 Source: golang.org/x/net/http/httpproxy/proxy.go, which client-go uses.
 """
@@ -12,7 +12,7 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def proxy_from_environment(environ: Mapping[str, str], address: ServerAddress) -> str:
-    """The proxy's URL; empty when the server is to be reached directly. Loopback never goes through a proxy."""
+    """Return the proxy's URL; empty for a direct connection. Loopback addresses never use a proxy."""
     name = "HTTPS_PROXY" if address.secure else "HTTP_PROXY"
     proxy = _either(environ, name)
     if not proxy or not _use_proxy(_either(environ, "NO_PROXY"), address.host, address.port):
@@ -46,7 +46,7 @@ def _matches(entry: str, host: str, literal: _Address | None, port: int) -> bool
         return entry_literal == literal
     if name.startswith("*."):
         name = name[1:]
-    # `.example.org` means what is below it, `example.org` also itself.
+    # `.example.org` matches subdomains, `example.org` also the domain itself.
     return host.endswith(name if name.startswith(".") else f".{name}") or host == name
 
 

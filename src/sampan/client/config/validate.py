@@ -1,4 +1,4 @@
-"""What makes a cluster, a user or a context unusable. Source: client-go tools/clientcmd/validation.go (1.36)."""
+"""Checks of clusters and users of a kubeconfig. Source: client-go tools/clientcmd/validation.go (1.36)."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 
 
 def cluster_faults(cluster: Cluster) -> Iterator[str]:
-    """What is wrong with a cluster."""
+    """Yield the faults of a cluster."""
     if not cluster.server:
         yield "it has no server"
     if cluster.proxy_url:
@@ -27,7 +27,7 @@ def cluster_faults(cluster: Cluster) -> Iterator[str]:
 
 
 def user_faults(user: User) -> Iterator[str]:
-    """What is wrong with a user."""
+    """Yield the faults of a user."""
     if user.token and (user.username or user.password):
         yield "token and username/password exclude each other"
     if user.client_certificate or user.client_certificate_data:

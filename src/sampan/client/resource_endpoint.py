@@ -1,4 +1,4 @@
-"""`Endpoint`: one resource of one server, with the defaults of whoever asks; what all its clients share."""
+"""`ResourceEndpoint`: paths and request defaults of one resource of one server, shared by its clients."""
 
 from dataclasses import dataclass, field, replace
 
@@ -9,53 +9,53 @@ from sampan.resource import ResourceInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where requests go and what they say unless told otherwise."""
+class ResourceEndpoint:
+    """Paths and request defaults of one resource."""
 
     rest: RESTClient
     info: ResourceInfo
     namespace: str = ""
     pinned: bool = False
-    """The namespace was asked for by name: objects that say another one are refused."""
+    """The caller chose the namespace. Objects of another namespace are refused."""
     write_options: WriteOptions = field(default_factory=WriteOptions)
     accept: str = JSON
     list_accept: str = JSON
 
-    def with_timeout(self, request_timeout_s: float) -> "Endpoint":
-        """Return the same endpoint with another limit for the server's answers."""
+    def with_timeout(self, request_timeout_s: float) -> "ResourceEndpoint":
+        """Return the endpoint with another limit for responses."""
         return replace(self, rest=self.rest.with_timeout(request_timeout_s))
 
     def path_of(self, name: str, subresource: str = "", *, namespace: str = "") -> str:
-        """The path of an object. Raises `ValueError` without a name, or without a namespace where one is needed."""
+        """Return the path of an object. Raises `ValueError` if the name is empty or a required namespace is missing."""
         if not name:
-            raise ValueError(f"which of the {self.info.gvr.group_resource}? The name is empty")
+            raise ValueError(f"name of {self.info.gvr.group_resource} must not be empty")
         segments = (name, subresource) if subresource else (name,)
-        return resource_path(self.info, *segments, namespace=self._needed(namespace or self.namespace))
+        return resource_path(self.info, *segments, namespace=self._require_namespace(namespace or self.namespace))
 
     def collection_path(self, namespace: str = "") -> str:
-        """Where objects are created. Raises `ValueError` without a namespace where one is needed."""
-        return resource_path(self.info, namespace=self._needed(namespace or self.namespace))
+        """Return the path that lists and creates objects. Raises `ValueError` if a required namespace is missing."""
+        return resource_path(self.info, namespace=self._require_namespace(namespace or self.namespace))
 
     def namespace_of(self, obj: object) -> str:
-        """Where an object is at home: where it says, else here. Raises `ValueError` when that is not allowed."""
+        """Return the object's namespace, by default the endpoint's. Raises `ValueError` if it is not allowed."""
         own = names_of(obj)[0] if self.info.namespaced else ""
         if own and self.pinned and own != self.namespace:
-            raise ValueError(f"the object is in namespace {own!r}, the client in {self.namespace!r}")
+            raise ValueError(f"the object's namespace {own!r} does not match the client's namespace {self.namespace!r}")
         return own or self.namespace
 
     async def send(self, method: str, path: str, body: bytes, *, options: WriteOptions) -> bytes:
-        """A write of an object."""
+        """Send an object and return the response body."""
         query = self.with_defaults(options).query()
         return await self.rest.call(method, path, query=query, body=body, headers={"accept": self.accept})
 
     async def patch(self, path: str, patch: Patch, *, options: WriteOptions) -> bytes:
-        """A write of a patch."""
+        """Send a patch and return the response body."""
         headers = {"accept": self.accept, "content-type": patch.content_type}
         query = self.with_defaults(options).query()
         return await self.rest.call("PATCH", path, query=query, body=patch.body(), headers=headers)
 
     def with_defaults(self, options: WriteOptions) -> WriteOptions:
-        """The options, where they say nothing, filled from the client's."""
+        """Return the options; unset ones have the endpoint's values."""
         return replace(
             options,
             field_manager=options.field_manager or self.write_options.field_manager,
@@ -63,14 +63,14 @@ class Endpoint:
             dry_run=options.dry_run or self.write_options.dry_run,
         )
 
-    def _needed(self, namespace: str) -> str:
+    def _require_namespace(self, namespace: str) -> str:
         if self.info.namespaced and not namespace:
-            raise ValueError(f"{self.info.gvr.group_resource} live in namespaces: say in which (`in_namespace`)")
+            raise ValueError(f"{self.info.gvr.group_resource} are namespaced: choose a namespace with `in_namespace`")
         return namespace
 
 
 def names_of(obj: object) -> tuple[str, str]:
-    """Namespace and name, empty where an object does not say them. The object is not touched."""
+    """Return namespace and name of an object, each empty if it is not set."""
     if isinstance(obj, dict):
         fields = obj.get("metadata") or {}
         return fields.get("namespace") or "", fields.get("name") or ""
