@@ -283,12 +283,12 @@ def test_an_explicit_file_must_exist() -> None:
 
 
 def test_an_empty_file_names_no_cluster(write: Write) -> None:
-    with pytest.raises(ConfigError, match="names no cluster"):
+    with pytest.raises(ConfigError, match="no cluster is set"):
         load(write(""))
 
 
 def test_without_anything_it_is_said_where_was_looked() -> None:
-    with pytest.raises(ConfigError, match=r"looked for: /home/me/.kube/config"):
+    with pytest.raises(ConfigError, match=r"searched: /home/me/.kube/config"):
         load(HOME="/home/me")
 
 
