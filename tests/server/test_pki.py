@@ -49,7 +49,7 @@ WRITTEN = (
     "pki/apiserver-kubelet-client.crt",
     "admin.token",
 )
-"""The same, in the order in which a first start writes them."""
+"""Return the files in the order in which a first start writes them."""
 
 
 def contents(directory: Path) -> dict[str, bytes]:
@@ -62,7 +62,7 @@ def test_the_first_start_makes_everything_private(tmp_path: Path) -> None:
 
 
 def test_java_can_read_the_key_of_the_kubeconfig(tmp_path: Path) -> None:
-    """fabric8 takes a key that does not say `EC PRIVATE KEY` for RSA, and reads that one only with another library."""
+    """fabric8 reads a key without `EC PRIVATE KEY` as RSA. For EC keys it needs another library."""
     prepare_credentials(tmp_path, HOSTS, NOW)
     assert (tmp_path / "pki/admin.key").read_text().startswith("-----BEGIN RSA PRIVATE KEY-----\n")
 
@@ -103,7 +103,7 @@ def test_another_address_gets_another_serving_certificate(tmp_path: Path) -> Non
     assert changed(tmp_path, before) == {"pki/apiserver.crt", "pki/apiserver.key"}
 
 
-def test_a_certificate_of_another_ca_is_made_anew(tmp_path: Path) -> None:
+def test_a_certificate_of_another_ca_is_replaced(tmp_path: Path) -> None:
     prepare_credentials(tmp_path, HOSTS, NOW)
     before = contents(tmp_path)
     (tmp_path / "pki/ca.crt").unlink()
@@ -112,7 +112,7 @@ def test_a_certificate_of_another_ca_is_made_anew(tmp_path: Path) -> None:
     assert changed(tmp_path, before) == set(FILES) - {"admin.token"}
 
 
-def test_a_file_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_with_the_same_content_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "f"
     write_private(path, b"1")
     before = path.stat().st_ino
@@ -143,7 +143,7 @@ def test_a_damaged_ca_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", range(len(WRITTEN)))
-def test_a_first_start_that_was_cut_short_is_begun_again(tmp_path: Path, count: int) -> None:
+def test_an_interrupted_first_start_is_repeated(tmp_path: Path, count: int) -> None:
     prepare_credentials(tmp_path, HOSTS, NOW)
     for name in WRITTEN[count:]:
         (tmp_path / name).unlink()
@@ -158,7 +158,7 @@ def test_a_ca_that_lost_its_certificate_is_an_error(tmp_path: Path) -> None:
         prepare_credentials(tmp_path, HOSTS, NOW)
 
 
-def test_a_damaged_certificate_is_made_anew(tmp_path: Path) -> None:
+def test_a_damaged_certificate_is_replaced(tmp_path: Path) -> None:
     prepare_credentials(tmp_path, HOSTS, NOW)
     (tmp_path / "pki/apiserver.crt").write_bytes(b"x")
     prepare_credentials(tmp_path, HOSTS, NOW)
@@ -214,7 +214,7 @@ def test_a_client_certificate_names_one_uid(uids: list[str], fault: str) -> None
         certificate_user(builder.sign(key, hashes.SHA256()))
 
 
-def test_the_kubeconfig_holds_server_ca_and_client(tmp_path: Path) -> None:
+def test_the_kubeconfig_contains_server_ca_and_client(tmp_path: Path) -> None:
     credentials = prepare_credentials(tmp_path, HOSTS, NOW)
     document = yaml.safe_load(kubeconfig("https://127.0.0.1:1", credentials.ca_pem, credentials.admin))
     cluster = document["clusters"][0]["cluster"]

@@ -1,4 +1,4 @@
-"""What /metrics says of tokens, issuers, authorizers and reloads of their configurations."""
+"""Metrics of tokens, issuers, authorizers and reloads of their configurations."""
 
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def shown(metrics: SecurityMetrics, prefix: str) -> dict[str, float]:
 
 
 class Tokens:
-    """Knows `good`, has something to say against `bad`, and nothing about others."""
+    """Token authenticator that accepts `good`, refuses `bad` with an error, and does not have other tokens."""
 
     cacheable = True
 
@@ -50,7 +50,7 @@ class Tokens:
         return TokenUser(ALICE) if token == "good" else None
 
 
-async def test_the_cache_of_tokens_counts_what_it_remembered_and_what_it_asked() -> None:
+async def test_the_token_cache_counts_hits_and_misses() -> None:
     metrics, clock = SecurityMetrics(), Clock(0.0)
     bearer = BearerTokenAuthenticator([Tokens()], clock, metrics.tokens)
     await bearer.authenticate(asking("Bearer good"))

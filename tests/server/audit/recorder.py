@@ -14,7 +14,7 @@ from sampan.server.audit.policy import parse_policy
 
 
 class Recorder:
-    """Keeps events. `failing`: says that it has lost them."""
+    """Backend that stores events. With `failing`, `process` returns False."""
 
     name = "recorder"
 

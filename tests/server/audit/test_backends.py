@@ -1,4 +1,4 @@
-"""Where events go: files, webhooks, buffers, and what happens when they cannot."""
+"""Audit backends: files, webhooks and buffers, and their failures."""
 
 import asyncio
 import datetime as dt
@@ -72,14 +72,14 @@ async def test_the_old_format_is_one_line_of_text(tmp_path: Path) -> None:
     ]
 
 
-def test_a_full_file_is_put_aside_and_a_new_one_begun(tmp_path: Path) -> None:
+def test_a_full_file_is_rotated(tmp_path: Path) -> None:
     writer = RotatingFile(tmp_path / "audit.log", RotationSettings(max_size_bytes=10), Calendar().now)
     assert [writer.write(b"12345678\n"), writer.write(b"abcdefgh\n")] == [False, True]
     assert names_in(tmp_path) == ["audit-2026-01-02T03-04-05.678.log", "audit.log"]
     assert (tmp_path / "audit.log").read_bytes() == b"abcdefgh\n"
 
 
-def test_a_file_goes_on_where_the_last_process_ended(tmp_path: Path) -> None:
+def test_a_restart_appends_to_the_file(tmp_path: Path) -> None:
     for _ in range(2):
         writer = RotatingFile(tmp_path / "audit.log", RotationSettings(max_size_bytes=0), Calendar().now)
         writer.write(b"line\n")
@@ -87,7 +87,7 @@ def test_a_file_goes_on_where_the_last_process_ended(tmp_path: Path) -> None:
     assert (tmp_path / "audit.log").read_bytes() == b"line\nline\n"
 
 
-def test_old_files_are_compressed_counted_and_forgotten(tmp_path: Path) -> None:
+def test_backups_are_compressed_and_removed(tmp_path: Path) -> None:
     (tmp_path / "audit-1999-01-01T00-00-00.000.log").write_bytes(b"old")
     (tmp_path / "audit-notes.log").write_bytes(b"not ours")
     settings = RotationSettings(max_size_bytes=3, max_backups=2, max_age_days=366, compress=True)
@@ -101,12 +101,12 @@ def test_old_files_are_compressed_counted_and_forgotten(tmp_path: Path) -> None:
     assert [name for name in names_in(tmp_path) if not name.endswith(".gz")] == ["audit-notes.log", "audit.log"]
 
 
-async def test_old_files_are_looked_after_while_the_log_goes_on(tmp_path: Path) -> None:
+async def test_backups_are_tidied_while_the_log_is_written(tmp_path: Path) -> None:
     tidied = asyncio.Event()
     loop = asyncio.get_running_loop()
 
     class Writer(RotatingFile):
-        """Tells that it has been tidied."""
+        """Writer that records the calls of `tidy`."""
 
         def tidy(self) -> None:
             super().tidy()
@@ -124,7 +124,7 @@ async def test_old_files_are_looked_after_while_the_log_goes_on(tmp_path: Path) 
     running.cancel()
 
 
-async def test_a_log_that_cannot_be_written_counts_what_is_lost() -> None:
+async def test_events_are_counted_if_the_log_cannot_be_written() -> None:
     class Broken:
         """A full disk."""
 
@@ -143,7 +143,7 @@ async def test_a_log_that_cannot_be_written_counts_what_is_lost() -> None:
 
 
 class SlowWriter:
-    """A disk that writes when it is told to."""
+    """Writer that blocks until the test releases it."""
 
     def __init__(self) -> None:
         self.begun, self.go_on = threading.Event(), threading.Event()
@@ -160,7 +160,7 @@ class SlowWriter:
         """Nothing to do."""
 
 
-async def test_what_comes_while_a_slow_disk_writes_is_written_together_afterwards() -> None:
+async def test_events_that_arrive_during_a_slow_write_are_written_together() -> None:
     writer = SlowWriter()
     backend = LogBackend(writer, "json", AuditMetrics())
     waiting = [asyncio.create_task(backend.process([event_of(auditID="0")]))]
@@ -173,7 +173,7 @@ async def test_what_comes_while_a_slow_disk_writes_is_written_together_afterward
     assert writer.writes == [["0"], ["1", "2", "3"]]
 
 
-async def test_a_request_that_gives_up_takes_no_events_of_others_with_it() -> None:
+async def test_a_cancelled_request_does_not_cancel_the_write_of_other_events() -> None:
     writer = SlowWriter()
     backend = LogBackend(writer, "json", AuditMetrics())
     gone = asyncio.create_task(backend.process([event_of(auditID="gone")]))
@@ -232,7 +232,7 @@ class Gate(Recorder):
         return await super().process(events)
 
 
-async def test_a_full_buffer_drops_what_comes_and_no_request_waits() -> None:
+async def test_a_full_buffer_drops_events_and_no_request_waits() -> None:
     metrics, gate = AuditMetrics(), Gate()
     backend = BufferedBackend(gate, BatchSettings(buffer_size=3), metrics)
     assert await backend.process([event_of()] * 5)
@@ -240,7 +240,7 @@ async def test_a_full_buffer_drops_what_comes_and_no_request_waits() -> None:
     assert metrics.errors.counts == {("buffered",): 3}
 
 
-async def test_a_full_batch_goes_at_once_and_the_rest_at_the_end() -> None:
+async def test_a_full_batch_is_sent_at_once_and_the_rest_at_the_end() -> None:
     recorder = Gate()
     recorder.open.set()
     backend = BufferedBackend(recorder, BatchSettings(max_batch_size=2), AuditMetrics())
@@ -253,7 +253,7 @@ async def test_a_full_batch_goes_at_once_and_the_rest_at_the_end() -> None:
     assert [len(batch) for batch in recorder.batches] == [2, 1]
 
 
-async def test_the_end_waits_for_what_is_under_way() -> None:
+async def test_shutdown_waits_for_batches_in_progress() -> None:
     gate = Gate()
     backend = BufferedBackend(gate, BatchSettings(max_batch_size=1), AuditMetrics())
     running = asyncio.create_task(backend.run())
@@ -266,7 +266,7 @@ async def test_the_end_waits_for_what_is_under_way() -> None:
     assert len(gate.events) == 1
 
 
-async def test_a_batch_that_is_not_full_waits_its_time() -> None:
+async def test_a_batch_that_is_not_full_waits_for_the_maximum_time() -> None:
     recorder = Gate()
     recorder.open.set()
     backend = BufferedBackend(recorder, BatchSettings(max_batch_wait_s=0.01), AuditMetrics())

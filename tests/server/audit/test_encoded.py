@@ -15,7 +15,7 @@ NO_TOKEN = {"token": "", "expirationTimestamp": None}
 
 
 async def request_object(method: str, target: str, body: Any) -> Any:
-    """What the event of a request shows of its body."""
+    """Return the requestObject in the event of a request."""
     recorder = Recorder()
     async with served(audit=audit_to(recorder, omitStages=["RequestReceived"])) as api:
         await api.ask(method, target, body)
@@ -55,7 +55,7 @@ async def test_reviews_of_rules_have_lists_that_are_null() -> None:
     ],
     ids=["nothing said", "an audience", "bound"],
 )
-async def test_requests_for_tokens_have_what_was_not_said(spec: Any, shown: Any) -> None:
+async def test_requests_for_tokens_have_their_default_fields(spec: Any, shown: Any) -> None:
     body = {"apiVersion": AUTHENTICATION, "kind": "TokenRequest", **({"spec": spec} if spec else {})}
     recorder = Recorder()
     issuing = Identity(issuer=TokenIssuer("https://issuer", make_signing_key()))
@@ -88,7 +88,7 @@ async def test_a_role_without_rules_has_null() -> None:
     assert found["rules"] is None
 
 
-async def test_what_cannot_be_read_is_shown_as_it_came() -> None:
+async def test_an_unreadable_body_is_recorded_unchanged() -> None:
     body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": 7}}
     assert await request_object("POST", "/api/v1/namespaces/default/pods/p/binding", body) == body
 

@@ -1,4 +1,4 @@
-"""What events say of requests to a server."""
+"""Events of requests to a server."""
 
 import asyncio
 from typing import Any
@@ -24,7 +24,7 @@ async def recorded(audit: Audit, recorder: Recorder, *requests: tuple[Any, ...],
     return recorder.events
 
 
-async def test_a_create_is_recorded_with_all_that_is_known() -> None:
+async def test_a_create_is_recorded_with_all_fields() -> None:
     recorder = Recorder()
     audit = audit_to(recorder)
     received, event = await recorded(audit, recorder, ("POST", f"{TARGET}?dryRun=All", CONFIG_MAP), audit_id="x-1")
@@ -59,7 +59,7 @@ async def test_a_create_is_recorded_with_all_that_is_known() -> None:
     ("level", "request_object", "response_object"),
     [("Metadata", False, False), ("Request", True, False), ("RequestResponse", True, True)],
 )
-async def test_bodies_appear_only_where_the_policy_says_so(
+async def test_bodies_are_recorded_only_at_the_levels_of_the_policy(
     level: str, request_object: bool, response_object: bool
 ) -> None:
     recorder = Recorder()
@@ -74,7 +74,7 @@ async def test_bodies_appear_only_where_the_policy_says_so(
     assert "hush" not in str(events)
 
 
-async def test_what_the_policy_does_not_want_is_not_recorded() -> None:
+async def test_requests_that_the_policy_excludes_are_not_recorded() -> None:
     recorder = Recorder()
     rules = ({"level": "None", "resources": [{"resources": ["configmaps"]}]}, {"level": "Metadata"})
     events = await recorded(audit_to(recorder, *rules, **COMPLETE), recorder, ("GET", TARGET), ("GET", "/version"))
@@ -91,7 +91,7 @@ async def test_a_refused_request_is_recorded_with_its_status() -> None:
     assert event["responseObject"]["kind"] == "Status"
 
 
-async def test_who_may_not_is_recorded_with_the_decision() -> None:
+async def test_a_forbidden_request_is_recorded_with_the_decision() -> None:
     recorder = Recorder()
     async with served(audit=audit_to(recorder, {"level": "Metadata"}, **COMPLETE)) as api:
         await Api(api.server, JANE).get(TARGET)
@@ -111,7 +111,7 @@ async def test_failed_authentication_is_recorded_when_the_response_starts() -> N
     assert "wrong" not in str(recorder.events)
 
 
-async def test_an_impersonated_user_stands_beside_the_one_who_asks() -> None:
+async def test_an_event_names_the_requester_and_the_impersonated_user() -> None:
     recorder = Recorder()
     audit = audit_to(recorder, {"level": "Metadata"}, **COMPLETE)
     headers = {"impersonate_user": "joe", "impersonate_group": "qa"}
@@ -159,7 +159,7 @@ async def test_a_body_that_is_no_object_is_not_recorded() -> None:
 
 
 @pytest.mark.parametrize(("path", "kind"), [("/api/v1", "APIResourceList"), ("/version", None), ("/openapi/v3", None)])
-async def test_of_answers_to_requests_for_no_resource_only_objects_are_recorded(path: str, kind: str | None) -> None:
+async def test_only_objects_are_recorded_of_responses_to_non_resource_requests(path: str, kind: str | None) -> None:
     recorder = Recorder()
     audit = audit_to(recorder, {"level": "RequestResponse", **COMPLETE})
     (event,) = await recorded(audit, recorder, ("GET", path))
@@ -176,7 +176,7 @@ async def test_the_patch_itself_is_recorded() -> None:
     assert "uid" not in event["objectRef"]
 
 
-async def test_options_of_a_deletion_are_recorded_and_the_status_that_it_gives() -> None:
+async def test_options_and_status_of_a_deletion_are_recorded() -> None:
     recorder = Recorder()
     async with served(audit=audit_to(recorder, **COMPLETE)) as api:
         await api.post(TARGET, CONFIG_MAP)
@@ -197,7 +197,7 @@ async def test_an_update_names_the_version_that_it_was_made_from() -> None:
     assert reference["uid"] == stored["metadata"]["uid"]
 
 
-async def test_managed_fields_are_left_out_where_the_policy_says_so() -> None:
+async def test_managed_fields_are_omitted_if_the_policy_requires_it() -> None:
     recorder = Recorder()
     audit = audit_to(recorder, omitManagedFields=True, **COMPLETE)
     async with served(audit=audit) as api:
@@ -211,7 +211,7 @@ async def test_managed_fields_are_left_out_where_the_policy_says_so() -> None:
 
 
 @pytest.mark.parametrize("accept", ["application/yaml", "application/vnd.kubernetes.protobuf", "application/json"])
-async def test_bodies_are_json_whatever_travelled(accept: str) -> None:
+async def test_bodies_are_json_in_every_media_type(accept: str) -> None:
     recorder = Recorder()
     async with served(audit=audit_to(recorder, **COMPLETE)) as api:
         text = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
@@ -222,7 +222,7 @@ async def test_bodies_are_json_whatever_travelled(accept: str) -> None:
     assert b"\n" not in recorder.batches[0][0].document()
 
 
-async def test_proxies_on_the_way_are_among_the_addresses() -> None:
+async def test_addresses_of_proxies_are_recorded() -> None:
     recorder = Recorder()
     audit = audit_to(recorder, {"level": "Metadata"}, **COMPLETE)
     headers = {"x_forwarded_for": "203.0.113.7, junk, 198.51.100.1", "x_real_ip": "203.0.113.9"}
@@ -237,7 +237,7 @@ async def test_a_long_name_of_a_client_is_cut() -> None:
     assert event["userAgent"] == "a" * 1024 + "...TRUNCATED"
 
 
-async def test_a_backend_that_must_not_fail_refuses_requests() -> None:
+async def test_a_strict_backend_refuses_requests_after_a_failure() -> None:
     recorder = Recorder(failing=True)
     audit = audit_to(recorder, {"level": "Metadata"})
     async with served(audit=audit) as api:

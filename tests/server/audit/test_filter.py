@@ -1,4 +1,4 @@
-"""How requests end that have no good answer, as events tell it."""
+"""Events of requests that end without a successful response."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ async def test_a_fault_of_the_server_is_the_stage_panic() -> None:
     [(StoreUnavailable("disk gone"), 503), (OutcomeUnknown("no answer"), 504)],
     ids=["gone", "silent"],
 )
-async def test_errors_of_the_store_are_recorded_as_they_are_answered(error: Exception, code: int) -> None:
+async def test_errors_of_the_store_are_recorded_with_the_status_of_the_response(error: Exception, code: int) -> None:
     async def route(request: Request) -> Response:
         raise error
 
@@ -42,7 +42,7 @@ async def test_errors_of_the_store_are_recorded_as_they_are_answered(error: Exce
     assert (event["stage"], event["responseStatus"]["code"], response.status) == ("ResponseComplete", code, code)
 
 
-async def test_a_slow_request_says_what_took_how_long() -> None:
+async def test_a_slow_request_is_recorded_with_its_latencies() -> None:
     async def route(request: Request) -> Response:
         request.received += -2 if "slow" in request.query else 2
         request.latencies["mutating-webhook"] = 1.5
@@ -58,7 +58,7 @@ async def test_a_slow_request_says_what_took_how_long() -> None:
     assert slow["apiserver.latency.k8s.io/total"].startswith("2.")
 
 
-async def test_a_slow_write_says_how_long_each_part_of_the_server_took(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_slow_write_is_recorded_with_the_latency_of_each_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sampan.server.audit.context._SLOW_S", -1.0)
     recorder = Recorder()
     async with served(audit=audit_to(recorder, METADATA)) as api:
@@ -84,7 +84,7 @@ async def test_a_request_that_is_late_is_504() -> None:
     assert (status["code"], status["reason"]) == (504, "Timeout")
 
 
-async def test_a_request_that_is_given_up_is_recorded() -> None:
+async def test_a_cancelled_request_is_recorded() -> None:
     begun = asyncio.Event()
 
     async def route(request: Request) -> Response:

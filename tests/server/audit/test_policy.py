@@ -1,4 +1,4 @@
-"""Which policies are read, and what they say of requests."""
+"""Validation of audit policies, and their decisions."""
 
 from typing import Any
 
@@ -56,12 +56,12 @@ def test_a_rule_matches_what_all_its_fields_match(rule: dict[str, Any], info: Re
     assert evaluator.evaluate(JANE, info).level == ("Metadata" if matches else "None")
 
 
-def test_nobody_that_is_known_is_in_no_rule_for_users() -> None:
+def test_an_unauthenticated_request_matches_no_rule_for_users() -> None:
     rules = ({"level": "Request", "users": ["jane"]}, {"level": "Metadata", "userGroups": ["devs"]})
     assert PolicyEvaluator(parse_policy(policy_text(*rules))).evaluate(None, POD).level == "None"
 
 
-def test_the_first_rule_that_matches_counts() -> None:
+def test_the_first_rule_that_matches_applies() -> None:
     rules = ({"level": "None", "verbs": ["get"]}, {"level": "Request"})
     evaluator = PolicyEvaluator(parse_policy(policy_text(*rules)))
     assert (evaluator.evaluate(JANE, POD).level, evaluator.evaluate(JANE, NODE).level) == ("None", "Request")
@@ -74,7 +74,7 @@ def test_stages_are_left_out_by_the_policy_and_by_the_rule() -> None:
 
 
 @pytest.mark.parametrize(("own", "omitted"), [(None, True), (False, False), (True, True)])
-def test_a_rule_says_more_of_managed_fields_than_the_policy(own: bool | None, omitted: bool) -> None:
+def test_a_rule_overrides_the_policy_for_managed_fields(own: bool | None, omitted: bool) -> None:
     evaluator = PolicyEvaluator(
         parse_policy(policy_text({"level": "Request", "omitManagedFields": own}, omitManagedFields=True))
     )
@@ -128,6 +128,6 @@ def test_the_group_of_resources_has_no_version() -> None:
 
 
 @pytest.mark.parametrize("text", [b"{", b"[]", b"kind: Policy\napiVersion: audit.k8s.io/v1beta1\n", b"{rules: 3}"])
-def test_what_is_no_policy_is_refused(text: bytes) -> None:
+def test_other_documents_than_policies_are_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match="failed decoding"):
         parse_policy(text)

@@ -39,7 +39,7 @@ class Objects:
         return self._objects.get((resource, namespace, name))
 
     async def fresh(self, group: str, resource: str) -> None:
-        """There is nobody else."""
+        """Do nothing: there is no other server."""
 
     def list(self, group: str, resource: str, namespace: str = "") -> list[dict[str, Any]]:
         """None."""
@@ -57,7 +57,7 @@ class Clock:
         return self.instant
 
     def seconds(self) -> float:
-        """The same since 1970."""
+        """Return the present time in seconds since 1970."""
         return self.instant.timestamp()
 
     def pass_s(self, seconds: float) -> None:
@@ -75,7 +75,7 @@ class Accounts:
     issuer: TokenIssuer
 
     async def request(self, spec: dict[str, Any] | None = None, **metadata: str) -> Answer:
-        """Ask for a token of the robot."""
+        """Request a token of the robot."""
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec or {}}
         if metadata:
             body["metadata"] = metadata
@@ -134,5 +134,5 @@ async def accounts(
 
 
 def claims_of(token: str) -> Any:
-    """What a token says."""
+    """Return the claims of a token."""
     return jwt.decode(token, options={"verify_signature": False})

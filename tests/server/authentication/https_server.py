@@ -1,4 +1,4 @@
-"""An HTTPS server of the test's own: answers what a function says, on loopback, with a certificate of its own CA."""
+"""HTTPS server on loopback for tests. A function returns its responses, and a new CA issues its certificate."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ Answer = Callable[[str, bytes], Awaitable[tuple[int, bytes]]]
 
 @dataclass
 class HttpsServer:
-    """Where it is, and what it was asked."""
+    """Address of the server, and the requests that it received."""
 
     url: str
     ca_pem: str

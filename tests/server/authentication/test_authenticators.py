@@ -39,7 +39,7 @@ class Clock:
 
 
 class Tokens:
-    """Knows one token; counts how often it is asked."""
+    """Token authenticator with one valid token. Counts its calls."""
 
     cacheable = True
 
@@ -71,20 +71,20 @@ async def test_an_unknown_token_is_refused() -> None:
 
 
 class Marked(Tokens):
-    """Has something to say about bad tokens."""
+    """Token authenticator that adds annotations to invalid tokens."""
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
         raise TokenError("marked as invalid", {"example.com/why": "marked"})
 
 
-async def test_the_audit_event_says_what_is_known_of_a_refused_token() -> None:
+async def test_the_audit_event_has_the_annotations_of_a_refused_token() -> None:
     request = asking("Bearer good")
     with pytest.raises(StatusError):
         await BearerTokenAuthenticator([Marked()]).authenticate(request)
     assert request.annotations == {"example.com/why": "marked"}
 
 
-async def test_a_good_token_is_remembered_for_a_while() -> None:
+async def test_a_valid_token_is_cached() -> None:
     clock, tokens = Clock(0.0), Tokens()
     authenticator = BearerTokenAuthenticator([tokens], clock)
     assert authenticator.recall(asking("Bearer good")) is None
@@ -96,7 +96,7 @@ async def test_a_good_token_is_remembered_for_a_while() -> None:
     assert tokens.asked == 1
 
 
-async def test_a_token_that_has_become_bad_is_forgotten() -> None:
+async def test_a_token_that_became_invalid_is_removed_from_the_cache() -> None:
     clock, tokens = Clock(0.0), Tokens()
     authenticator = BearerTokenAuthenticator([tokens], clock)
     await authenticator.authenticate(asking("Bearer good"))
@@ -106,7 +106,7 @@ async def test_a_token_that_has_become_bad_is_forgotten() -> None:
         await authenticator.authenticate(asking("Bearer good"))
 
 
-async def test_static_tokens_are_told_apart() -> None:
+async def test_static_tokens_are_distinguished() -> None:
     authenticator = StaticTokenAuthenticator({"a": UserInfo("x"), "b": UserInfo("y")})
     found = [await authenticator.authenticate_token(token) for token in ("a", "b", "", "ab")]
     assert [one.user.name if one else None for one in found] == ["x", "y", None, None]
@@ -136,7 +136,7 @@ async def test_a_certificate_names_the_user() -> None:
     assert authenticator.recall(asking(certificate=der)) is user
 
 
-async def test_a_certificate_that_has_ended_is_refused_on_an_open_connection() -> None:
+async def test_an_expired_certificate_is_refused_on_an_open_connection() -> None:
     clock = Clock(NOW.timestamp())
     authenticator = ClientCertificateAuthenticator(VERIFIER, clock)
     der = certificate()
@@ -152,7 +152,7 @@ def union(anonymous: AnonymousAuthenticator | None = ANYWHERE) -> UnionAuthentic
     return UnionAuthenticator([certificates, BearerTokenAuthenticator([Tokens()])], anonymous=anonymous)
 
 
-async def test_nobody_is_anonymous() -> None:
+async def test_a_request_without_credentials_is_anonymous() -> None:
     user = await union().authenticate(asking())
     assert user == UserInfo("system:anonymous", groups=("system:unauthenticated",))
 
@@ -167,7 +167,7 @@ async def test_a_certificate_comes_before_a_token() -> None:
     assert user.name == "cert-user"
 
 
-async def test_a_good_token_makes_up_for_a_certificate_that_has_ended() -> None:
+async def test_a_valid_token_is_accepted_with_an_expired_certificate() -> None:
     expired = ClientCertificateAuthenticator(VERIFIER, lambda: NOW.timestamp() + 366 * 86400)
     both = UnionAuthenticator([expired, BearerTokenAuthenticator([Tokens()])])
     user = await both.authenticate(asking("Bearer good", certificate()))

@@ -1,4 +1,4 @@
-"""How an extension API server knows its clients."""
+"""Authentication of clients by an extension API server."""
 
 import json
 
@@ -15,7 +15,7 @@ from tests.server.tls_files import NOW
 
 
 class Tokens:
-    """Knows one token."""
+    """Token authenticator with one valid token."""
 
     cacheable = False
 
@@ -27,7 +27,7 @@ PROXIES, CLIENTS, OTHERS = make_ca("proxies", NOW), make_ca("clients", NOW), mak
 
 
 def data(proxies: KeyPair = PROXIES, names: tuple[str, ...] = ("front",)) -> dict[str, str]:
-    """What the ConfigMap says."""
+    """Return the data of the ConfigMap."""
     return {
         "client-ca-file": CLIENTS.certificate_pem().decode(),
         "requestheader-client-ca-file": proxies.certificate_pem().decode(),
@@ -49,13 +49,13 @@ def request(signed_by: KeyPair | None = None, name: str = "front", **headers: st
     return Request("GET", "/", "", named, no_body, client_certificate=der)
 
 
-async def test_whom_the_front_proxy_names() -> None:
+async def test_the_front_proxy_names_the_user() -> None:
     known = DelegatedAuthenticator(data(), Tokens())
     user = await known.authenticate(request(PROXIES, x_remote_user="jane", x_remote_group=Repeated.of(["a", "b"])))
     assert user == UserInfo("jane", groups=("a", "b", "system:authenticated"))
 
 
-async def test_a_client_certificate_and_a_token_count_too() -> None:
+async def test_a_client_certificate_and_a_token_are_accepted() -> None:
     known = DelegatedAuthenticator(data(), Tokens())
     user = await known.authenticate(request(CLIENTS, "joe"))
     assert user is not None
@@ -75,7 +75,7 @@ async def test_a_client_certificate_and_a_token_count_too() -> None:
     ],
     ids=["another CA", "an unknown CA", "a name that is not allowed", "an unknown token"],
 )
-async def test_others_name_nobody(wrong: Request, name: str) -> None:
+async def test_headers_of_other_clients_are_ignored(wrong: Request, name: str) -> None:
     known = DelegatedAuthenticator(data(), Tokens())
     found = ""
     try:
@@ -86,13 +86,13 @@ async def test_others_name_nobody(wrong: Request, name: str) -> None:
     assert found == name
 
 
-async def test_without_a_certificate_headers_count_for_nothing() -> None:
+async def test_without_a_certificate_headers_are_ignored() -> None:
     user = await DelegatedAuthenticator(data(), Tokens()).authenticate(request(x_remote_user="root"))
     assert user is not None
     assert user.name == "system:anonymous"
 
 
-async def test_new_data_replace_the_old_ones_unless_they_are_broken() -> None:
+async def test_new_data_replace_the_old_ones_unless_they_are_invalid() -> None:
     known = DelegatedAuthenticator(data(), Tokens())
     known.replace(data(OTHERS))
     user = await known.authenticate(request(OTHERS, x_remote_user="jane"))
@@ -105,7 +105,7 @@ async def test_new_data_replace_the_old_ones_unless_they_are_broken() -> None:
     assert await known.authenticate(request(OTHERS, x_remote_user="jane")) == user
 
 
-async def test_without_data_only_tokens_count() -> None:
+async def test_without_data_only_tokens_are_accepted() -> None:
     known = DelegatedAuthenticator({}, Tokens())
     user = await known.authenticate(request(PROXIES, x_remote_user="root"))
     assert user is not None

@@ -1,4 +1,4 @@
-"""Groups that a token leaves to others: fetched from an endpoint, over HTTPS, in a token of whoever issued it."""
+"""Distributed claims: groups that are fetched over HTTPS from an endpoint, in a token of the endpoint's issuer."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ WELL_KNOWN = ".well-known/openid-configuration"
 
 @dataclass
 class Claims:
-    """An issuer and, on the same server, `/claims`: a place that says what it is told to, and another issuer."""
+    """Server with an issuer, a claims endpoint `/claims` with a configurable response, and another issuer."""
 
     issuer: Issuer
     issuers: ConfiguredIssuers
@@ -28,7 +28,7 @@ class Claims:
 
     @property
     def url(self) -> str:
-        """Where the server is."""
+        """URL of the server."""
         return self.issuer.server.url
 
     def says(self, token: str, path: str = "/claims", status: int = 200) -> None:
@@ -63,14 +63,14 @@ async def claims(folder: Path) -> AsyncIterator[Claims]:
         yield Claims(issuer, await issuer.believers(MAPPINGS), answers)
 
 
-async def test_groups_come_from_where_the_token_says(tmp_path: Path) -> None:
+async def test_groups_are_fetched_from_the_endpoint_in_the_token(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         c.says(c.issuer.token(groups=["a", "b"]))
         assert (await known(c.issuers, c.token())).user.groups == ("g:a", "g:b")
         assert b"Authorization" not in c.issuer.server.heads[-2]
 
 
-async def test_the_access_token_is_shown(tmp_path: Path) -> None:
+async def test_the_access_token_is_sent(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         c.says(c.issuer.token(groups="a") + "\n")
         assert (await known(c.issuers, c.token(access_token="secret"))).user.groups == ("g:a",)
@@ -78,7 +78,7 @@ async def test_the_access_token_is_shown(tmp_path: Path) -> None:
         assert b"\r\nAuthorization: Bearer secret\r\n" in head
 
 
-async def test_the_access_token_is_for_no_other_host(tmp_path: Path) -> None:
+async def test_the_access_token_is_not_sent_to_another_host(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         c.says("/near", status=302)
         c.says(f"{c.url.replace('127.0.0.1', 'localhost')}/far", "/near", 307)
@@ -88,7 +88,7 @@ async def test_the_access_token_is_for_no_other_host(tmp_path: Path) -> None:
         assert [head.split()[1] for head in asked] == [b"/claims", b"/near"]
 
 
-async def test_a_source_that_leads_in_circles_is_left(tmp_path: Path) -> None:
+async def test_a_redirect_loop_is_an_error(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         c.says("/claims", status=302)
         assert "stopped after 10 redirects" in await fault(c.issuers, c.token())
@@ -118,7 +118,7 @@ async def test_groups_in_the_token_itself_are_those(tmp_path: Path) -> None:
         ),
     ],
 )
-async def test_who_leaves_no_groups_to_others_has_none(tmp_path: Path, said: dict[str, Any]) -> None:
+async def test_a_token_without_a_source_has_no_groups(tmp_path: Path, said: dict[str, Any]) -> None:
     async with claims(tmp_path) as c:
         assert (await known(c.issuers, c.issuer.token(**said))).user.groups == ()
 
@@ -161,12 +161,12 @@ async def test_who_leaves_no_groups_to_others_has_none(tmp_path: Path, said: dic
         ),
     ],
 )
-async def test_what_makes_no_sense_is_refused(tmp_path: Path, said: dict[str, Any], text: str) -> None:
+async def test_invalid_sources_are_refused(tmp_path: Path, said: dict[str, Any], text: str) -> None:
     async with claims(tmp_path) as c:
         assert await fault(c.issuers, c.issuer.token(**said)) == f"oidc: verify token: {text}"
 
 
-async def test_a_source_that_does_not_answer_well_is_told(tmp_path: Path) -> None:
+async def test_an_error_status_of_the_endpoint_is_reported(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         text = 'while getting distributed claim "groups": error while getting distributed claim JWT: 404 Not Found'
         assert await fault(c.issuers, c.token()) == COULD_NOT + text
@@ -178,7 +178,7 @@ async def test_a_source_that_does_not_answer_well_is_told(tmp_path: Path) -> Non
         assert await fault(c.issuers, c.token()) == COULD_NOT + text
 
 
-async def test_claims_must_be_signed_for_us_and_now(tmp_path: Path) -> None:
+async def test_distributed_claims_must_be_valid_now_for_this_audience(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         c.says(c.issuer.token(SECOND, "2", groups=["a"]))
         assert "verify distributed claim token: failed to verify signature" in await fault(c.issuers, c.token())
@@ -189,14 +189,14 @@ async def test_claims_must_be_signed_for_us_and_now(tmp_path: Path) -> None:
         assert "oidc: token is expired" in await fault(c.issuers, c.token())
 
 
-async def test_a_source_that_is_not_there_is_told_in_go_s_words(tmp_path: Path) -> None:
+async def test_an_unreachable_endpoint_is_reported_with_the_error_text_of_go(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         text = 'while getting distributed claim "groups": Get "https://127.0.0.1:1/x": '
         refused = await fault(c.issuers, c.token(endpoint="https://127.0.0.1:1/x"))
         assert refused == f"{COULD_NOT}{text}dial tcp 127.0.0.1:1: connect: connection refused"
 
 
-async def test_an_issuer_of_claims_that_is_none_is_not_asked_again_and_again(tmp_path: Path) -> None:
+async def test_discovery_of_a_broken_issuer_is_not_repeated_at_once(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         url = f"{c.url}/nobody"
         c.says(c.issuer.token(iss=url, groups=["a"]))

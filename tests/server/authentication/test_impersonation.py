@@ -1,4 +1,4 @@
-"""Impersonate-* headers: who may act as somebody else, and as whom the request goes on."""
+"""Impersonate-* headers: necessary rights, and the impersonated user."""
 
 import pytest
 
@@ -34,7 +34,7 @@ async def seen_as(user: UserInfo, headers: dict[str, str]) -> tuple[UserInfo, di
     return reached[0].user, reached[0].headers
 
 
-async def test_without_headers_nobody_is_impersonated() -> None:
+async def test_without_headers_no_user_is_impersonated() -> None:
     assert (await seen_as(ADMIN, {"accept": "*/*"}))[0] is ADMIN
 
 
@@ -44,7 +44,7 @@ async def test_an_administrator_becomes_the_user_and_loses_all_rights() -> None:
     assert headers == {}
 
 
-async def test_groups_uid_and_extra_are_taken_over() -> None:
+async def test_groups_uid_and_extra_are_impersonated() -> None:
     user, _ = await seen_as(
         ADMIN,
         {
@@ -67,7 +67,7 @@ async def test_the_anonymous_user_is_not_authenticated() -> None:
     assert user.groups == ("system:unauthenticated",)
 
 
-async def test_who_has_no_right_to_impersonate_is_refused() -> None:
+async def test_a_user_without_the_right_to_impersonate_is_refused() -> None:
     with pytest.raises(StatusError) as refused:
         await seen_as(BOB, {"impersonate-user": "admin", "impersonate-group": "system:masters"})
     assert refused.value.code == 403
@@ -98,7 +98,7 @@ async def test_parts_without_a_user_are_a_bad_request(header: str, shown: str) -
     assert refused.value.message == f"requested &user.DefaultInfo{{{shown}}} without impersonating a user name"
 
 
-async def test_of_several_names_the_first_counts() -> None:
+async def test_the_first_of_several_names_applies() -> None:
     assert (await seen_as(ADMIN, {"impersonate-user": Repeated.of(["eve", "mallory"])}))[0].name == "eve"
 
 

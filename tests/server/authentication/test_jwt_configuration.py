@@ -30,7 +30,7 @@ def mapped(**fields: Any) -> list[Any]:
 
 
 def faults(**document: Any) -> list[str]:
-    """What is wrong."""
+    """Return the faults of a configuration."""
     validator = ConfigurationValidator(["https://own"])
     validator.check(parse_configuration(orjson.dumps({**HEAD, **document})))
     return [str(fault) for fault in validator.faults]
@@ -77,14 +77,14 @@ def test_faults_name_their_field(jwt: list[Any], expected: str) -> None:
     assert expected in found[0]
 
 
-def test_an_address_may_be_the_name_where_its_verification_is_looked_at() -> None:
+def test_an_address_may_be_the_name_if_its_verification_is_checked() -> None:
     rule = {"expression": "claims.?email_verified.orValue(true) == true"}
     assert (
         faults(jwt=one(claimMappings={"username": {"expression": "claims.email"}}, claimValidationRules=[rule])) == []
     )
 
 
-def test_conditions_need_the_anonymous_to_be_let_in() -> None:
+def test_conditions_require_anonymous_requests_to_be_enabled() -> None:
     assert "anonymous.conditions" in faults(anonymous={"enabled": False, "conditions": [{"path": "/livez"}]})[0]
 
 
@@ -98,7 +98,7 @@ def test_conditions_need_the_anonymous_to_be_let_in() -> None:
     ],
     ids=["kind", "field", "deep field", "syntax"],
 )
-def test_what_cannot_be_read_is_said(text: bytes, expected: str) -> None:
+def test_unreadable_text_is_reported(text: bytes, expected: str) -> None:
     with pytest.raises(ValueError) as caught:
         parse_configuration(text)
     assert expected in str(caught.value)

@@ -30,7 +30,7 @@ PLAIN: dict[str, Any] = {"username": {"claim": "sub", "prefix": "oidc:"}}
 
 @dataclass
 class Issuer:
-    """An issuer whose keys change, and who believes in it."""
+    """Issuer with changing keys, and the authenticator of its tokens."""
 
     server: HttpsServer
     jwks: list[dict[str, Any]] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Issuer:
         return IssuerKeys(spec.issuer.url, get, now=lambda: self.seconds)
 
     async def believers(self, mappings: Any = None, file: Path | None = None, **parts: Any) -> ConfiguredIssuers:
-        """Who knows its tokens."""
+        """Return the authenticator of its tokens."""
         configuration = parse_configuration(self.configuration(mappings, **parts))
         made = ConfiguredIssuers(configuration, IssuerRules(keys=self.keys), file=file)
         await made.poll()
@@ -101,7 +101,7 @@ async def known(issuers: ConfiguredIssuers, token: str) -> TokenUser:
 
 
 async def fault(issuers: ConfiguredIssuers, token: str) -> str:
-    """What is wrong with a token that must be wrong."""
+    """Return the error for an invalid token."""
     with pytest.raises(TokenError) as caught:
         await issuers.authenticate_token(token)
     return str(caught.value)
@@ -136,7 +136,7 @@ async def test_expressions_make_the_user(tmp_path: Path) -> None:
         assert "resulted in error" in await fault(issuers, issuer.token())
 
 
-async def test_clocks_that_differ_by_minutes_are_too_different(tmp_path: Path) -> None:
+async def test_clock_skew_of_minutes_is_refused(tmp_path: Path) -> None:
     async with issuing(tmp_path) as issuer:
         token = issuer.token(nbf=int(time.time()) + 240)
         assert "before the nbf (not before) time" in await fault(await issuer.believers(), token)
@@ -177,7 +177,7 @@ async def test_rules_about_claims_and_the_user_must_hold(tmp_path: Path) -> None
         assert "failed: reserved" in await fault(issuers, issuer.token(**good, sub="system:admin"))
 
 
-async def test_what_is_wrong_with_expressions_is_told_with_what_they_are_for(tmp_path: Path) -> None:
+async def test_an_error_of_an_expression_names_its_purpose(tmp_path: Path) -> None:
     mappings = {
         "username": {"claim": "sub", "prefix": ""},
         "groups": {"expression": "claims.roles"},
@@ -248,14 +248,14 @@ async def test_groups_by_expressions(tmp_path: Path, expression: str, groups: tu
         ("[string(size(claims))]", "expression '[string(size(claims))]' resulted in error: no such overload: size"),
     ],
 )
-async def test_expressions_without_groups_are_told(tmp_path: Path, expression: str, text: str) -> None:
+async def test_expressions_without_groups_are_reported(tmp_path: Path, expression: str, text: str) -> None:
     async with issuing(tmp_path) as issuer:
         issuers = await issuer.believers({**PLAIN, "groups": {"expression": expression}})
         said = await fault(issuers, issuer.token(roles=["a", "b"], text="a,b"))
         assert said == f"oidc: error evaluating group claim expression: {text}"
 
 
-async def test_a_claim_must_be_told_to_be_a_list_before_it_is_gone_through(tmp_path: Path) -> None:
+async def test_a_claim_must_be_cast_to_a_list_before_iteration(tmp_path: Path) -> None:
     async with issuing(tmp_path) as issuer:
         with pytest.raises(ValueError, match="expression of type 'any' cannot be range of a comprehension"):
             await issuer.believers({**PLAIN, "groups": {"expression": "claims.roles.map(r, r)"}})
@@ -268,7 +268,7 @@ async def test_claims_with_dots_are_selected_by_their_identifiers(tmp_path: Path
         assert (await known(issuers, token)).user.name == "jane"
 
 
-async def test_an_address_that_is_not_verified_is_nobodys(tmp_path: Path) -> None:
+async def test_an_unverified_address_is_refused(tmp_path: Path) -> None:
     async with issuing(tmp_path) as issuer:
         issuers = await issuer.believers({"username": {"claim": "email", "prefix": ""}})
         token = issuer.token(email="j@acme.io", email_verified=False)
@@ -286,7 +286,7 @@ async def test_new_keys_are_fetched_when_a_token_names_one(tmp_path: Path) -> No
         assert issuer.server.asked.count("/keys") == 2
 
 
-async def test_unknown_keys_do_not_make_us_ask_again_and_again(tmp_path: Path) -> None:
+async def test_unknown_keys_do_not_cause_repeated_fetches(tmp_path: Path) -> None:
     async with issuing(tmp_path) as issuer:
         issuers = await issuer.believers()
         for number in range(20):
@@ -302,14 +302,14 @@ async def test_a_token_signed_with_the_public_key_is_refused(tmp_path: Path) -> 
         assert "unsupported algorithm" in await fault(await issuer.believers(), forged)
 
 
-async def test_tokens_of_other_issuers_are_for_others(tmp_path: Path) -> None:
+async def test_tokens_of_other_issuers_are_unknown(tmp_path: Path) -> None:
     async with issuing(tmp_path) as issuer:
         issuers = await issuer.believers()
         assert await issuers.authenticate_token(issuer.token(iss="https://other")) is None
         assert await issuers.authenticate_token("opaque") is None
 
 
-async def test_an_issuer_that_is_down_holds_nobody_up(tmp_path: Path) -> None:
+async def test_an_unreachable_issuer_does_not_delay_other_tokens(tmp_path: Path) -> None:
     async with issuing(tmp_path) as issuer:
         dead = {
             "issuer": {"url": "https://127.0.0.1:1", "audiences": ["x"]},
@@ -324,7 +324,7 @@ async def test_an_issuer_that_is_down_holds_nobody_up(tmp_path: Path) -> None:
         assert await fault(issuers, late) == "oidc: authenticator not initialized"
 
 
-async def test_an_issuer_that_says_to_be_another_is_not_believed(tmp_path: Path) -> None:
+async def test_a_discovery_document_of_another_issuer_is_refused(tmp_path: Path) -> None:
     async def answer(path: str, body: bytes) -> tuple[int, bytes]:
         return 200, orjson.dumps({"issuer": "https://other", "jwks_uri": "https://other/keys"})
 
@@ -333,7 +333,7 @@ async def test_an_issuer_that_says_to_be_another_is_not_believed(tmp_path: Path)
         assert "not initialized" in await fault(await issuer.believers(), issuer.token())
 
 
-async def test_a_new_configuration_counts_when_it_is_good(tmp_path: Path) -> None:
+async def test_a_new_configuration_applies_when_its_issuers_are_ready(tmp_path: Path) -> None:
     async with issuing(tmp_path) as issuer:
         file = tmp_path / "config.yaml"
         file.write_bytes(issuer.configuration())

@@ -1,4 +1,4 @@
-"""The front proxy: whom its headers name, and that nobody else's headers name anybody."""
+"""Front proxy: its headers name the user, and headers of other clients are ignored."""
 
 import datetime
 
@@ -62,7 +62,7 @@ async def test_the_proxy_names_the_user() -> None:
     assert user == UserInfo("jane", "7", ("dev", "CN=ops,O=acme", "system:authenticated"), {"acme.io/scope": ("a",)})
 
 
-async def test_without_a_certificate_headers_name_nobody() -> None:
+async def test_without_a_certificate_headers_name_no_user() -> None:
     assert await union().authenticate(asking(JANE)) is None
 
 
@@ -75,13 +75,13 @@ async def test_other_certificates_are_refused(der: bytes) -> None:
     assert caught.value.code == 401
 
 
-async def test_a_client_of_ours_is_itself_whatever_its_headers_say() -> None:
+async def test_a_client_with_a_certificate_of_its_own_cannot_use_the_headers() -> None:
     user = await union().authenticate(asking({**JANE, "x-remote-group": "system:masters"}, certificate("eve", CLIENTS)))
     assert user is not None
     assert (user.name, user.groups) == ("eve", ("system:authenticated",))
 
 
-async def test_a_remembered_token_does_not_come_before_the_proxy() -> None:
+async def test_a_cached_token_does_not_take_precedence_over_the_proxy() -> None:
     known, token = union(), {"authorization": "Bearer good"}
     await known.authenticate(asking(token))
     user = known.recall(asking({**JANE, **token}, certificate()))
@@ -89,7 +89,7 @@ async def test_a_remembered_token_does_not_come_before_the_proxy() -> None:
     assert user.name == "jane"
 
 
-async def test_a_remembered_token_does_not_come_before_a_certificate() -> None:
+async def test_a_cached_token_does_not_take_precedence_over_a_certificate() -> None:
     known, token = union(), {"authorization": "Bearer good"}
     await known.authenticate(asking(token))
     user = known.recall(asking(token, certificate("eve", CLIENTS)))
@@ -98,7 +98,7 @@ async def test_a_remembered_token_does_not_come_before_a_certificate() -> None:
 
 
 @pytest.mark.parametrize("der", [certificate(), certificate("eve", CLIENTS)], ids=["proxy", "client"])
-async def test_the_headers_go_no_further(der: bytes) -> None:
+async def test_the_headers_are_removed_after_authentication(der: bytes) -> None:
     seen: list[dict[str, str]] = []
 
     async def handler(request: Request) -> Response:
@@ -110,7 +110,7 @@ async def test_the_headers_go_no_further(der: bytes) -> None:
     assert seen == [{"accept": "*/*"}]
 
 
-def test_repeated_headers_of_identity_are_told_apart_from_commas() -> None:
+def test_repeated_identity_headers_are_distinguished_from_commas() -> None:
     assert identity_values(joined("x-remote-group", ["a,b", "c"])) == ("a,b", "c")
     assert identity_values("a,b") == ("a,b",)
     assert joined("accept", ["a", "b"]) == "a, b"
@@ -126,11 +126,11 @@ async def test_headers_of_other_names_keep_their_values_apart_too() -> None:
 
 
 @pytest.mark.parametrize("name", ["authorization", "content-type"])
-def test_of_headers_that_have_one_value_the_first_counts(name: str) -> None:
+def test_the_first_of_repeated_single_value_headers_applies(name: str) -> None:
     assert joined(name, ["a", "b"]) == "a"
 
 
-async def test_a_space_too_many_before_a_token_is_warned_of() -> None:
+async def test_an_extra_space_before_a_token_causes_a_warning() -> None:
     request = asking({"authorization": "Bearer  good"})
     assert await union().authenticate(request) is None
     assert request.warnings == [
@@ -138,7 +138,7 @@ async def test_a_space_too_many_before_a_token_is_warned_of() -> None:
     ]
 
 
-async def test_the_anonymous_may_be_let_in_on_some_paths_only() -> None:
+async def test_anonymous_requests_can_be_limited_to_some_paths() -> None:
     known = union(anonymous=AnonymousAuthenticator(["/livez"]))
     livez = Request("GET", "/livez", "", {}, no_body)
     assert await known.authenticate(livez) == ANONYMOUS_USER

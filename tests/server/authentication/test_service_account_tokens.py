@@ -1,4 +1,4 @@
-"""Whose a service account's token is, and when it is nobody's any more."""
+"""Authentication of service account tokens, and their expiry."""
 
 import base64
 from typing import Any
@@ -29,7 +29,7 @@ BOUND_TO_SECRET = {"apiVersion": "v1", "kind": "Secret", "name": "s"}
 
 
 async def whoami(a: Accounts, token: str) -> Any:
-    """What a SelfSubjectReview says to the bearer of a token; the code when it is refused."""
+    """Return the SelfSubjectReview for a token, or the status code of a refusal."""
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     answer = await a.api.ask(
         "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review, authorization=f"Bearer {token}"
@@ -38,7 +38,7 @@ async def whoami(a: Accounts, token: str) -> Any:
 
 
 async def said(tokens: ServiceAccountTokens, token: str) -> str:
-    """What is wrong with a token; "" when nothing is."""
+    """Return the error for a token; "" if it is valid."""
     try:
         await tokens.authenticate_token(token)
     except TokenError as error:
@@ -47,7 +47,7 @@ async def said(tokens: ServiceAccountTokens, token: str) -> str:
 
 
 async def fault(a: Accounts, token: str) -> str:
-    """The same for the authenticator of a server."""
+    """Return the error for a token from the authenticator of a server."""
     return await said(a.tokens, token)
 
 
@@ -79,14 +79,14 @@ async def test_the_bearer_is_the_service_account() -> None:
         pytest.param(-61, "service account token is not valid yet", id="not yet"),
     ],
 )
-async def test_a_token_has_its_time(seconds: int, text: str) -> None:
+async def test_a_token_expires(seconds: int, text: str) -> None:
     clock = Clock()
     token, _ = TokenIssuer(ISSUER, KEY).issue(ROBOT, Grant(["api"], 600), int(clock.seconds()))
     clock.pass_s(seconds)
     assert await said(alone(clock), token) == text
 
 
-async def test_a_token_dies_with_its_account() -> None:
+async def test_a_token_is_invalid_after_its_account_is_deleted() -> None:
     async with accounts() as a:
         token = await a.token()
         await a.api.delete("/api/v1/namespaces/default/serviceaccounts/robot")
@@ -94,7 +94,7 @@ async def test_a_token_dies_with_its_account() -> None:
         assert await whoami(a, token) == 401
 
 
-async def test_an_account_that_was_made_anew_has_other_tokens() -> None:
+async def test_tokens_of_a_deleted_account_are_invalid_for_its_successor() -> None:
     async with accounts() as a:
         token = await a.token()
         await a.api.delete("/api/v1/namespaces/default/serviceaccounts/robot")
@@ -103,7 +103,7 @@ async def test_an_account_that_was_made_anew_has_other_tokens() -> None:
         assert "does not match claim" in await fault(a, token)
 
 
-async def test_a_token_dies_with_what_it_is_bound_to() -> None:
+async def test_a_token_is_invalid_after_its_bound_object_is_deleted() -> None:
     async with accounts() as a:
         await a.create("secrets", SECRET)
         token = await a.token({"boundObjectRef": BOUND_TO_SECRET})
@@ -114,7 +114,7 @@ async def test_a_token_dies_with_what_it_is_bound_to() -> None:
         assert "secret UID" in await fault(a, token)
 
 
-async def test_a_token_of_a_pod_that_ends_is_good_for_another_minute() -> None:
+async def test_a_token_of_a_deleted_pod_is_valid_for_another_minute() -> None:
     async with accounts() as a:
         await a.create("secrets", {**SECRET, "metadata": {"name": "s", "finalizers": ["tests.sampan.dev/stay"]}})
         token = await a.token({"boundObjectRef": BOUND_TO_SECRET})
@@ -124,7 +124,7 @@ async def test_a_token_of_a_pod_that_ends_is_good_for_another_minute() -> None:
         assert await fault(a, token) == "service account token has been invalidated"
 
 
-async def test_a_token_for_others_is_none_for_the_api() -> None:
+async def test_a_token_for_another_audience_is_refused() -> None:
     async with accounts() as a:
         token = await a.token({"audiences": ["vault"]})
         assert await fault(a, token) == 'token audiences ["vault"] is invalid for the target audiences ["api"]'
@@ -152,11 +152,11 @@ async def test_an_unsigned_token_is_refused() -> None:
 
 
 @pytest.mark.parametrize("token", ["", "abc", "a.b.c", "{}", "e30.e30.e30", "....", "a.W10.c"])
-async def test_what_is_no_token_of_ours_is_somebody_elses(token: str) -> None:
+async def test_a_token_of_another_issuer_is_unknown(token: str) -> None:
     assert await alone(Clock()).authenticate_token(token) is None
 
 
-async def test_a_stale_token_is_noted() -> None:
+async def test_a_stale_token_is_recorded_in_the_audit() -> None:
     async with accounts(IssuePolicy()) as a:
         await pod_of(a)
         token = await a.token({"boundObjectRef": BOUND_TO_POD, "expirationSeconds": 3607})
@@ -198,7 +198,7 @@ async def test_the_token_of_a_secret_lasts_as_long_as_the_secret() -> None:
         assert await fault(a, token) == "Token has been invalidated"
 
 
-async def test_the_secret_must_hold_the_very_token() -> None:
+async def test_the_secret_must_contain_the_same_token() -> None:
     async with accounts() as a:
         token = await legacy(a)
         data = {"data": {"token": base64.b64encode(b"another").decode()}}
@@ -219,7 +219,7 @@ async def labels_of(a: Accounts) -> Any:
     return (await a.api.get("/api/v1/namespaces/default/secrets/old")).metadata.get("labels")
 
 
-async def test_the_secret_says_on_which_day_its_token_was_used_last() -> None:
+async def test_the_secret_has_a_label_with_the_last_use_of_its_token() -> None:
     async with accounts() as a:
         token = await legacy(a)
         assert await labels_of(a) is None
@@ -244,7 +244,7 @@ async def test_the_use_is_written_once_a_day() -> None:
         assert (await a.api.get("/api/v1/namespaces/default/secrets/old")).metadata["resourceVersion"] == before
 
 
-async def test_the_use_of_an_invalid_token_is_noted_too() -> None:
+async def test_the_use_of_an_invalid_token_is_recorded_too() -> None:
     async with accounts() as a:
         token = await legacy(a)
         label = {"metadata": {"labels": {INVALID_SINCE_LABEL: "2026-01-01"}}}
@@ -255,7 +255,7 @@ async def test_the_use_of_an_invalid_token_is_noted_too() -> None:
         assert (await labels_of(a))[LAST_USED_LABEL] == "2026-06-01"
 
 
-async def test_a_token_is_good_also_where_its_use_cannot_be_noted(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_token_is_valid_even_if_its_use_cannot_be_recorded(caplog: pytest.LogCaptureFixture) -> None:
     async with accounts() as a:
         token = await legacy(a)
         a.api.cluster.store.update = _unwritable  # type: ignore[method-assign]
@@ -268,7 +268,7 @@ async def _unwritable(*_: Any, **__: Any) -> Any:
 
 
 async def counted(a: Accounts) -> dict[str, str]:
-    """What /metrics says of tokens, but for what has not happened."""
+    """Return the token metrics that are not zero."""
     text = (await a.api.client.get("/metrics")).body.decode()
     lines = [line.split() for line in text.splitlines() if line.startswith("serviceaccount_")]
     shown = {name.removeprefix("serviceaccount_").removesuffix("_total"): value for name, value in lines}
@@ -306,7 +306,7 @@ async def test_stale_tokens_and_those_in_time_are_counted() -> None:
         assert await counted(a) == {"valid_tokens": "1.0", "stale_tokens": "1.0"}
 
 
-async def test_a_review_says_whose_a_token_is_and_for_whom() -> None:
+async def test_a_review_returns_user_and_audiences() -> None:
     async with accounts() as a:
         status = await a.review(await a.token({"audiences": ["vault", "api"]}), "vault", "bank")
         assert status["authenticated"] is True
@@ -315,7 +315,7 @@ async def test_a_review_says_whose_a_token_is_and_for_whom() -> None:
         assert status["user"]["uid"]
 
 
-async def test_a_review_says_who_set_its_fields() -> None:
+async def test_a_review_has_managed_fields() -> None:
     async with accounts() as a:
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": "x"}}
         answer = await a.api.create("/apis/authentication.k8s.io/v1/tokenreviews", body)
@@ -323,7 +323,7 @@ async def test_a_review_says_who_set_its_fields() -> None:
         assert (entry["manager"], entry["fieldsV1"]) == ("tests", {"f:spec": {"f:token": {}}})
 
 
-async def test_a_review_of_a_token_for_others_says_why_not() -> None:
+async def test_a_review_of_a_token_for_another_audience_returns_the_reason() -> None:
     async with accounts() as a:
         status = await a.review(await a.token(), "vault")
         assert status == {
@@ -376,7 +376,7 @@ def test_other_curves_sign_no_tokens() -> None:
         read_signing_key(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
 
-async def test_others_find_the_keys() -> None:
+async def test_other_systems_can_discover_the_keys() -> None:
     async with accounts() as a:
         configuration = (await a.api.get("/.well-known/openid-configuration", **MASTER)).body
         assert configuration["issuer"] == ISSUER
@@ -422,7 +422,7 @@ async def test_bootstrap_tokens(changed: dict[str, str], name: str) -> None:
         assert found.user.groups == ("system:bootstrappers", BOOTSTRAP["auth-extra-groups"])
 
 
-async def test_a_bootstrap_token_is_reviewed_as_any_other() -> None:
+async def test_a_bootstrap_token_can_be_reviewed() -> None:
     async with accounts() as a:
         secret = {
             "apiVersion": "v1",

@@ -1,4 +1,4 @@
-"""POST serviceaccounts/NAME/token: what is asked for, what is refused, what the token says."""
+"""POST serviceaccounts/NAME/token: requests, refusals, and the content of the token."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ POD = {
 BOUND_TO_POD = {"apiVersion": "v1", "kind": "Pod", "name": "p"}
 
 
-async def test_the_answer_is_the_request_with_a_token_of_an_hour() -> None:
+async def test_the_response_is_the_request_with_a_token_of_an_hour() -> None:
     async with accounts() as a:
         answer = await a.request()
         assert answer.code == 201
@@ -28,7 +28,7 @@ async def test_the_answer_is_the_request_with_a_token_of_an_hour() -> None:
         assert answer.metadata["creationTimestamp"] == "2026-06-01T12:00:00Z"
 
 
-async def test_the_answer_says_who_sent_which_fields() -> None:
+async def test_the_response_has_managed_fields() -> None:
     async with accounts() as a:
         path = "/api/v1/namespaces/default/serviceaccounts/robot/token?fieldManager=me"
         [entry] = (await a.api.post(path, {"spec": {"audiences": ["vault"]}})).metadata["managedFields"]
@@ -36,7 +36,7 @@ async def test_the_answer_says_who_sent_which_fields() -> None:
         assert entry["fieldsV1"] == {"f:spec": {"f:audiences": {}, "f:expirationSeconds": {}}}
 
 
-async def test_fields_that_there_are_not_are_told_as_field_validation_says() -> None:
+async def test_unknown_fields_are_reported_by_field_validation() -> None:
     async with accounts() as a:
         path = "/api/v1/namespaces/default/serviceaccounts/robot/token"
         strict = await a.api.post(f"{path}?fieldValidation=Strict", {"spec": {"x": 1}})
@@ -44,7 +44,7 @@ async def test_fields_that_there_are_not_are_told_as_field_validation_says() -> 
         assert (await a.api.post(f"{path}?fieldValidation=Ignore", {"spec": {"x": 1}})).code == 201
 
 
-async def test_the_token_says_who_for_whom_and_how_long() -> None:
+async def test_the_token_has_subject_audience_and_expiry() -> None:
     async with accounts() as a:
         token = await a.token({"audiences": ["vault"], "expirationSeconds": 700})
         claims = claims_of(token)
@@ -88,7 +88,7 @@ async def test_the_token_says_who_for_whom_and_how_long() -> None:
         ),
     ],
 )
-async def test_what_is_asked_for_wrongly_is_refused(
+async def test_an_invalid_request_is_refused(
     spec: dict[str, Any], metadata: dict[str, str], code: int, message: str
 ) -> None:
     async with accounts() as a:
@@ -125,7 +125,7 @@ async def test_a_token_of_a_pod_names_pod_and_node() -> None:
         assert claims["node"]["uid"]
 
 
-async def test_a_pod_of_another_account_is_no_reason_for_a_token() -> None:
+async def test_a_token_cannot_be_bound_to_a_pod_of_another_account() -> None:
     async with accounts() as a:
         await a.create("pods", {**POD, "spec": {"containers": [{"name": "c", "image": "i"}]}})
         answer = await a.request({"boundObjectRef": BOUND_TO_POD})
@@ -141,7 +141,7 @@ async def test_another_pod_of_the_same_name_is_a_conflict() -> None:
         assert "The object might have been deleted and then recreated" in answer.message
 
 
-async def test_the_usual_token_of_a_pod_lives_on_and_warns() -> None:
+async def test_the_default_token_of_a_pod_is_extended_with_a_warning_time() -> None:
     async with accounts() as a:
         await pod_of(a)
         answer = await a.request({"boundObjectRef": BOUND_TO_POD, "expirationSeconds": 3607})
@@ -151,7 +151,7 @@ async def test_the_usual_token_of_a_pod_lives_on_and_warns() -> None:
         assert answer.body["status"]["expirationTimestamp"] == "2026-06-01T13:00:07Z"
 
 
-async def test_a_token_for_others_does_not_live_on() -> None:
+async def test_a_token_for_another_audience_is_not_extended() -> None:
     async with accounts() as a:
         await pod_of(a)
         spec = {"boundObjectRef": BOUND_TO_POD, "expirationSeconds": 3607, "audiences": ["vault"]}

@@ -1,4 +1,4 @@
-"""Tokens that a webhook knows: asked over HTTPS, slow, dead and lying ones too."""
+"""Webhook tokens: reviews over HTTPS, and slow, unreachable or broken webhooks."""
 
 import asyncio
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ class FakeWebhook:
         self.waits.append(seconds)
 
     def tokens(self, settings: WebhookTokenSettings = SETTINGS) -> WebhookTokens:
-        """Who asks it."""
+        """Return an authenticator for the webhook."""
         return WebhookTokens(self, settings, now=lambda: self.seconds, sleep=self.sleep)
 
 
@@ -56,7 +56,7 @@ def review(status: Any, version: str = "v1") -> bytes:
 
 
 async def fault(tokens: WebhookTokens) -> str:
-    """What is said against a token."""
+    """Return the error for a token."""
     with pytest.raises(TokenError) as caught:
         await tokens.authenticate_token("t0ken")
     return str(caught.value)
@@ -67,7 +67,7 @@ async def endless(seconds: float) -> None:
     await asyncio.Event().wait()
 
 
-async def test_the_webhook_says_who_it_is() -> None:
+async def test_the_webhook_returns_the_user() -> None:
     webhook = FakeWebhook(JANE)
     found = await webhook.tokens().authenticate_token("t0ken")
     assert found is not None
@@ -77,7 +77,7 @@ async def test_the_webhook_says_who_it_is() -> None:
     assert webhook.asked[0]["spec"] == {"token": "t0ken", "audiences": ["api"]}
 
 
-async def test_what_it_says_is_remembered_for_a_while() -> None:
+async def test_responses_are_cached() -> None:
     webhook = FakeWebhook(JANE)
     tokens = webhook.tokens()
     for second in (0, 119, 121):
@@ -86,16 +86,16 @@ async def test_what_it_says_is_remembered_for_a_while() -> None:
     assert len(webhook.asked) == 2
 
 
-async def test_a_token_that_it_does_not_know_is_nobodys() -> None:
+async def test_an_unknown_token_has_no_user() -> None:
     assert await FakeWebhook({"authenticated": False}).tokens().authenticate_token("t0ken") is None
     assert await fault(FakeWebhook({"error": "revoked"}).tokens()) == "revoked"
 
 
-async def test_a_token_for_others_is_nobodys() -> None:
+async def test_a_token_for_another_audience_has_no_user() -> None:
     assert await FakeWebhook({**JANE, "audiences": ["vault"]}).tokens().authenticate_token("t0ken") is None
 
 
-async def test_faults_that_pass_are_tried_again() -> None:
+async def test_temporary_failures_are_retried() -> None:
     broken = WebhookError("busy", may_pass=True)
     webhook = FakeWebhook(broken, broken, JANE)
     assert await webhook.tokens().authenticate_token("t0ken") is not None
@@ -104,7 +104,7 @@ async def test_faults_that_pass_are_tried_again() -> None:
     ] * 2
 
 
-async def test_a_webhook_that_stays_broken_is_given_up_and_asked_again_next_time() -> None:
+async def test_a_failure_of_the_webhook_is_not_cached() -> None:
     webhook = FakeWebhook(WebhookError("busy", may_pass=True))
     tokens = webhook.tokens()
     assert await fault(tokens) == "busy"
@@ -125,30 +125,30 @@ async def test_a_webhook_that_stays_broken_is_given_up_and_asked_again_next_time
     ],
     ids=["no JSON", "a list", "another kind", "another version", "groups that are none", "a text is no truth"],
 )
-async def test_a_webhook_that_answers_nonsense_lets_nobody_in(answer: bytes) -> None:
+async def test_an_invalid_response_authenticates_no_user(answer: bytes) -> None:
     assert await fault(FakeWebhook(answer).tokens())
 
 
-async def test_an_answer_that_does_not_say_yes_is_no() -> None:
+async def test_a_response_without_authenticated_is_a_refusal() -> None:
     for answer in (review({"user": {"username": "x"}}), b'{"kind":"TokenReview"}'):
         assert await FakeWebhook(answer).tokens().authenticate_token("t0ken") is None
 
 
-async def test_all_tries_together_have_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_all_attempts_together_take_at_most_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_token, "LOOKUP_S", 0.01)
     webhook = FakeWebhook(WebhookError("busy", may_pass=True))
     tokens = WebhookTokens(webhook, SETTINGS, sleep=endless)
     assert (await fault(tokens), len(webhook.asked)) == ("context deadline exceeded", 1)
 
 
-async def test_an_old_webhook_is_asked_in_its_version() -> None:
+async def test_a_webhook_with_an_old_version_gets_reviews_of_that_version() -> None:
     webhook = FakeWebhook(review(JANE, "v1beta1"))
     assert await webhook.tokens(WebhookTokenSettings("v1beta1")).authenticate_token("t0ken") is not None
     assert webhook.asked[0]["apiVersion"] == "authentication.k8s.io/v1beta1"
 
 
 def kubeconfig(folder: Path, server: HttpsServer) -> Path:
-    """A file that tells where the webhook is."""
+    """Return a kubeconfig file for the webhook."""
     file = folder / "webhook.kubeconfig"
     (folder / "ca.crt").write_text(server.ca_pem)
     config = {
@@ -163,7 +163,7 @@ def kubeconfig(folder: Path, server: HttpsServer) -> Path:
 
 @contextmanager
 def over_https(file: Path, timeout_s: float = 30.0) -> Iterator[WebhookTokens]:
-    """Who asks the webhook of a kubeconfig."""
+    """Return an authenticator for the webhook of a kubeconfig."""
     target, credentials = read_webhook_kubeconfig(file)
     webhook = HttpsWebhook(target, ServiceResolver(NOTHING), credentials)
     yield WebhookTokens(webhook, WebhookTokenSettings(api_audiences=("api",), timeout_s=timeout_s))
@@ -180,7 +180,7 @@ class _Nothing(CacheReader):
 NOTHING = _Nothing()
 
 
-async def test_a_webhook_is_asked_over_https_as_its_kubeconfig_says(tmp_path: Path) -> None:
+async def test_the_webhook_of_a_kubeconfig_is_requested_over_https(tmp_path: Path) -> None:
     async def answer(path: str, body: bytes) -> tuple[int, bytes]:
         return 200, review(JANE)
 
@@ -191,7 +191,7 @@ async def test_a_webhook_is_asked_over_https_as_its_kubeconfig_says(tmp_path: Pa
         assert b"Authorization: Bearer server-token" in server.heads[0]
 
 
-async def test_a_slow_webhook_lets_nobody_in(tmp_path: Path) -> None:
+async def test_a_slow_webhook_authenticates_no_user(tmp_path: Path) -> None:
     async def answer(path: str, body: bytes) -> tuple[int, bytes]:
         await asyncio.Event().wait()
         return 200, b""
@@ -203,7 +203,7 @@ async def test_a_slow_webhook_lets_nobody_in(tmp_path: Path) -> None:
         assert "t0ken" not in text
 
 
-async def test_a_dead_webhook_lets_nobody_in(tmp_path: Path) -> None:
+async def test_an_unreachable_webhook_authenticates_no_user(tmp_path: Path) -> None:
     server = HttpsServer("https://127.0.0.1:1", "")
     with over_https(kubeconfig(tmp_path, server)) as tokens:
         assert "connection refused" in await fault(tokens)

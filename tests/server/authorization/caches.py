@@ -13,7 +13,7 @@ RBAC = "rbac.authorization.k8s.io"
 
 
 class FakeCache:
-    """What a `Follower` wants of a watch cache, without a history: it looks at everything after each change."""
+    """Fake watch cache for a `Follower`. It has no history, so each change causes a full list."""
 
     def __init__(self, prefix: str, fields: Any = None) -> None:
         self.prefix = prefix
@@ -70,7 +70,7 @@ class FakeReader:
         return Follower(cast(Any, self.cache(resource)), apply)
 
     def as_reader(self) -> CacheReader:
-        """For what asks for a `CacheReader`."""
+        """Return the reader as a `CacheReader`."""
         return cast(CacheReader, self)
 
 

@@ -28,7 +28,7 @@ async def jane_reads_pods(api: Api) -> None:
     await api.create(f"{POLICY}/clusterrolebindings", binding("b", "reader", user("jane")))
 
 
-async def test_a_review_tells_what_somebody_else_may_do() -> None:
+async def test_a_review_returns_the_rights_of_another_user() -> None:
     async with served() as api:
         await jane_reads_pods(api)
         answer = await reviewed(api, {"user": "jane", **asks("get", "pods", name="a")})
@@ -57,7 +57,7 @@ async def test_groups_and_paths_are_reviewed_too() -> None:
         assert (await reviewed(api, others)).body["status"]["allowed"] is True
 
 
-async def test_a_user_reviews_himself_with_no_right_but_the_basic_one() -> None:
+async def test_a_user_needs_only_the_default_rights_for_a_self_review() -> None:
     async with served() as api:
         await jane_reads_pods(api)
         jane = Api(api.server, JANE)
@@ -77,7 +77,7 @@ async def test_a_local_review_is_of_its_namespace() -> None:
         assert answer.causes[0]["field"] == "spec.resourceAttributes.namespace"
 
 
-async def test_rules_are_listed_with_what_is_missing() -> None:
+async def test_rules_are_listed_with_missing_roles() -> None:
     async with served() as api:
         await jane_reads_pods(api)
         await api.create(f"{POLICY}/clusterrolebindings", binding("gone", "gone", group("devs")))
@@ -138,7 +138,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("spec", "fields"), FAULTS)
-async def test_faults_are_named(spec: dict[str, Any], fields: list[str]) -> None:
+async def test_faults_name_their_field(spec: dict[str, Any], fields: list[str]) -> None:
     async with served() as api:
         answer = await reviewed(api, spec)
         assert answer.code == 422
@@ -167,7 +167,7 @@ SELECTORS = [
 
 
 @pytest.mark.parametrize(("selectors", "error"), SELECTORS)
-async def test_selectors_that_are_not_understood_are_told(selectors: dict[str, Any], error: str) -> None:
+async def test_invalid_selectors_are_reported(selectors: dict[str, Any], error: str) -> None:
     async with served() as api:
         answer = await reviewed(api, {"user": "x", **asks("list", "pods", **selectors)})
         assert answer.body["status"].get("evaluationError", "") == error

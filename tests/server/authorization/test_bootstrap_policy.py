@@ -1,4 +1,4 @@
-"""The default roles: made, kept, mended."""
+"""Default roles: creation, restoration, and additions by users."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def test_there_are_as_many_as_in_kubernetes() -> None:
     assert [len(list(maker())) for maker in makers] == [69, 50, 7, 7]
 
 
-async def test_every_default_is_one_that_the_api_takes() -> None:
+async def test_the_api_accepts_every_default_object() -> None:
     async with served() as api:
         for maker in (cluster_roles, cluster_role_bindings, roles, role_bindings):
             for obj in maker():
@@ -50,7 +50,7 @@ async def test_a_role_without_rules_shows_that_it_has_none(rules: dict[str, Any]
     async with served() as api:
         made = await api.post(f"{ROOT}/clusterroles", {"metadata": {"name": "none"}, **rules})
         assert (made.code, made.body["rules"]) == (201, None)
-        assert (await api.get(f"{ROOT}/clusterroles/view")).body["rules"] is None  # nobody aggregates here
+        assert (await api.get(f"{ROOT}/clusterroles/view")).body["rules"] is None  # no controller aggregates here
 
 
 async def test_a_second_start_writes_nothing() -> None:
@@ -60,7 +60,7 @@ async def test_a_second_start_writes_nothing() -> None:
         assert await api.cluster.store.revision() == before
 
 
-async def test_missing_rules_and_subjects_come_back_and_others_stay() -> None:
+async def test_missing_rules_and_subjects_are_restored_and_additions_kept() -> None:
     async with served() as api:
         own = rule("get", "core", "nodes")
         await api.patch(f"{ROOT}/clusterroles/system:kube-dns", {"rules": [own]})
@@ -73,7 +73,7 @@ async def test_missing_rules_and_subjects_come_back_and_others_stay() -> None:
         assert [each["name"] for each in subjects] == ["jane", "system:authenticated"]
 
 
-async def test_what_says_so_is_left_alone() -> None:
+async def test_an_object_with_autoupdate_false_is_not_changed() -> None:
     async with served() as api:
         change = {"metadata": {"annotations": {AUTO_UPDATE: "false"}}, "rules": []}
         await api.patch(f"{ROOT}/clusterroles/system:kube-dns", change)
@@ -81,7 +81,7 @@ async def test_what_says_so_is_left_alone() -> None:
         assert (await api.get(f"{ROOT}/clusterroles/system:kube-dns")).body.get("rules") is None
 
 
-async def test_a_binding_to_another_role_is_made_anew() -> None:
+async def test_a_binding_to_another_role_is_replaced() -> None:
     async with served() as api:
         target = f"{ROOT}/clusterrolebindings/system:discovery"
         before = (await api.get(target)).body
@@ -94,7 +94,7 @@ async def test_a_binding_to_another_role_is_made_anew() -> None:
         assert after["subjects"] == before["subjects"]
 
 
-def test_an_aggregation_that_is_not_expected_goes() -> None:
+def test_an_unexpected_aggregation_rule_is_removed() -> None:
     expected: dict[str, Any] = {"metadata": {"labels": {}, "annotations": {}}, "rules": []}
     existing = {"metadata": {}, "aggregationRule": {"clusterRoleSelectors": []}, "rules": []}
     assert "aggregationRule" not in merged(existing, expected)
@@ -106,7 +106,7 @@ NOBODYS = ["/metrics", "/statusz", "/debug/pprof/", "/healthz/ping"]
 
 
 @pytest.mark.parametrize("path", [*PUBLIC, *KNOWN, *NOBODYS])
-async def test_what_everybody_who_is_known_may_read(path: str) -> None:
+async def test_authenticated_users_may_read_discovery(path: str) -> None:
     async with served() as api:
         answer = await Api(api.server, JANE).get(path)
         assert (answer.code == 403) is (path in NOBODYS)

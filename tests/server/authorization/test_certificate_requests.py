@@ -1,4 +1,4 @@
-"""CertificateSigningRequests: no verb and no subresource forges who asks, or approves and signs without the right."""
+"""CertificateSigningRequests: no verb or subresource forges the requester, or approves and signs without the right."""
 
 import base64
 from collections.abc import AsyncIterator
@@ -56,7 +56,7 @@ async def made(api: Api, how: str, body: Object) -> Answer:
 
 
 @pytest.mark.parametrize("how", ["post", "apply"])
-async def test_the_server_says_who_asks(jane: Api, how: str) -> None:
+async def test_the_server_sets_the_requesting_user(jane: Api, how: str) -> None:
     answer = await made(jane, how, csr(**FORGED))
     assert answer.code == 201
     spec = answer.body["spec"]
@@ -65,7 +65,7 @@ async def test_the_server_says_who_asks(jane: Api, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["post", "apply"])
-async def test_no_request_for_the_masters_is_taken(jane: Api, how: str) -> None:
+async def test_a_certificate_of_the_masters_cannot_be_requested(jane: Api, how: str) -> None:
     assert (await made(jane, how, csr("system:masters"))).code == 403
 
 

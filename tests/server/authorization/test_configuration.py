@@ -1,4 +1,4 @@
-"""AuthorizationConfiguration: what is accepted, and what is said of the rest."""
+"""AuthorizationConfiguration: validation and error messages."""
 
 from typing import Any
 
@@ -25,12 +25,12 @@ def webhook(**more: Any) -> dict[str, Any]:
 
 
 def faults(*authorizers: dict[str, Any]) -> list[str]:
-    """What is wrong with a file."""
+    """Return the faults of a file."""
     text = orjson.dumps({**HEAD, "authorizers": list(authorizers)})
     return [str(fault) for fault in configuration_faults(parse_configuration(text), ConditionCompiler())]
 
 
-def test_a_good_one_has_no_faults() -> None:
+def test_a_valid_configuration_has_no_faults() -> None:
     assert faults({"type": "Node", "name": "node"}, webhook(), {"type": "RBAC", "name": "rbac"}) == []
 
 
@@ -108,7 +108,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("authorizers", "expected"), FAULTS)
-def test_faults_are_named(authorizers: list[dict[str, Any]], expected: list[str]) -> None:
+def test_faults_name_their_field(authorizers: list[dict[str, Any]], expected: list[str]) -> None:
     assert faults(*authorizers) == expected
 
 
@@ -129,7 +129,7 @@ def test_faults_are_named(authorizers: list[dict[str, Any]], expected: list[str]
         ),
     ],
 )
-def test_what_cannot_be_read_is_refused(text: bytes, message: str) -> None:
+def test_unreadable_text_is_refused(text: bytes, message: str) -> None:
     with pytest.raises(ValueError) as caught:
         parse_configuration(text)
     assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""Nobody gives rights that they do not have. Each test is a server on which jane manages roles and has a few rights."""
+"""Prevention of privilege escalation. In each test, jane manages roles on a server and has a few rights."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -27,14 +27,14 @@ async def janes(*more: dict[str, Any]) -> AsyncIterator[tuple[Api, Api]]:
         yield admin, Api(admin.server, JANE)
 
 
-async def test_a_role_may_give_what_its_writer_has() -> None:
+async def test_a_role_may_grant_the_rights_of_its_writer() -> None:
     async with janes() as (_, jane):
         target = f"{ROOT}/namespaces/default/roles"
         answer = await jane.post(target, role("r", rule("get", "core", "pods"), namespace="default"))
         assert answer.code == 201
 
 
-async def test_a_role_with_more_rights_is_refused_with_all_that_is_lacking() -> None:
+async def test_a_role_with_more_rights_is_refused_with_the_missing_rights() -> None:
     async with janes() as (_, jane):
         more = role("r", rule("get delete", "core", "pods secrets"), namespace="default")
         answer = await jane.post(f"{ROOT}/namespaces/default/roles", more)
@@ -46,7 +46,7 @@ async def test_a_role_with_more_rights_is_refused_with_all_that_is_lacking() -> 
         )
 
 
-async def test_the_verb_escalate_lets_roles_grow() -> None:
+async def test_the_verb_escalate_allows_additional_rights() -> None:
     async with janes(rule("escalate", RBAC, "clusterroles")) as (_, jane):
         assert (await jane.post(f"{ROOT}/clusterroles", role("all", rule("*", "*", "*")))).code == 201
 
@@ -133,7 +133,7 @@ async def test_an_aggregation_rule_takes_all_rights() -> None:
         assert answer.message.endswith("must have cluster-admin privileges to use the aggregationRule")
 
 
-async def test_missing_roles_of_the_writer_are_told() -> None:
+async def test_missing_roles_of_the_writer_are_reported() -> None:
     async with janes() as (admin, jane):
         await admin.create(f"{ROOT}/clusterrolebindings", binding("x", "gone", user("jane")))
         answer = await jane.post(f"{ROOT}/clusterroles", role("r", rule("get", "core", "nodes")))

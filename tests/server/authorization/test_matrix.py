@@ -1,7 +1,7 @@
-"""Thirty users and forty requests under the default policy and some bindings: who may do what.
+"""Thirty users and forty requests under the default policy and some bindings.
 
-`matrix.txt` beside this file has a line for each request with the users that may do it. It was written by the
-authorizers and read by people; a change in it is a change of what somebody may do.
+`matrix.txt` next to this file has a line for each request with the users that may send it. The authorizers wrote it and
+people reviewed it. A change in it is a change of some user's rights.
 """
 
 from collections.abc import Iterator
@@ -175,7 +175,7 @@ def test_the_matrix_is_large() -> None:
     assert (len(USERS), len(REQUESTS)) == (30, 40)
 
 
-async def test_everybody_may_do_what_the_matrix_says() -> None:
+async def test_decisions_equal_the_matrix() -> None:
     reader = policy().as_reader()
     union = UnionAuthorizer([MastersAuthorizer(), NodeAuthorizer(NodeGraph(reader)), RbacAuthorizer(RbacIndex(reader))])
     assert await lines(union) == list(expected())

@@ -1,7 +1,7 @@
-"""Every right within one namespace is no right to anything outside it, whatever path leads there.
+"""Rights in one namespace are no rights to anything outside it, through any path.
 
-jane may do everything in the namespace `mine`. Whatever she asks for behind the path of her namespace is authorized
-there, so nothing that is not in it may be served under such a path.
+jane may do everything in the namespace `mine`. A request with a path of her namespace is authorized there. So no object
+outside it may be served under such a path.
 """
 
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 @asynccontextmanager
 async def cluster() -> AsyncIterator[tuple[Api, Api]]:
-    """The administrator, and jane, who may do everything in `mine`."""
+    """Yield the clients of the administrator and of jane. jane may do everything in `mine`."""
     async with served() as admin:
         for name in ("mine", "absent"):
             await admin.create("/api/v1/namespaces", {"metadata": {"name": name}})

@@ -1,4 +1,4 @@
-"""What kubelets may do."""
+"""Rights of kubelets."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ def filled() -> FakeReader:
 
 
 async def may(reader: FakeReader, who: UserInfo, info: RequestInfo) -> bool:
-    """Whether the Node authorizer allows a request."""
+    """Return True if the Node authorizer allows a request."""
     authorizer = NodeAuthorizer(NodeGraph(reader.as_reader()))
     return (await authorizer.authorize(who, info)).decision is Decision.ALLOW
 
@@ -177,7 +177,7 @@ async def test_only_members_of_the_group_are_nodes() -> None:
     assert not await may(filled(), UserInfo("n1", groups=("system:nodes",)), request("get nodes /n1"))
 
 
-async def test_rights_go_with_the_pod() -> None:
+async def test_rights_end_with_the_pod() -> None:
     reader = filled()
     authorizer = NodeAuthorizer(NodeGraph(reader.as_reader()))
     seen = []
@@ -198,7 +198,7 @@ async def test_rights_go_with_the_pod() -> None:
     assert seen == [True, False, True, True, False, True, False, False]
 
 
-async def test_a_debug_container_brings_its_secrets() -> None:
+async def test_a_debug_container_adds_its_secrets() -> None:
     reader = filled()
     authorizer = NodeAuthorizer(NodeGraph(reader.as_reader()))
     late = request("get secrets east/s-late")
@@ -209,7 +209,7 @@ async def test_a_debug_container_brings_its_secrets() -> None:
     assert (await authorizer.authorize(NODE, late)).decision is Decision.ALLOW
 
 
-async def test_a_mirror_pod_brings_nothing() -> None:
+async def test_a_mirror_pod_adds_no_rights() -> None:
     reader = FakeReader()
     reader.put("pods", pod("static", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}))
     assert not await may(reader, NODE, request("get secrets east/s-volume"))

@@ -34,7 +34,7 @@ def test_several_rules_may_cover_one_together() -> None:
     assert uncovered(owned, [rule("get list", "core", "pods")]) == []
 
 
-def test_what_is_lacking_is_shown_in_few_lines() -> None:
+def test_missing_rights_are_reported_in_few_lines() -> None:
     lacking = uncovered(
         [], [rule("get list", "core apps", "pods"), paths("get", "/x"), rule("get", "core", "x", ["n"])]
     )

@@ -1,4 +1,4 @@
-"""What RBAC says, and why."""
+"""Decisions of RBAC, and their reasons."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def pods(verb: str = "get", namespace: str = "", name: str = "", subresource: st
 
 
 def authorizer(reader: FakeReader) -> RbacAuthorizer:
-    """One of its own."""
+    """Return a new authorizer."""
     return RbacAuthorizer(RbacIndex(reader.as_reader()))
 
 
@@ -57,7 +57,7 @@ REASONS = [
 
 
 @pytest.mark.parametrize(("who", "namespace", "bound", "reason"), REASONS)
-async def test_it_says_which_binding_allows(who: UserInfo, namespace: str, bound: dict[str, Any], reason: str) -> None:
+async def test_the_reason_names_the_binding(who: UserInfo, namespace: str, bound: dict[str, Any], reason: str) -> None:
     reader = FakeReader()
     reader.put("clusterroles", role("reader", rule("get", "core", "pods")))
     reader.put("roles", role("local", rule("get", "core", "pods"), namespace="west"))
@@ -65,7 +65,7 @@ async def test_it_says_which_binding_allows(who: UserInfo, namespace: str, bound
     assert await authorizer(reader).authorize(who, pods(namespace=namespace)) == (Decision.ALLOW, reason, "")
 
 
-async def test_it_names_each_missing_role_once() -> None:
+async def test_the_reason_names_each_missing_role_once() -> None:
     reader = FakeReader()
     reader.put("clusterrolebindings", binding("a", "gone", user("jane")), binding("b", "gone", group("devs")))
     reader.put("rolebindings", binding("c", "local", user("jane"), namespace="east", kind="Role"))
@@ -77,7 +77,7 @@ async def test_it_names_each_missing_role_once() -> None:
     )
 
 
-async def test_names_do_not_limit_what_has_none() -> None:
+async def test_resource_names_do_not_match_requests_without_a_name() -> None:
     reader = FakeReader()
     reader.put("clusterroles", role("one", rule("get create deletecollection", "core", "pods", ["a"])))
     reader.put("clusterrolebindings", binding("b", "one", user("jane")))
@@ -88,7 +88,7 @@ async def test_names_do_not_limit_what_has_none() -> None:
     assert [key for key, may in allowed.items() if may] == [("get", "a")]
 
 
-async def test_a_change_counts_for_the_next_question() -> None:
+async def test_a_change_applies_to_the_next_request() -> None:
     reader = FakeReader()
     rbac = authorizer(reader)
     seen = []

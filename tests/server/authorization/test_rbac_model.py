@@ -153,7 +153,7 @@ def test_rbac_decides_as_the_model_also_after_everything_has_changed(
 
 @settings(max_examples=examples(100))
 @given(policies, users, requests)
-def test_what_rbac_lists_is_what_it_allows(policy: dict[str, Any], who: UserInfo, info: RequestInfo) -> None:
+def test_listed_rules_equal_allowed_requests(policy: dict[str, Any], who: UserInfo, info: RequestInfo) -> None:
     reader = FakeReader()
     authorizer = RbacAuthorizer(RbacIndex(reader.as_reader()))
     _stored(policy, reader)

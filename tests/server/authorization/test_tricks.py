@@ -159,7 +159,7 @@ def twisted(random: Random, path: str) -> str:
 
 
 async def shown(response: Response) -> bytes:
-    """What an answer tells: its body, its headers, or the first that its stream gives."""
+    """Return the content of a response: body, headers, or the first chunk of its stream."""
     told = response.body + (response.gzip_body or b"") + b"".join(value for _, value in response.headers)
     stream = response.stream
     if stream is None:

@@ -63,7 +63,7 @@ def conditions(*expressions: str) -> MatchConditions:
 
 
 def authorizer(webhook: FakeWebhook, clock: Clock | None = None, **rules: Any) -> WebhookAuthorizer:
-    """One that asks `webhook`."""
+    """Return an authorizer for `webhook`."""
     return WebhookAuthorizer(webhook, WebhookRules("w", **rules), clock or Clock(), sleep=webhook.sleep)
 
 
@@ -72,7 +72,7 @@ async def endless(seconds: float) -> None:
     await asyncio.Event().wait()
 
 
-async def test_a_review_says_who_wants_what() -> None:
+async def test_a_review_contains_user_and_request() -> None:
     webhook = FakeWebhook()
     await authorizer(webhook).authorize(JANE, PODS)
     assert webhook.asked[0]["apiVersion"] == "authorization.k8s.io/v1"
@@ -96,7 +96,7 @@ async def test_a_review_says_who_wants_what() -> None:
     }
 
 
-async def test_the_old_version_says_group() -> None:
+async def test_the_old_version_has_the_field_group() -> None:
     webhook = FakeWebhook()
     await authorizer(webhook, version="v1beta1").authorize(JANE, RequestInfo("/x", "get"))
     assert webhook.asked[0]["apiVersion"] == "authorization.k8s.io/v1beta1"
@@ -118,7 +118,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("status", "verdict"), ANSWERS)
-async def test_an_answer_is_taken_at_its_word(status: Any, verdict: Verdict) -> None:
+async def test_the_status_of_the_review_decides(status: Any, verdict: Verdict) -> None:
     assert await authorizer(FakeWebhook(status)).authorize(JANE, PODS) == verdict
 
 
@@ -134,7 +134,7 @@ LIES: list[Any] = [
 
 @pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("on_error", [Decision.DENY, Decision.NO_OPINION])
-async def test_an_answer_that_is_none_never_allows(lie: Callable[[Any], bytes], on_error: Decision) -> None:
+async def test_an_invalid_response_never_allows(lie: Callable[[Any], bytes], on_error: Decision) -> None:
     webhook = FakeWebhook()
     webhook.answer = lie
     verdict = await authorizer(webhook, on_error=on_error).authorize(JANE, PODS)
@@ -142,7 +142,7 @@ async def test_an_answer_that_is_none_never_allows(lie: Callable[[Any], bytes], 
 
 
 @pytest.mark.parametrize("on_error", [Decision.DENY, Decision.NO_OPINION])
-async def test_a_dead_webhook_is_what_the_failure_policy_says(on_error: Decision) -> None:
+async def test_the_failure_policy_applies_to_an_unreachable_webhook(on_error: Decision) -> None:
     webhook = FakeWebhook()
     webhook.faults = [WebhookError("connection refused")]
     asking = authorizer(webhook, on_error=on_error)
@@ -150,13 +150,13 @@ async def test_a_dead_webhook_is_what_the_failure_policy_says(on_error: Decision
     assert (await asking.authorize(JANE, PODS)).decision is Decision.ALLOW
 
 
-async def test_an_answer_need_not_say_what_it_is() -> None:
+async def test_a_response_without_kind_is_accepted() -> None:
     webhook = FakeWebhook()
     webhook.answer = lambda review: b'{"status":{"allowed":true}}'
     assert (await authorizer(webhook).authorize(JANE, PODS)).decision is Decision.ALLOW
 
 
-async def test_faults_that_pass_are_tried_again_after_longer_and_longer_waits() -> None:
+async def test_temporary_failures_are_retried_with_growing_delays() -> None:
     webhook = FakeWebhook()
     webhook.faults = [WebhookError("busy", may_pass=True) for _ in range(4)]
     assert (await authorizer(webhook).authorize(JANE, PODS)).decision is Decision.ALLOW
@@ -166,14 +166,14 @@ async def test_faults_that_pass_are_tried_again_after_longer_and_longer_waits() 
     ] * 4
 
 
-async def test_the_fifth_fault_counts() -> None:
+async def test_the_fifth_failure_is_final() -> None:
     webhook = FakeWebhook()
     webhook.faults = [WebhookError(f"busy {number}", may_pass=True) for number in range(6)]
     verdict = await authorizer(webhook).authorize(JANE, PODS)
     assert (verdict, len(webhook.asked)) == (Verdict(Decision.NO_OPINION, "", "busy 4"), 5)
 
 
-async def test_whoever_gives_up_ends_the_tries() -> None:
+async def test_cancellation_ends_the_retries() -> None:
     webhook = FakeWebhook()
     webhook.faults = [WebhookError("busy", may_pass=True) for _ in range(4)]
     asking = WebhookAuthorizer(webhook, WebhookRules("w"), Clock(), sleep=endless)
@@ -182,7 +182,7 @@ async def test_whoever_gives_up_ends_the_tries() -> None:
     assert len(webhook.asked) == 1
 
 
-async def test_answers_are_remembered_allowances_longer() -> None:
+async def test_allowed_responses_are_cached_longer() -> None:
     webhook, clock = FakeWebhook(), Clock()
     asking = authorizer(webhook, clock)
     times = []
@@ -199,7 +199,7 @@ async def test_answers_are_remembered_allowances_longer() -> None:
     assert times[3:] == [3, 3, 4]
 
 
-async def test_another_request_is_another_question() -> None:
+async def test_another_request_is_not_served_from_the_cache() -> None:
     webhook = FakeWebhook()
     asking = authorizer(webhook)
     for who in (JANE, UserInfo("jane"), UserInfo("jane", groups=("devs",))):
@@ -220,7 +220,7 @@ MATCHES = [
 
 
 @pytest.mark.parametrize(("expressions", "asked"), MATCHES)
-async def test_conditions_say_which_requests_it_is_asked_about(expressions: list[str], asked: bool) -> None:
+async def test_conditions_select_the_requests(expressions: list[str], asked: bool) -> None:
     webhook = FakeWebhook()
     verdict = await authorizer(webhook, conditions=conditions(*expressions)).authorize(JANE, PODS)
     assert bool(webhook.asked) is asked

@@ -1,4 +1,4 @@
-"""A naive fair queueing: plain lists, everything computed anew each time. What `QueueSet` is held against."""
+"""Naive model of fair queueing for comparison with `QueueSet`: plain lists, and sums computed again on each call."""
 
 from dataclasses import dataclass, field
 

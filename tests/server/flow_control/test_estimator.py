@@ -1,4 +1,4 @@
-"""How many seats a request takes."""
+"""Estimation of seats."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_reading(target: str, stored: int, most: int, seats: int) -> None:
     assert estimate("GET", target, stored=stored, most=most) == Work(seats)
 
 
-def test_a_write_costs_by_who_watches() -> None:
+def test_the_cost_of_a_write_grows_with_its_watches() -> None:
     watches = WatchCounts()
     for _ in range(15):
         watches.add(info("GET", "/api/v1/configmaps?watch=1"))
@@ -81,7 +81,7 @@ def test_watches_of_the_pods_of_one_node_do_not_count() -> None:
     assert WatchCounts().add(info("GET", "/api/v1/pods?watch=1&fieldSelector=spec.nodeName%3Dn")) is None
 
 
-def test_who_watches_a_write_is_counted() -> None:
+def test_watches_of_a_write_are_recorded() -> None:
     watches, stats = WatchCounts(), FlowStats()
     watches.add(info("GET", "/api/v1/configmaps?watch=1"))
     estimate("POST", "/api/v1/namespaces/a/configmaps", watches=watches, stats=stats)

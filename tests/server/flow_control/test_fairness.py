@@ -28,7 +28,7 @@ class Simulation:
         heapq.heappush(self._events, (when, next(self._count), call))
 
     def request(self, user: str, then: Callable[[], None] = lambda: None) -> None:
-        """Ask now; `then` is called when the answer is there."""
+        """Send a request now; `then` is called after the response."""
         of = Flow("schema", user, deal(hash_flow("schema", user), 64, 6), FlowStats())
         ticket = self.set.start(of, Work(1))
         if ticket is None:
@@ -57,7 +57,7 @@ class Simulation:
 
 
 def elephant_and_mice(elephant: int) -> Simulation:
-    """The elephant has so many requests open at any time; each mouse asks again as soon as it has its answer."""
+    """Let the elephant keep many requests open. Each mouse sends its next request after a response."""
     found = Simulation()
 
     def again(user: str) -> Callable[[], None]:
@@ -71,7 +71,7 @@ def elephant_and_mice(elephant: int) -> Simulation:
     return found
 
 
-def test_mice_get_their_seats_beside_an_elephant() -> None:
+def test_mice_get_their_seats_next_to_an_elephant() -> None:
     found = elephant_and_mice(200)
     # A mouse with one request open at a time gets 100 answers a second when it never waits.
     answered = [len(found.waited[f"mouse-{mouse}"]) for mouse in range(MICE // 2)]

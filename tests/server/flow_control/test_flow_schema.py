@@ -1,4 +1,4 @@
-"""Which requests are a schema's."""
+"""Matching of requests with FlowSchemas."""
 
 from typing import Any
 
@@ -94,7 +94,7 @@ def test_non_resource_rules(url: str, path: str, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(("method", "expected"), [("ByUser", "jane"), ("ByNamespace", "a"), ("", "")])
-def test_what_tells_flows_apart(method: str, expected: str) -> None:
+def test_distinguishers_of_flows(method: str, expected: str) -> None:
     spec = {"distinguisherMethod": {"type": method}} if method else {}
     schema = CompiledSchema({"metadata": {"name": "s"}, "spec": spec})
     assert schema.flow_of(JANE, parse_target("GET", POD.encode()).info) == expected

@@ -52,19 +52,19 @@ def test_without_objects_there_are_the_mandatory_ones() -> None:
     assert [schema.name for schema in found.schemas] == ["exempt", "catch-all"]
 
 
-def test_a_schema_without_its_level_is_dangling_and_not_asked() -> None:
+def test_a_schema_without_its_level_is_dangling_and_not_used() -> None:
     schema = {"metadata": {"name": "s"}, "spec": {"priorityLevelConfiguration": {"name": "none"}, "rules": []}}
     found = configured(Clock(), [], [schema])
     assert [(obj["metadata"]["name"], name, there) for obj, name, there in found.dangling] == [("s", "none", False)]
     assert "s" not in [one.name for one in found.schemas]
 
 
-def test_schemas_are_asked_in_the_order_of_precedence_then_of_names() -> None:
+def test_schemas_are_ordered_by_precedence_then_by_name() -> None:
     found = configured(Clock(), named(priority_levels()), named(dict(reversed(flow_schemas().items()))))
     assert [schema.name for schema in found.schemas] == list(flow_schemas())
 
 
-def test_a_level_that_is_no_longer_wanted_goes_when_it_is_idle() -> None:
+def test_a_deleted_level_is_removed_when_it_is_idle() -> None:
     clock = Clock()
     first = configured(clock, [level("mine", 10)])
     ticket = start(first.levels["mine"].queue_set, flow())
@@ -74,7 +74,7 @@ def test_a_level_that_is_no_longer_wanted_goes_when_it_is_idle() -> None:
     assert "mine" not in configured(clock, [], before=second).levels
 
 
-def test_what_runs_in_a_level_goes_on_when_its_object_changes() -> None:
+def test_requests_of_a_level_continue_when_its_object_changes() -> None:
     clock = Clock()
     first = configured(clock, [level("mine", 10)])
     start(first.levels["mine"].queue_set, flow())
@@ -116,7 +116,7 @@ def test_a_borrowing_limit_holds() -> None:
 
 
 @pytest.mark.parametrize("running", [0, 40])
-def test_seats_of_exempt_requests_are_taken_from_the_others(running: int) -> None:
+def test_seats_of_exempt_requests_reduce_those_of_other_levels(running: int) -> None:
     clock = Clock()
     found = configured(clock, named(priority_levels())).levels
     for _ in range(running):

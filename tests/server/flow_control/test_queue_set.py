@@ -1,4 +1,4 @@
-"""One priority level: who runs, who waits, who is refused."""
+"""One priority level: running, waiting and refused requests."""
 
 import itertools
 
@@ -66,7 +66,7 @@ def test_queues_are_served_in_turn() -> None:
     assert [ticket.queue.index for ticket in order if ticket.queue] == [0, 1, 0, 1, 0, 1]
 
 
-def test_one_who_leaves_is_not_served() -> None:
+def test_a_request_that_left_is_not_dispatched() -> None:
     found = queue_set(Clock())
     first, second, third = (start(found, flow(0)) for _ in range(3))
     found.leave(second, "time-out")
@@ -85,7 +85,7 @@ def test_a_request_that_needs_more_seats_than_there_are_runs_alone() -> None:
     assert not start(found, flow(2)).executing
 
 
-def test_a_big_request_is_not_overtaken_for_ever() -> None:
+def test_a_big_request_is_not_overtaken_forever() -> None:
     found = queue_set(Clock(), limit=2)
     small = [start(found, flow(0)) for _ in range(2)]
     big = start(found, flow(1), seats=2)
@@ -96,7 +96,7 @@ def test_a_big_request_is_not_overtaken_for_ever() -> None:
     assert big.executing
 
 
-def test_without_queues_what_finds_no_seat_is_refused() -> None:
+def test_without_queues_a_request_without_a_seat_is_refused() -> None:
     clock = Clock()
     found = QueueSet(REJECT, 1, clock, clock.later)
     one = flow()
@@ -105,13 +105,13 @@ def test_without_queues_what_finds_no_seat_is_refused() -> None:
     assert one.stats.rejected == {"concurrency-limit": 1}
 
 
-def test_everybody_finds_a_seat_where_all_are_exempt() -> None:
+def test_all_requests_of_an_exempt_level_run() -> None:
     clock = Clock()
     found = QueueSet(EXEMPT, 0, clock, clock.later)
     assert all(start(found, flow()).executing for _ in range(100))
 
 
-def test_final_seats_are_held_after_the_answer() -> None:
+def test_final_seats_are_held_after_the_response() -> None:
     clock = Clock()
     found = queue_set(clock, limit=4)
     ticket = found.start(flow(0), Work(1, 4, 0.5))
@@ -124,7 +124,7 @@ def test_final_seats_are_held_after_the_answer() -> None:
     assert found.seats_in_use == 1
 
 
-def test_final_seats_that_are_too_many_are_held_for_longer() -> None:
+def test_final_seats_beyond_the_limit_are_held_for_longer() -> None:
     clock = Clock()
     found = queue_set(clock, limit=2)
     ticket = found.start(flow(0), Work(1, 8, 0.1))
@@ -137,14 +137,14 @@ def test_final_seats_that_are_too_many_are_held_for_longer() -> None:
     assert found.seats_in_use == 0
 
 
-def test_more_seats_let_those_who_wait_run() -> None:
+def test_additional_seats_dispatch_waiting_requests() -> None:
     found = queue_set(Clock())
     tickets = [start(found, flow(queue)) for queue in range(3)]
     found.configure(Queuing(4, 1, 50), 3)
     assert all(ticket.executing for ticket in tickets)
 
 
-def test_queues_that_are_too_many_go_when_they_are_empty() -> None:
+def test_surplus_queues_are_removed_when_they_are_empty() -> None:
     found = queue_set(Clock(), queues=4)
     first, second = start(found, flow(0)), start(found, flow(3))
     found.configure(Queuing(2, 1, 50), 1)
@@ -163,7 +163,7 @@ def test_ten_million_queues_exist_only_while_they_are_used() -> None:
     assert len(list(found.queues())) == 1024
 
 
-def test_those_who_wait_are_served_when_queues_are_given_up() -> None:
+def test_waiting_requests_are_served_after_queues_are_removed() -> None:
     found = queue_set(Clock())
     first, second = start(found, flow(0)), start(found, flow(1))
     found.configure(REJECT, 1)
@@ -172,7 +172,7 @@ def test_those_who_wait_are_served_when_queues_are_given_up() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 3])
-def test_demand_is_what_runs_and_what_waits(limit: int) -> None:
+def test_demand_includes_running_and_waiting_requests(limit: int) -> None:
     clock = Clock()
     found = queue_set(clock, limit=limit)
     tickets = [start(found, flow(0)) for _ in range(4)]

@@ -71,7 +71,7 @@ def test_the_same_requests_run_and_wait(limit: int, steps: list[tuple[str, int, 
 
 @settings(max_examples=examples(100))
 @given(limit=st.integers(1, 6), steps=STEPS)
-def test_everything_that_has_come_in_goes_out(limit: int, steps: list[tuple[str, int, int]]) -> None:
+def test_every_request_leaves_the_queue_set(limit: int, steps: list[tuple[str, int, int]]) -> None:
     pair = Pair(limit)
     for step in steps:
         pair.step(*step)

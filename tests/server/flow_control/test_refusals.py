@@ -1,4 +1,4 @@
-"""What those are told who are refused, and the two limits without priority and fairness."""
+"""Responses to refused requests, and the two limits without priority and fairness."""
 
 import asyncio
 
@@ -67,13 +67,13 @@ async def test_zero_is_no_limit() -> None:
     assert await Limited(reading=0).statuses(request("GET"), request("GET")) == [200, 200]
 
 
-async def test_a_seat_is_free_again_after_the_answer() -> None:
+async def test_a_seat_is_free_again_after_the_response() -> None:
     limited = Limited()
     limited.release.set()
     assert [(await limited.handler(request("GET"))).status for _ in range(2)] == [200, 200]
 
 
-async def test_a_refusal_says_when_to_come_back() -> None:
+async def test_a_refusal_has_retry_after() -> None:
     limited = Limited()
     first = asyncio.create_task(limited._ask(request("GET")))
     await asyncio.sleep(0)
@@ -84,7 +84,7 @@ async def test_a_refusal_says_when_to_come_back() -> None:
     await first
 
 
-def test_the_more_are_refused_the_longer_they_are_to_wait() -> None:
+def test_retry_after_grows_with_the_rate_of_refusals() -> None:
     clock = Clock()
     dropped = DroppedRequests(clock)
     waits = []
@@ -96,7 +96,7 @@ def test_the_more_are_refused_the_longer_they_are_to_wait() -> None:
     assert max(waits) <= 32
 
 
-def test_who_was_refused_seldom_waits_less_long_again() -> None:
+def test_retry_after_shrinks_when_refusals_are_rare() -> None:
     clock = Clock()
     dropped = DroppedRequests(clock)
     for _ in range(10):

@@ -60,7 +60,7 @@ async def uid(api: Api, target: str) -> str:
     ],
     ids=["administrators", "a refused user", "probes", "anonymous"],
 )
-async def test_every_answer_says_where_the_request_belonged(
+async def test_every_response_names_schema_and_level(
     headers: dict[str, str], target: str, schema_name: str, level_name: str
 ) -> None:
     async with served() as api:
@@ -71,7 +71,7 @@ async def test_every_answer_says_where_the_request_belonged(
         assert header(answer.response, "X-Kubernetes-PF-PriorityLevel-UID") == level_uid
 
 
-async def test_a_schema_of_ones_own_is_asked_first() -> None:
+async def test_a_custom_schema_with_a_low_precedence_matches_first() -> None:
     async with served() as api:
         await api.create(LEVELS, level("mine"))
         await api.create(SCHEMAS, schema("mine", "mine"))
@@ -80,7 +80,7 @@ async def test_a_schema_of_ones_own_is_asked_first() -> None:
         assert controller_of(api).classify(JANES, info).level.name == "mine"
 
 
-async def test_a_schema_says_whether_its_level_exists() -> None:
+async def test_the_condition_of_a_schema_reports_whether_its_level_exists() -> None:
     async with served() as api:
         controller = controller_of(api)
         await api.create(SCHEMAS, schema("mine", "none"))
@@ -102,7 +102,7 @@ async def test_a_schema_says_whether_its_level_exists() -> None:
 
 
 class Gate:
-    """A handler that answers when it is told to, behind the filter of one level with one seat."""
+    """Handler that responds when the test permits it, behind the filter of one level with one seat."""
 
     def __init__(self, controller: FlowController) -> None:
         self.open = asyncio.Event()
@@ -175,7 +175,7 @@ async def test_a_request_waits_for_a_quarter_of_its_time() -> None:
         assert found.running == 1
 
 
-async def test_a_request_that_is_given_up_leaves_its_queue() -> None:
+async def test_a_cancelled_request_leaves_its_queue() -> None:
     async with served() as api:
         found = await gate(api, limitResponse=QUEUE)
         async with asyncio.TaskGroup() as group:
@@ -211,7 +211,7 @@ async def test_a_watch_gives_its_seat_back_when_it_has_begun() -> None:
     assert controller.watches.count(parse_target("PUT", b"/api/v1/namespaces/a").info) == 0
 
 
-async def test_bootstrap_objects_come_back() -> None:
+async def test_bootstrap_objects_are_restored() -> None:
     async with served() as api:
         for target in (f"{SCHEMAS}/global-default", f"{SCHEMAS}/catch-all", f"{LEVELS}/system"):
             assert (await api.delete(target)).code == 200
@@ -221,7 +221,7 @@ async def test_bootstrap_objects_come_back() -> None:
 
 
 @pytest.mark.parametrize(("automatic", "shares"), [("true", 30), ("false", 7)])
-async def test_a_suggested_spec_follows_the_table_unless_its_annotation_says_no(automatic: str, shares: int) -> None:
+async def test_a_suggested_spec_is_restored_unless_its_annotation_prevents_it(automatic: str, shares: int) -> None:
     async with served() as api:
         change = {
             "metadata": {"annotations": {AUTO_UPDATE: automatic}},
@@ -244,7 +244,7 @@ async def test_a_mandatory_spec_cannot_be_changed() -> None:
         assert (await api.patch(f"{LEVELS}/exempt", {"spec": {"exempt": {"lendablePercent": 5}}})).code == 200
 
 
-async def test_objects_of_another_release_go() -> None:
+async def test_objects_of_another_release_are_removed() -> None:
     async with served() as api:
         old = level("old")
         old["metadata"]["annotations"] = {AUTO_UPDATE: "true"}
@@ -272,7 +272,7 @@ async def test_the_tables_show_what_runs() -> None:
         assert len(queues) > 64
 
 
-async def test_metrics_tell_of_seats_and_requests() -> None:
+async def test_metrics_contain_seats_and_requests() -> None:
     async with served() as api:
         controller_of(api).refresh()
         await api.get("/api/v1/pods", **JANE)
@@ -288,7 +288,7 @@ async def test_metrics_tell_of_seats_and_requests() -> None:
         assert f'apiserver_flowcontrol_priority_level_seat_utilization_sum{{phase="executing",{level}}}' in text
 
 
-async def test_metrics_tell_of_reads_and_writes_that_wait() -> None:
+async def test_metrics_contain_waiting_reads_and_writes() -> None:
     async with served() as api:
         controller_of(api).refresh()
         level = controller_of(api).levels["global-default"]
@@ -302,7 +302,7 @@ async def test_metrics_tell_of_reads_and_writes_that_wait() -> None:
         assert 'apiserver_current_inqueue_requests{request_kind="mutating"} 0.0' in text
 
 
-async def test_without_priority_and_fairness_only_the_two_limits_hold() -> None:
+async def test_without_priority_and_fairness_only_the_two_limits_apply() -> None:
     async with served() as api:
         off = FlowControl(api.cluster, FlowControlSettings(priority_and_fairness=False))
         assert off.controller is None

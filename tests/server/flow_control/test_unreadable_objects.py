@@ -1,4 +1,4 @@
-"""A server starts also if objects of flow control are stored in a version that nobody can read any more."""
+"""A server starts even if stored objects of flow control have a version that it cannot read."""
 
 import pytest
 
@@ -12,7 +12,7 @@ API = "/apis/flowcontrol.apiserver.k8s.io"
 
 
 @pytest.mark.parametrize("name", ["exempt", "other"])
-async def test_priority_levels_that_cannot_be_read_are_told_and_left_alone(name: str) -> None:
+async def test_unreadable_priority_levels_are_logged_and_not_changed(name: str) -> None:
     engine, key = MemoryStore(), f"/registry/prioritylevelconfigurations/{name}"
     await engine.create(key, encode(stored("flowcontrol.apiserver.k8s.io/v1alpha1", "PriorityLevelConfiguration")))
     translation = Translation()

@@ -29,7 +29,7 @@ def test_time_is_counted_by_the_part_of_the_seats_in_use() -> None:
     assert found.usage.read()[SEATS][0] == 0.25 * 2e9
 
 
-def test_who_waits_is_measured_by_the_places_of_all_queues_and_counts_as_demand() -> None:
+def test_waiting_requests_are_measured_by_queue_places_and_count_as_demand() -> None:
     clock = Clock()
     found = queue_set(clock, queues=4, limit=1, length=25)
     for _ in range(2):
@@ -39,7 +39,7 @@ def test_who_waits_is_measured_by_the_places_of_all_queues_and_counts_as_demand(
     assert held(found, DEMAND) == {2: 5}
 
 
-def test_what_was_stays_when_the_seats_become_more() -> None:
+def test_recorded_ratios_are_kept_when_the_seats_change() -> None:
     clock = Clock()
     found = queue_set(clock, limit=1)
     start(found, flow(0))
@@ -49,7 +49,7 @@ def test_what_was_stays_when_the_seats_become_more() -> None:
     assert held(found, SEATS) == {1: 1, 0.5: 1}
 
 
-def test_many_states_take_no_more_room() -> None:
+def test_memory_is_bounded_with_many_states() -> None:
     usage = Usage()
     for seats in range(5000):
         usage.add((seats, 0, 0, 0), 1.0)

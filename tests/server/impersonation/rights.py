@@ -1,4 +1,4 @@
-"""An authorizer for tests that allows what it is told in single words, and notes what it is asked."""
+"""Authorizer for tests, configured with rights as strings. It records the requests that it authorizes."""
 
 from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Verdict
 from sampan.server.request import RequestInfo, UserInfo

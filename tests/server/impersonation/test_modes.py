@@ -20,18 +20,18 @@ async def impersonated(rights: Rights, wanted: UserInfo, requester: UserInfo = B
     return await Impersonator(rights).impersonate(requester, wanted, LIST_PODS)
 
 
-async def test_a_user_may_be_acted_as_for_one_verb_on_one_resource() -> None:
+async def test_impersonation_can_be_limited_to_one_verb_on_one_resource() -> None:
     rights = Rights("impersonate-on:user-info:list pods", f"impersonate:user-info {USERS} eve")
     found = await impersonated(rights, UserInfo("eve"))
     assert found == Impersonated(UserInfo("eve", groups=("system:authenticated",)), "impersonate:user-info")
 
 
-async def test_the_right_to_a_user_is_none_to_do_anything_as_that_user() -> None:
+async def test_the_right_to_a_user_alone_allows_no_request() -> None:
     with pytest.raises(StatusError, match='cannot impersonate-on:user-info:list resource "pods"'):
         await impersonated(Rights(f"impersonate:user-info {USERS}"), UserInfo("eve"))
 
 
-async def test_the_right_to_do_something_as_others_is_none_to_a_user() -> None:
+async def test_the_right_to_a_request_alone_allows_no_user() -> None:
     with pytest.raises(StatusError) as refused:
         await impersonated(Rights("impersonate-on:user-info:list pods"), UserInfo("eve"))
     assert refused.value.message == (
@@ -40,11 +40,11 @@ async def test_the_right_to_do_something_as_others_is_none_to_a_user() -> None:
     )
 
 
-async def test_without_limited_rights_the_old_verb_is_enough() -> None:
+async def test_the_legacy_verb_suffices_without_constrained_rights() -> None:
     assert (await impersonated(Rights("impersonate users eve"), UserInfo("eve"))).constraint == ""
 
 
-async def test_uid_groups_and_extra_values_are_rights_of_their_own() -> None:
+async def test_uid_groups_and_extra_values_need_separate_rights() -> None:
     rights = Rights(
         "impersonate-on:user-info:list pods",
         f"impersonate:user-info {USERS}",
@@ -60,7 +60,7 @@ async def test_uid_groups_and_extra_values_are_rights_of_their_own() -> None:
             await impersonated(Rights(*(rights.rights - {right})), wanted)
 
 
-async def test_who_may_be_in_all_groups_is_not_asked_for_each_of_many() -> None:
+async def test_the_right_to_all_groups_replaces_checks_of_many_groups() -> None:
     rights = Rights("impersonate-on:user-info:list pods", f"impersonate:user-info {USERS}")
     rights.rights.add(f"impersonate:user-info {GROUPS} *")
     await impersonated(rights, UserInfo("eve", groups=("a", "b", "c", "d")))
@@ -78,7 +78,7 @@ async def test_who_may_be_in_all_groups_is_not_asked_for_each_of_many() -> None:
         (UserInfo("eve", extra={"a.io/b": ("",)}), "impersonating the empty string value in extra is not allowed"),
     ],
 )
-async def test_no_limited_right_gives_what_would_break_the_limits(wanted: UserInfo, text: str) -> None:
+async def test_a_constrained_mode_never_grants_unlimited_rights(wanted: UserInfo, text: str) -> None:
     rights = Rights("impersonate-on:user-info:list pods")
     rights.rights |= {
         f"impersonate:user-info {resource}.authentication.k8s.io" for resource in ("users", "groups", "userextras")
@@ -88,7 +88,7 @@ async def test_no_limited_right_gives_what_would_break_the_limits(wanted: UserIn
     assert text in refused.value.message
 
 
-async def test_a_service_account_has_a_mode_of_its_own() -> None:
+async def test_a_service_account_has_its_own_mode() -> None:
     rights = Rights(
         "impersonate-on:serviceaccount:list pods",
         "impersonate:serviceaccount serviceaccounts.authentication.k8s.io ns/robot",
@@ -98,7 +98,7 @@ async def test_a_service_account_has_a_mode_of_its_own() -> None:
     assert (found.user.groups, found.constraint) == (groups, "impersonate:serviceaccount")
 
 
-async def test_a_node_has_its_group_when_it_is_acted_as_in_its_mode() -> None:
+async def test_a_node_gets_its_group_in_the_node_mode() -> None:
     rights = Rights(
         "impersonate-on:arbitrary-node:list pods", "impersonate:arbitrary-node nodes.authentication.k8s.io n2"
     )
@@ -106,12 +106,12 @@ async def test_a_node_has_its_group_when_it_is_acted_as_in_its_mode() -> None:
     assert found.user == UserInfo("system:node:n2", groups=("system:nodes", "system:authenticated"))
 
 
-async def test_a_node_has_no_group_when_it_is_acted_as_in_the_old_mode() -> None:
+async def test_a_node_gets_no_group_in_the_legacy_mode() -> None:
     found = await impersonated(Rights("impersonate users"), UserInfo("system:node:n2"))
     assert found.user.groups == ("system:authenticated",)
 
 
-async def test_a_service_account_may_act_as_the_node_that_its_pod_runs_on() -> None:
+async def test_a_service_account_may_impersonate_the_node_of_its_pod() -> None:
     rights = Rights(
         "impersonate-on:associated-node:list pods", "impersonate:associated-node nodes.authentication.k8s.io *"
     )
@@ -132,7 +132,7 @@ async def test_the_mode_that_was_allowed_last_is_tried_first() -> None:
     assert rights.asked == ["impersonate users eve"]
 
 
-async def test_a_right_that_is_taken_away_is_gone_at_once() -> None:
+async def test_a_revoked_right_ends_at_once() -> None:
     rights = Rights("impersonate-on:user-info:list pods", f"impersonate:user-info {USERS}")
     impersonator = Impersonator(rights)
     await impersonator.impersonate(BOB, UserInfo("eve"), LIST_PODS)

@@ -1,4 +1,4 @@
-"""/debug/pprof: profiles that pprof can read, for those who may do everything."""
+"""/debug/pprof: profiles that pprof can read, for users with all rights."""
 
 import asyncio
 import gzip
@@ -35,7 +35,7 @@ async def client() -> Client:
 
 
 def fields(body: bytes) -> dict[int, list[tuple[int, int]]]:
-    """Where the values of each field of a message are."""
+    """Return the positions of the values of each field of a message."""
     found: dict[int, list[tuple[int, int]]] = {}
     for tag, start, end in scan(body, 0, len(body)):
         found.setdefault(tag >> 3, []).append((start, end))
@@ -66,7 +66,7 @@ def working() -> Iterator[None]:
         thread.join()
 
 
-async def test_a_cpu_profile_shows_who_works(client: Client) -> None:
+async def test_a_cpu_profile_contains_the_busy_function(client: Client) -> None:
     with working():
         answer = await client.get("/debug/pprof/profile?seconds=0.2")
     assert (answer.status, answer.content_type) == (200, "application/octet-stream")
@@ -75,7 +75,7 @@ async def test_a_cpu_profile_shows_who_works(client: Client) -> None:
     assert any("burn_the_midnight_oil" in name for name in names)
 
 
-def test_threads_that_wait_cost_nothing() -> None:
+def test_waiting_threads_have_no_cpu_time() -> None:
     stop = threading.Event()
     thread = threading.Thread(target=stop.wait, name="sleeper")
     thread.start()
@@ -106,7 +106,7 @@ async def test_one_cpu_profile_is_taken_at_a_time(client: Client) -> None:
     assert (await client.get("/debug/pprof/profile?seconds=0.01")).status == 200
 
 
-async def test_a_client_that_goes_frees_the_place(client: Client) -> None:
+async def test_a_profile_ends_when_its_client_disconnects(client: Client) -> None:
     first = asyncio.create_task(client.get("/debug/pprof/profile?seconds=50"))
     await asyncio.sleep(0.01)
     first.cancel()
@@ -120,14 +120,14 @@ async def test_too_long_a_profile_is_refused(client: Client) -> None:
     assert (answer.status, answer.body) == (400, b"profile duration exceeds server's WriteTimeout\n")
 
 
-async def test_the_heap_is_told_by_types(client: Client) -> None:
+async def test_the_heap_profile_lists_types(client: Client) -> None:
     answer = await client.get("/debug/pprof/heap")
     assert "inuse_space" in strings(answer.body)
     text = (await client.get("/debug/pprof/heap?debug=1")).body.decode()
     assert "builtins.dict" in text
 
 
-async def test_the_heap_is_told_by_stacks_where_allocations_are_traced(client: Client) -> None:
+async def test_the_heap_profile_lists_stacks_if_allocations_are_traced(client: Client) -> None:
     tracemalloc.start(5)
     try:
         kept = [bytearray(100_000) for _ in range(3)]
@@ -178,18 +178,18 @@ async def test_the_path_without_its_slash_leads_to_the_index(client: Client) -> 
 
 
 @pytest.mark.parametrize("path", ["/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=0.01"])
-async def test_others_may_not_look(path: str) -> None:
+async def test_other_users_are_refused(path: str) -> None:
     assert (await Client(server().handler, JANE).get(path)).status == 403
     assert (await Client(server().handler, {}).get(path)).status == 403
 
 
 @pytest.mark.parametrize("path", ["/debug/pprof/", "/debug/pprof/heap", "/debug/pprof", "/logs/", "/logs/kern.log"])
-async def test_what_is_off_is_not_found(path: str) -> None:
+async def test_disabled_profiling_is_not_found(path: str) -> None:
     answer = await Client(server(profiling=False).handler, MASTER).get(path)
     assert (answer.status, answer.body) == (404, b"404 page not found\n")
 
 
-def test_more_stacks_than_there_is_room_for_are_counted_together() -> None:
+def test_stacks_beyond_the_maximum_are_combined() -> None:
     profile = Profile((("n", "count"),))
     for number in range(STACKS_MAX + 10):
         profile.add((Frame("f", "", 0, number),), 1)
@@ -197,7 +197,7 @@ def test_more_stacks_than_there_is_room_for_are_counted_together() -> None:
     assert profile.samples[(Frame("(other)"),)] == [10]
 
 
-def test_deep_stacks_are_cut() -> None:
+def test_deep_stacks_are_truncated() -> None:
     def deep(depth: int) -> int:
         return deep(depth - 1) if depth else len(stack_of(sys._getframe()))
 

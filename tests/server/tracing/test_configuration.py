@@ -1,4 +1,4 @@
-"""Which tracing configurations are taken."""
+"""Validation of tracing configurations."""
 
 import pytest
 
@@ -7,13 +7,13 @@ from sampan.server.tracing.configuration import parse_tracing_configuration
 HEAD = "apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\n"
 
 
-def test_nothing_said_means_the_local_collector_and_no_sampling() -> None:
+def test_defaults_are_the_local_collector_and_no_sampling() -> None:
     configuration = parse_tracing_configuration(HEAD.encode())
     assert (configuration.endpoint, configuration.sampling_rate_per_million) == ("localhost:4317", 0)
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1", "v1alpha1"])
-def test_all_versions_say_the_same(version: str) -> None:
+def test_all_versions_have_the_same_fields(version: str) -> None:
     text = f"{HEAD.replace('v1', version)}endpoint: dns://c:1\nsamplingRatePerMillion: 500\n"
     assert parse_tracing_configuration(text.encode()).sampling_rate_per_million == 500
 
@@ -39,7 +39,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("more", "text"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_refused(more: str, text: str) -> None:
+def test_invalid_configurations_are_refused(more: str, text: str) -> None:
     with pytest.raises(ValueError) as caught:
         parse_tracing_configuration(f"{HEAD}{more}\n".encode())
     assert str(caught.value).startswith(text)

@@ -24,7 +24,7 @@ METHOD = "opentelemetry.proto.collector.trace.v1.TraceService"
 
 
 class Receiver:
-    """A collector on a port of its own."""
+    """Collector on its own port."""
 
     def __init__(self) -> None:
         self.requests: list[ExportTraceServiceRequest] = []
@@ -75,7 +75,7 @@ async def test_spans_reach_the_collector(tmp_path: Path, receiver: Receiver) -> 
     assert "apiserver" in [attribute.value.string_value for attribute in spans.resource.attributes]
 
 
-async def test_the_end_of_a_server_sends_what_is_left(tmp_path: Path, receiver: Receiver) -> None:
+async def test_shutdown_exports_the_remaining_spans(tmp_path: Path, receiver: Receiver) -> None:
     settings = UpSettings(tracing_config_file=configured(tmp_path, receiver.port))
     observability = Observability(settings, Cluster(MemoryStore()))
     running = asyncio.create_task(observability.run())
@@ -87,12 +87,12 @@ async def test_the_end_of_a_server_sends_what_is_left(tmp_path: Path, receiver: 
     assert len(receiver.requests) == 1
 
 
-def test_without_a_file_nobody_collects() -> None:
+def test_without_a_file_no_spans_are_exported() -> None:
     assert collector_of(None) is None
     assert Observability(UpSettings(), Cluster(MemoryStore())).tracer is None
 
 
-def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StartError, match="failed to read tracing config"):
         collector_of(tmp_path / "none")
     with pytest.raises(StartError, match="failed to validate tracing configuration"):

@@ -1,4 +1,4 @@
-"""The line that says where the time of a slow request went."""
+"""Log line with the steps of a slow request."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ def asked(received: float = 0.0, *, long_running: bool = False) -> Request:
 
 
 @pytest.mark.parametrize(("took_s", "long_running", "told"), [(0.4, False, 0), (0.6, False, 1), (0.6, True, 0)])
-def test_only_slow_requests_are_told(
+def test_only_slow_requests_are_logged(
     took_s: float, long_running: bool, told: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     hook = steps_hook(lambda: 100.0 + took_s)
@@ -33,7 +33,7 @@ def test_only_slow_requests_are_told(
     assert len(caplog.records) == told
 
 
-def test_each_step_is_told_with_its_time(caplog: pytest.LogCaptureFixture) -> None:
+def test_each_step_is_logged_with_its_duration(caplog: pytest.LogCaptureFixture) -> None:
     hook = steps_hook(lambda: 101.0)
     request = asked(100.0)
     assert hook.after is not None
@@ -45,7 +45,7 @@ def test_each_step_is_told_with_its_time(caplog: pytest.LogCaptureFixture) -> No
     assert (fields["total_ms"], fields["uri"], fields["code"]) == (1000.0, "/x?a=b", 201)
 
 
-async def test_a_create_notes_what_it_does() -> None:
+async def test_a_create_records_its_steps() -> None:
     spans: list[Span] = []
 
     async with served() as api:
@@ -68,7 +68,7 @@ async def test_a_create_notes_what_it_does() -> None:
     assert current_span() is None
 
 
-async def test_steps_of_a_stream_that_goes_on_are_not_noted() -> None:
+async def test_steps_of_an_open_stream_are_not_recorded() -> None:
     seen: list[Span | None] = []
 
     async def route(request: Request) -> Response:

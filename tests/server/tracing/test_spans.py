@@ -87,14 +87,14 @@ async def test_a_create_has_spans_for_its_parts() -> None:
     assert root.start_time <= create.start_time <= create.end_time <= root.end_time
 
 
-async def test_the_trace_of_a_trusted_client_goes_on() -> None:
+async def test_the_trace_of_a_trusted_client_is_continued() -> None:
     collector = Collector(rate=0)
     async with traced(collector) as api:
         await api.get(TARGET, traceparent=SAMPLED)
     assert ids(collector.spans()["GET /api/v1/namespaces/{:namespace}/configmaps"]) == (TRACE, PARENT)
 
 
-async def test_others_begin_a_trace_of_their_own_with_a_link() -> None:
+async def test_other_clients_start_a_new_trace_with_a_link() -> None:
     collector = Collector()
     async with traced(collector) as api:
         await Api(api.server, JANE).get(TARGET, traceparent=SAMPLED)
@@ -106,7 +106,7 @@ async def test_others_begin_a_trace_of_their_own_with_a_link() -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, {"traceparent": NOT_SAMPLED}, {"traceparent": "junk"}])
-async def test_what_is_not_sampled_is_not_collected(headers: dict[str, str]) -> None:
+async def test_spans_that_are_not_sampled_are_not_exported(headers: dict[str, str]) -> None:
     collector = Collector(rate=0)
     async with traced(collector) as api:
         await api.ask("GET", TARGET, **headers)
@@ -133,7 +133,7 @@ async def test_faults_end_spans_too() -> None:
     assert span.status.status_code is StatusCode.ERROR
 
 
-async def test_others_that_are_asked_are_told_of_the_trace() -> None:
+async def test_the_trace_is_propagated_to_other_servers() -> None:
     told: list[dict[str, str]] = []
 
     async def route(request: Request) -> Response:
@@ -164,7 +164,7 @@ async def test_webhooks_get_the_header() -> None:
     assert heads[0].endswith(b"\r\n\r\n")
 
 
-async def test_upstreams_get_the_header_in_the_place_of_the_clients() -> None:
+async def test_upstreams_get_the_header_instead_of_the_clients() -> None:
     sent: list[dict[str, str]] = []
 
     async def route(request: Request) -> Response:

@@ -1,5 +1,6 @@
-"""API priority and fairness: which requests run now, which wait, and which are refused.
+"""API priority and fairness: requests run at once, wait in a queue, or are refused.
 
-A FlowSchema says to which priority level a request belongs; a level has seats, and queues that are served fairly.
+A FlowSchema assigns a request to a priority level. A level has seats for running requests, and queues that are served
+fairly.
 Source: apiserver pkg/util/flowcontrol (1.36).
 """

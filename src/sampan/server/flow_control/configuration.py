@@ -1,4 +1,4 @@
-"""From the objects of flow control to schemas and levels.
+"""Conversion of FlowSchemas and PriorityLevelConfigurations to compiled schemas and levels.
 
 Source: apiserver pkg/util/flowcontrol/apf_controller.go lockAndDigestConfigObjects (1.36).
 """
@@ -17,13 +17,13 @@ Make = Callable[[Object], PriorityLevel]
 
 
 class Configuration(NamedTuple):
-    """What holds until the objects change."""
+    """Schemas and levels in effect until the objects change."""
 
     schemas: list[CompiledSchema]
-    """In the order in which they are asked; the last one is `catch-all` or behind it."""
+    """Schemas in matching order. `catch-all` is last, unless a schema has a higher precedence number."""
     levels: dict[str, PriorityLevel]
     dangling: list[tuple[Object, str, bool]]
-    """FlowSchemas whose condition is to be written: the object, the level that it names, and whether that exists."""
+    """FlowSchemas whose condition must be written: the object, the name of its level, and True if that level exists."""
 
 
 def digest(
@@ -34,10 +34,10 @@ def digest(
     make: Make,
     seats: int,
 ) -> Configuration:
-    """Levels that were there before are kept, with those who run and wait in them."""
+    """Return the configuration for these objects. Levels in `before` keep their running and waiting requests."""
     levels: dict[str, PriorityLevel] = {}
     for obj in level_objects:
-        if _is_whole(obj):
+        if _is_complete(obj):
             _keep(levels, obj, before, make)
     schemas, dangling = [], []
     for obj in schema_objects:
@@ -45,7 +45,7 @@ def digest(
         found = schema.level in levels
         if found:
             schemas.append(schema)
-        if not _says(obj, found, schema.level):
+        if not _reports(obj, found, schema.level):
             dangling.append((obj, schema.level, found))
     for name, spec in priority_levels().items():
         if name in MANDATORY and name not in levels:
@@ -72,15 +72,15 @@ def _keep(levels: dict[str, PriorityLevel], obj: Object, before: Mapping[str, Pr
     levels[level.name] = level
 
 
-def _is_whole(obj: Object) -> bool:
-    """What is stored has been validated, perhaps by others: a level must at least say what it is."""
+def _is_complete(obj: Object) -> bool:
+    """Return True if a level has the necessary fields. Another server may have stored it without validation."""
     spec = obj.get("spec") or {}
     exempt = spec.get("type") == "Exempt"
     return exempt == (obj["metadata"]["name"] == "exempt") and (exempt or bool(spec.get("limited")))
 
 
-def _says(obj: Object, found: bool, level: str) -> bool:
-    """Whether the schema's condition already says whether its level exists."""
+def _reports(obj: Object, found: bool, level: str) -> bool:
+    """Return True if the schema's condition already reports the existence of its level."""
     for condition in (obj.get("status") or {}).get("conditions") or ():
         if condition.get("type") == "Dangling":
             text: str = condition.get("message", "")

@@ -1,7 +1,7 @@
-"""`FlowController`: what holds for requests at the moment, and what keeps it true.
+"""`FlowController`: the current schemas and levels, and the task that updates them.
 
-Concurrency: `run` is one task. It takes in changed objects, writes the conditions of flow schemas, and every ten
-seconds lets the levels lend each other seats. Requests are classified and counted on the same event loop, at once.
+Concurrency: `run` is one task. It applies changed objects, writes the conditions of FlowSchemas, and rebalances the
+seats every ten seconds. Requests are classified and counted on the same event loop without waiting.
 """
 
 import asyncio
@@ -37,16 +37,16 @@ from sampan.storage.records import Record
 
 _log = logging.getLogger(__name__)
 
-LOOK_INTERVAL_S: Final = 0.25
+POLL_INTERVAL_S: Final = 0.25
 CLASSIFIED_MAX: Final = 4096
-"""How many classifications are kept, of those that were used lately."""
+"""Size of the cache of classifications. The least recently used are removed first."""
 CLASSIFIED_S: Final = 60.0
 
 _USER: Final = "system:apiserver"
 
 
 class Classified(NamedTuple):
-    """Where a request belongs, and the headers that say so."""
+    """Flow and level of a request, and the response headers that report them."""
 
     flow: Flow
     level: PriorityLevel
@@ -54,15 +54,15 @@ class Classified(NamedTuple):
 
 
 class FlowController:
-    """See the module."""
+    """Classifies requests and updates the levels."""
 
     def __init__(
         self, cluster: Cluster, settings: FlowControlSettings, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`clock`: monotonic seconds."""
+        """`clock` returns monotonic seconds."""
         self.settings = settings
         self.stats: dict[tuple[str, str], FlowStats] = {}
-        """By priority level and flow schema, also of those that are no more."""
+        """Statistics by priority level and flow schema, including deleted ones."""
         self.watches = WatchCounts()
         self.estimator = WorkEstimator(CachedObjectStats(cluster, clock).of, self.watches)
         self.dropped = DroppedRequests(clock)
@@ -82,11 +82,11 @@ class FlowController:
 
     @property
     def levels(self) -> Mapping[str, PriorityLevel]:
-        """By name."""
+        """Levels by name."""
         return self._configuration.levels
 
     def classify(self, user: UserInfo, info: RequestInfo) -> Classified:
-        """Where a request belongs: to the first schema that matches."""
+        """Return the classification of a request by the first schema that matches."""
         key: tuple[object, ...]
         if info.is_resource:
             key = (user.name, user.groups, info.verb, info.group, info.resource, info.subresource, info.namespace)
@@ -95,7 +95,7 @@ class FlowController:
         return self._classified.get(key) or self._remember(key, user, info)
 
     def refresh(self) -> bool:
-        """Take in what has been written; whether there was anything."""
+        """Apply new writes. Return True if there were any."""
         changed = [follower.poll() for follower in self._followers]
         if not any(changed) and not self._ended():
             return False
@@ -103,11 +103,11 @@ class FlowController:
         return True
 
     def rebalance(self) -> None:
-        """Let the levels lend each other seats."""
+        """Rebalance the seats of the levels."""
         self.fair_fraction = rebalance(self.levels.values())
 
     async def run(self) -> None:
-        """Keep up until cancelled."""
+        """Follow the objects until cancelled."""
         due = self._clock() + ADJUSTMENT_PERIOD_S
         while True:
             if self.refresh():
@@ -117,10 +117,10 @@ class FlowController:
                 due = self._clock() + ADJUSTMENT_PERIOD_S
             for level in self.levels.values():
                 level.queue_set.catch_up()
-            await asyncio.sleep(LOOK_INTERVAL_S)
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     async def write_conditions(self) -> None:
-        """Tell each flow schema whether there is the level that it names."""
+        """Write the condition of each FlowSchema that must report whether its level exists."""
         endpoint = self._cluster.endpoint(FLOW_CONTROL_GROUP, "v1", "flowschemas")
         assert endpoint is not None
         for obj, level, found in self._configuration.dangling:
@@ -132,7 +132,9 @@ class FlowController:
                 await update(endpoint.store, ctx, _with_condition(condition), clock, options)
             except StatusError as error:
                 if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
-                    _log.warning("condition of a flow schema", extra={"schema": name, "error": error.message})
+                    _log.warning(
+                        "cannot write the condition of a flow schema", extra={"schema": name, "error": error.message}
+                    )
 
     def _digest(self) -> None:
         levels = self.levels
@@ -146,7 +148,7 @@ class FlowController:
         return PriorityLevel(obj, self._clock, _later)
 
     def _ended(self) -> bool:
-        """Whether a level that is no longer wanted has come to its end."""
+        """Return True if a deleted level is idle and can be removed."""
         return any(level.undesired and level.queue_set.idle for level in self.levels.values())
 
     def _remember(self, key: tuple[object, ...], user: UserInfo, info: RequestInfo) -> Classified:

@@ -1,4 +1,4 @@
-"""How many seats a priority level could use, over time: what borrowing goes by.
+"""Demand for seats of a priority level over time, the input of borrowing.
 
 Source: apiserver pkg/util/flowcontrol/fairqueuing/integrator.go, apf_controller.go seatDemandStats (1.36).
 """
@@ -10,7 +10,7 @@ SMOOTHING: Final = 0.977
 
 
 class Observed(NamedTuple):
-    """A period: its mean, the standard deviation, and the most that there was."""
+    """Mean, standard deviation and maximum of the demand in a period."""
 
     duration_s: float
     average: float
@@ -19,7 +19,7 @@ class Observed(NamedTuple):
 
 
 class DemandMeter:
-    """Integrates a level over time. `level` may be lowered directly; whoever raises it calls `raise_to`."""
+    """Integrates a value over time. `level` may be lowered by assignment; it must be raised with `raise_to`."""
 
     __slots__ = ("_area", "_area_of_squares", "_duration_s", "level", "maximum")
 
@@ -28,7 +28,7 @@ class DemandMeter:
         self._duration_s = self._area = self._area_of_squares = 0.0
 
     def advance(self, passed_s: float) -> None:
-        """The level has held for so long."""
+        """Integrate the present value over the passed time."""
         level = self.level
         self._duration_s += passed_s
         if level:
@@ -36,13 +36,13 @@ class DemandMeter:
             self._area_of_squares += passed_s * level * level
 
     def raise_to(self, level: int) -> None:
-        """The level is now this."""
+        """Set the value, and update the maximum."""
         self.level = level
         if level > self.maximum:
             self.maximum = level
 
     def take(self) -> Observed:
-        """What was since the last time."""
+        """Return the statistics since the last call, and reset them."""
         duration_s, area, squares = self._duration_s, self._area, self._area_of_squares
         average = area / duration_s if duration_s > 0 else float(self.level)
         deviation = math.sqrt(max(squares / duration_s - average * average, 0.0)) if duration_s > 0 else 0.0
@@ -53,7 +53,7 @@ class DemandMeter:
 
 
 class DemandStats:
-    """What has been observed of a level, smoothed: demand counts at once when it rises, and is forgotten slowly."""
+    """Smoothed demand of a level. A higher demand applies at once; a lower one has effect slowly."""
 
     __slots__ = ("average", "deviation", "high_watermark", "smoothed")
 
@@ -62,7 +62,7 @@ class DemandStats:
         self.high_watermark = 0
 
     def update(self, observed: Observed) -> None:
-        """Take a period in."""
+        """Add the statistics of a period."""
         self.high_watermark = observed.maximum
         if observed.duration_s <= 0:
             return

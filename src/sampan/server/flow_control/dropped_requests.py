@@ -1,4 +1,4 @@
-"""How long those who were refused are asked to wait: longer, the more of them there are.
+"""Retry-After of refused requests: it grows with the rate of refusals.
 
 Source: apiserver pkg/util/flowcontrol/dropped_requests_tracker.go (1.36).
 """
@@ -37,14 +37,14 @@ class _Level:
 
 
 class DroppedRequests:
-    """Counts by priority level and second."""
+    """Counters of refused requests by priority level and second."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._levels: dict[str, _Level] = {}
 
     def record(self, level: str) -> int:
-        """One more was refused; gives the seconds that it is to wait."""
+        """Count a refused request. Return its Retry-After in seconds."""
         found = self._levels.setdefault(level, _Level())
         found.record(int(self._clock()))
         return found.retry_after_s

@@ -1,4 +1,4 @@
-"""The paths below /debug/api_priority_and_fairness/: tables of levels, queues and requests.
+"""Debugging pages below /debug/api_priority_and_fairness/: tables of levels, queues and requests.
 
 Source: apiserver pkg/util/flowcontrol/apf_controller_debug.go (1.36).
 """
@@ -36,7 +36,7 @@ Row = Sequence[object]
 
 
 def install_dumps(controller: FlowController, routes: Routes) -> None:
-    """Answer the three paths. The index of the server does not name them."""
+    """Add the three paths. The server's index does not list them."""
 
     async def levels(request: Request) -> Response:
         return text_response(200, _table(_LEVELS, _level_rows(controller)))
@@ -98,7 +98,7 @@ def _request_rows(controller: FlowController, *, detailed: bool = False) -> Iter
 
 
 def _details(ticket: Ticket) -> Row:
-    """Whose request it is, and for what."""
+    """Return the columns for user and target of a request."""
     request = ticket.request
     if request is None:
         return ("",) * len(_DETAILS)
@@ -115,7 +115,7 @@ def _levels(controller: FlowController) -> list[PriorityLevel]:
 
 
 def _table(headers: Sequence[str], rows: Iterator[Row]) -> str:
-    """Columns with commas behind them, as wide as what is in them."""
+    """Return a table with aligned columns, separated by commas."""
     lines = [list(headers), *([_cell(cell) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) + 2 for column in range(len(headers))]
     widths[-1] = 0
@@ -123,7 +123,7 @@ def _table(headers: Sequence[str], rows: Iterator[Row]) -> str:
 
 
 def _cells(line: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
-    """The comma stands at once behind the text, what fills up the column behind the comma."""
+    """Yield the cells with padding. A comma follows the text directly, and the padding follows the comma."""
     fill = ""
     for cell, width in zip(line, widths, strict=True):
         yield fill + cell

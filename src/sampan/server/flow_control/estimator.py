@@ -1,4 +1,4 @@
-"""How many seats a request takes: a list by what it reads, a write by who watches, anything else one.
+"""Seats of a request: for a list by the amount of data, for a write by the number of watches, else one.
 
 Source: apiserver pkg/util/flowcontrol/request/{width,list_work_estimator,mutating_work_estimator}.go (1.36).
 """
@@ -16,43 +16,47 @@ WRITE_SEATS_MAX: Final = 10
 WATCHES_PER_SEAT: Final = 10
 BYTES_PER_SEAT: Final = 100_000
 STREAMED_BYTES_MAX: Final = 1_000_000
-"""A list from the cache is streamed: it holds no more at once."""
+"""Maximum size that counts for a list. Lists are streamed from the cache and hold no more data at once."""
 
 EVENT_S: Final = 0.0005
-"""What the events of a write cost, for each seat. Kubernetes reckons with 5 ms; here a frame is made once for all who
-read the same form.
+"""Cost of the events of a write for each seat.
+
+Kubernetes uses 5 ms. Here it is lower, because an event is encoded once for all watches with the same encoding.
 """
 _WRITES: Final = frozenset({"create", "update", "patch", "delete"})
 
 
 class ObjectStats(NamedTuple):
-    """What is stored of a resource."""
+    """Number and size of a resource's objects."""
 
     stored: int
-    """How many objects."""
+    """Number of objects."""
     average_bytes: int
 
 
 StatsOf = Callable[[str, str], ObjectStats | None]
-"""Takes group and resource. None: nothing is stored of it."""
+"""Returns the statistics of a group and resource, or None if nothing is stored."""
 
 
 class WorkEstimator:
-    """Estimates by what is stored (`stats_of`) and who watches (`watches`)."""
+    """Estimates the work of requests from the stored objects (`stats_of`) and the open watches (`watches`)."""
 
     def __init__(self, stats_of: StatsOf, watches: WatchCounts) -> None:
         self._stats_of = stats_of
         self._watches = watches
 
     def estimate(self, request: Request, seats_max: int, stats: FlowStats) -> Work:
-        """`seats_max`: what the level allows one request; 0: no limit. `stats` learns who watches a write."""
+        """Return the work of a request. Record the number of watches of a write in `stats`.
+
+        `seats_max` is the level's maximum for one request; 0 for no maximum.
+        """
         info = request.info
         verb = info.verb
         if not info.is_resource or verb == "get":
             return ONE_SEAT
         if verb in _WRITES:
             return self._of_write(info, seats_max, stats)
-        if verb == "list" or (verb == "watch" and _sends_state(request)):
+        if verb == "list" or (verb == "watch" and _sends_initial_objects(request)):
             return self._of_list(request, seats_max)
         return ONE_SEAT
 
@@ -83,8 +87,8 @@ class WorkEstimator:
         return ONE_SEAT if seats <= 1 else Work(min(seats, seats_max or LIST_SEATS_MAX, LIST_SEATS_MAX))
 
 
-def _sends_state(request: Request) -> bool:
-    """Whether a watch begins with all that is there."""
+def _sends_initial_objects(request: Request) -> bool:
+    """Return True if a watch begins with all present objects."""
     if request.param("sendInitialEvents") in ("true", "1"):
         return True
     return request.param("resourceVersion") in ("", "0")

@@ -1,7 +1,7 @@
-"""The filter of priority and fairness: a request runs when its level has a seat for it, or is refused with 429.
+"""Filter of priority and fairness: a request runs when its level has a seat for it, or is refused with 429.
 
-Requests that wait do so in a coroutine of their own; each ends by its turn, by its time or by cancellation. A watch
-holds its seats until it has begun.
+Each request waits in its own coroutine until it is dispatched, times out or is cancelled. A watch holds its seats until
+its stream has begun.
 Source: apiserver pkg/server/filters/priority-and-fairness.go (1.36).
 """
 
@@ -16,12 +16,12 @@ from sampan.server.flow_control.watch_counts import WatchCounts
 from sampan.server.request import Filter, Handler, Request, Response
 
 WAIT_MAX_S: Final = 60.0
-_SHARE_OF_WAITING: Final = 4
-"""A request may wait for this part of its time."""
+_TIMEOUT_DIVISOR: Final = 4
+"""Divisor of a request's timeout. The result is its maximum waiting time."""
 
 
 def with_priority_and_fairness(controller: FlowController) -> Filter:
-    """Let requests pass as `controller` says; long-running ones that are no watches always."""
+    """Return a filter that queues or refuses requests. Long-running requests other than watches always run."""
 
     def wrap(handler: Handler) -> Handler:
         classify, estimate = controller.classify, controller.estimator.estimate
@@ -38,7 +38,9 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             ticket = queue_set.start(flow, work)
             if ticket is not None:
                 ticket.request = request
-            if ticket is None or not (ticket.executing or await _turn(queue_set, ticket, request, controller)):
+            if ticket is None or not (
+                ticket.executing or await _wait_for_dispatch(queue_set, ticket, request, controller)
+            ):
                 request.terminated = True
                 return too_many_requests(controller.dropped.record(level.name))
             try:
@@ -46,7 +48,7 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             finally:
                 queue_set.finish(ticket, watch=watching)
             if watching and response.stream is not None:
-                _count(controller.watches, request, response)
+                _count_watch(controller.watches, request, response)
             return response
 
         return filter_
@@ -54,28 +56,28 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
     return wrap
 
 
-def _until(request: Request, controller: FlowController) -> float:
-    """Until when the request may wait, as loop time."""
+def _waiting_deadline(request: Request, controller: FlowController) -> float:
+    """Return the loop time until which the request may wait."""
     limit_s = controller.settings.request_timeout_s
     if request.deadline:
         limit_s = request.deadline - request.received
-    return request.received + min(limit_s / _SHARE_OF_WAITING, WAIT_MAX_S)
+    return request.received + min(limit_s / _TIMEOUT_DIVISOR, WAIT_MAX_S)
 
 
-async def _turn(queue_set: QueueSet, ticket: Ticket, request: Request, controller: FlowController) -> bool:
-    """Wait until the request may run; False when it has left the queue because its time is over."""
+async def _wait_for_dispatch(queue_set: QueueSet, ticket: Ticket, request: Request, controller: FlowController) -> bool:
+    """Wait until the request may run. Return False if it timed out and left the queue."""
     loop = asyncio.get_running_loop()
-    began, until = loop.time(), _until(request, controller)
-    turn: asyncio.Future[None] = loop.create_future()
+    began, until = loop.time(), _waiting_deadline(request, controller)
+    dispatched: asyncio.Future[None] = loop.create_future()
 
-    def go() -> None:
-        if not turn.done():
-            turn.set_result(None)
+    def on_dispatch() -> None:
+        if not dispatched.done():
+            dispatched.set_result(None)
 
-    ticket.on_dispatch = go
+    ticket.on_dispatch = on_dispatch
     try:
         async with asyncio.timeout_at(until):
-            await turn
+            await dispatched
     except TimeoutError:
         pass
     except BaseException:
@@ -90,8 +92,8 @@ async def _turn(queue_set: QueueSet, ticket: Ticket, request: Request, controlle
     return ticket.executing
 
 
-def _count(watches: WatchCounts, request: Request, response: Response) -> None:
-    """Count the watch as long as its stream is open."""
+def _count_watch(watches: WatchCounts, request: Request, response: Response) -> None:
+    """Count the watch while its stream is open."""
     scope = watches.add(request.info)
     if scope is None:
         return

@@ -1,4 +1,4 @@
-"""`FlowControl`: from the settings to the filter, its task, its metrics and its tables."""
+"""`FlowControl`: creates filter, task, metrics and debugging pages from the settings."""
 
 from prometheus_client import CollectorRegistry
 
@@ -14,7 +14,7 @@ from sampan.server.routes import Routes
 
 
 class FlowControl:
-    """Of one server. `filter` has its place in the chain; `controller` is None where only the two limits hold."""
+    """Flow control of one server. `filter` belongs in the chain. `controller` is None if only the two limits apply."""
 
     def __init__(self, cluster: Cluster, settings: FlowControlSettings) -> None:
         self.controller: FlowController | None = None
@@ -25,12 +25,12 @@ class FlowControl:
             self.filter = with_max_in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight)
 
     def install(self, routes: Routes, registry: CollectorRegistry) -> None:
-        """Answer the debugging paths, and be measured."""
+        """Add the debugging pages, and register the metrics."""
         if self.controller is not None:
             install_dumps(self.controller, routes)
             registry.register(FlowControlMetrics(self.controller))
 
     async def run(self) -> None:
-        """Follow the objects, until cancelled. All of them must be loaded."""
+        """Follow the objects until cancelled. The caches must be loaded."""
         if self.controller is not None:
             await self.controller.run()

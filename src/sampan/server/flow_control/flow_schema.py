@@ -1,4 +1,4 @@
-"""`CompiledSchema`: a FlowSchema, ready to be matched.
+"""`CompiledSchema`: a FlowSchema, compiled for matching.
 
 Source: apiserver pkg/util/flowcontrol/rule.go (1.36).
 """
@@ -13,7 +13,7 @@ _ACCOUNT: Final = "system:serviceaccount:"
 
 
 class CompiledSchema:
-    """Says whether a request is the schema's, and what tells its flows apart."""
+    """Matches requests, and returns the distinguisher of their flow."""
 
     def __init__(self, obj: Object) -> None:
         metadata, spec = obj["metadata"], obj.get("spec") or {}
@@ -26,15 +26,15 @@ class CompiledSchema:
 
     @property
     def order(self) -> tuple[int, str]:
-        """Who comes first is asked first."""
+        """Sort key: schemas are tried in ascending order."""
         return self.precedence, self.name
 
     def matches(self, user: UserInfo, info: RequestInfo) -> bool:
-        """Whether one of the rules is about this request of this user."""
+        """Return True if a rule matches the request of this user."""
         return any(_matches(rule, user, info) for rule in self._rules)
 
     def flow_of(self, user: UserInfo, info: RequestInfo) -> str:
-        """Requests with the same text belong to the same flow."""
+        """Return the distinguisher. Requests with the same distinguisher belong to the same flow."""
         if self.distinguisher == "ByUser":
             return user.name
         return info.namespace if self.distinguisher == "ByNamespace" else ""
@@ -82,7 +82,7 @@ def _is_path(rule: Object, info: RequestInfo) -> bool:
 
 
 def _covers(url: str, path: str) -> bool:
-    """A URL also means all that is below it."""
+    """Return True if a URL of a rule covers the path. It also covers all paths below it."""
     prefix = url.removesuffix("*")
     return url in ("*", path) or path.startswith(prefix if prefix.endswith("/") else f"{prefix}/")
 

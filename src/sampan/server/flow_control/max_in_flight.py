@@ -1,4 +1,4 @@
-"""Without priority and fairness: two limits, for reading and for changing requests. Nothing waits.
+"""Limits without priority and fairness: one for reading and one for mutating requests. No request waits.
 
 Source: apiserver pkg/server/filters/maxinflight.go (1.36).
 """
@@ -14,12 +14,15 @@ _READING: Final = frozenset({"get", "list", "watch"})
 
 
 def without_limits(handler: Handler) -> Handler:
-    """All requests run at once."""
+    """Return the handler unchanged: all requests run at once."""
     return handler
 
 
 def with_max_in_flight(reading_max: int, changing_max: int) -> Filter:
-    """Refuse what is beyond the limits (0: none), but not administrators; long-running requests do not count."""
+    """Return a filter that refuses requests beyond the limits; 0 for no limit.
+
+    Administrators are never refused, and long-running requests do not count.
+    """
     limits = (reading_max, changing_max)
     if not any(limits):
         return without_limits

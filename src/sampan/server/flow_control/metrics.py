@@ -1,4 +1,4 @@
-"""The metrics of flow control, read from what it counts anyway.
+"""Metrics of flow control, computed from its statistics at each scrape.
 
 Source: apiserver pkg/util/flowcontrol/metrics/metrics.go (1.36).
 """
@@ -19,73 +19,73 @@ _PREFIX: Final = "apiserver_flowcontrol_"
 _BY_FLOW: Final = ("priority_level", "flow_schema")
 
 _LEVEL_GAUGES: Final[dict[str, tuple[str, Callable[[PriorityLevel], float]]]] = {
-    "request_concurrency_limit": ("The older name of nominal_limit_seats.", lambda level: level.nominal),
-    "nominal_limit_seats": ("Seats that the level is configured to have.", lambda level: level.nominal),
-    "lower_limit_seats": ("The fewest seats that the level can have.", lambda level: level.lower),
-    "upper_limit_seats": ("The most seats that the level can have.", lambda level: level.upper),
-    "current_limit_seats": ("Seats that the level has now.", lambda level: level.current),
-    "target_seats": ("Seats that the level asks for.", lambda level: level.target),
-    "demand_seats_high_watermark": ("Most seats asked for.", lambda level: level.demand.high_watermark),
-    "demand_seats_average": ("Mean of the seats asked for.", lambda level: level.demand.average),
-    "demand_seats_stdev": ("Standard deviation of the seats asked for.", lambda level: level.demand.deviation),
-    "demand_seats_smoothed": ("Seats asked for, smoothed.", lambda level: level.demand.smoothed),
+    "request_concurrency_limit": ("Older name of nominal_limit_seats.", lambda level: level.nominal),
+    "nominal_limit_seats": ("Configured number of seats of the level.", lambda level: level.nominal),
+    "lower_limit_seats": ("Minimum number of seats of the level.", lambda level: level.lower),
+    "upper_limit_seats": ("Maximum number of seats of the level.", lambda level: level.upper),
+    "current_limit_seats": ("Current number of seats of the level.", lambda level: level.current),
+    "target_seats": ("Target for the seats of the level.", lambda level: level.target),
+    "demand_seats_high_watermark": ("Maximum demand for seats.", lambda level: level.demand.high_watermark),
+    "demand_seats_average": ("Mean demand for seats.", lambda level: level.demand.average),
+    "demand_seats_stdev": ("Standard deviation of the demand for seats.", lambda level: level.demand.deviation),
+    "demand_seats_smoothed": ("Smoothed demand for seats.", lambda level: level.demand.smoothed),
     "current_r": ("Virtual time of the level.", lambda level: level.queue_set.r),
 }
 _FLOW_GAUGES: Final[dict[str, tuple[str, Callable[[FlowStats], float]]]] = {
-    "current_inqueue_requests": ("Requests that wait.", lambda stats: stats.waiting),
-    "current_inqueue_seats": ("Seats of the requests that wait.", lambda stats: stats.waiting_seats),
-    "current_executing_requests": ("Requests that run.", lambda stats: stats.executing),
+    "current_inqueue_requests": ("Waiting requests.", lambda stats: stats.waiting),
+    "current_inqueue_seats": ("Seats of the waiting requests.", lambda stats: stats.waiting_seats),
+    "current_executing_requests": ("Running requests.", lambda stats: stats.executing),
     "current_executing_seats": ("Seats in use.", lambda stats: stats.executing_seats),
-    "request_concurrency_in_use": ("The older name of current_executing_seats.", lambda stats: stats.executing_seats),
+    "request_concurrency_in_use": ("Older name of current_executing_seats.", lambda stats: stats.executing_seats),
 }
 _FLOW_COUNTERS: Final[dict[str, tuple[str, Callable[[FlowStats], float]]]] = {
-    "dispatched_requests_total": ("Requests that have run.", lambda stats: stats.dispatched),
+    "dispatched_requests_total": ("Requests that started to run.", lambda stats: stats.dispatched),
     "request_dispatch_no_accommodation_total": (
-        "Times that the next request did not find the seats it needs.",
+        "Times that the next request had to wait because it needs more seats.",
         lambda stats: stats.no_accommodation,
     ),
 }
 _FLOW_HISTOGRAMS: Final[dict[str, tuple[str, str, dict[str, Callable[[FlowStats], Histogram]]]]] = {
     "request_wait_duration_seconds": (
-        "Time spent waiting.",
+        "Waiting time of requests.",
         "execute",
         {"true": lambda stats: stats.waits, "false": lambda stats: stats.waits_in_vain},
     ),
     "request_execution_seconds": (
-        "Time spent running; of a watch, until it has begun.",
+        "Running time of requests; of a watch, the time until its stream begins.",
         "type",
         {"regular": lambda stats: stats.executions, "watch": lambda stats: stats.watch_executions},
     ),
-    "work_estimated_seats": ("Seats that requests were estimated to need.", "", {"": lambda stats: stats.seats}),
+    "work_estimated_seats": ("Estimated seats of requests.", "", {"": lambda stats: stats.seats}),
     "request_queue_length_after_enqueue": (
-        "Length of the queue that a request found, itself included.",
+        "Length of the queue after a request was added.",
         "",
         {"": lambda stats: stats.queue_lengths},
     ),
-    "watch_count_samples": ("Watches that hear of a write.", "", {"": lambda stats: stats.watch_counts}),
+    "watch_count_samples": ("Watches that receive the event of a write.", "", {"": lambda stats: stats.watch_counts}),
 }
 _USAGES: Final = {
-    "demand_seats": "Nanoseconds by the part of its seats that the level could use.",
-    "priority_level_seat_utilization": "Nanoseconds by the part of the level's seats that is in use.",
-    "priority_level_request_utilization": "Nanoseconds by the requests, as a part of the seats or places.",
+    "demand_seats": "Nanoseconds by the ratio of the demand to the level's seats.",
+    "priority_level_seat_utilization": "Nanoseconds by the ratio of used seats to the level's seats.",
+    "priority_level_request_utilization": "Nanoseconds by the ratio of requests to the level's seats or queue places.",
 }
 
 
 class FlowControlMetrics:
-    """A collector for Prometheus."""
+    """Collector for Prometheus."""
 
     def __init__(self, controller: FlowController) -> None:
         self._controller = controller
 
     def collect(self) -> Iterable[Metric]:
-        """All families; may be called from another thread."""
+        """Yield all metric families. May be called from another thread."""
         levels = list(self._controller.levels.values())
         for name, (text, value) in _LEVEL_GAUGES.items():
             gauge = GaugeMetricFamily(_PREFIX + name, text, labels=["priority_level"])
             for level in levels:
                 gauge.add_metric([level.name], value(level))
             yield gauge
-        fair = GaugeMetricFamily(_PREFIX + "seat_fair_frac", "Part of its target that each level gets.")
+        fair = GaugeMetricFamily(_PREFIX + "seat_fair_frac", "Part of its target that each level receives.")
         fair.add_metric([], self._controller.fair_fraction)
         yield fair
         yield _in_queue(levels)
@@ -105,7 +105,7 @@ class FlowControlMetrics:
                 counter.add_metric(key, value(stats))
             yield counter
         rejected = CounterMetricFamily(
-            _PREFIX + "rejected_requests_total", "Requests that were refused.", labels=[*_BY_FLOW, "reason"]
+            _PREFIX + "rejected_requests_total", "Refused requests.", labels=[*_BY_FLOW, "reason"]
         )
         for key, stats in flows:
             for reason, count in list(stats.rejected.items()):
@@ -117,7 +117,7 @@ class FlowControlMetrics:
 
 def _in_queue(levels: list[PriorityLevel]) -> GaugeMetricFamily:
     waiting = [is_mutating(ticket.request) for level in levels for ticket in _waiting(level) if ticket.request]
-    family = GaugeMetricFamily("apiserver_current_inqueue_requests", "Requests that wait.", labels=["request_kind"])
+    family = GaugeMetricFamily("apiserver_current_inqueue_requests", "Waiting requests.", labels=["request_kind"])
     family.add_metric(["mutating"], sum(waiting))
     family.add_metric(["readOnly"], len(waiting) - sum(waiting))
     return family

@@ -1,4 +1,4 @@
-"""How much is stored of each resource: the number from the watch cache, the size of an object from a sample."""
+"""Size of each resource: the number of objects from the watch cache, and their mean size from a sample."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -15,17 +15,17 @@ _RESOURCES_MAX: Final = 4096
 
 
 class CachedObjectStats:
-    """Samples are taken seldom; numbers are always today's."""
+    """Statistics of stored objects. Samples are cached; the number of objects is always current."""
 
     def __init__(self, cluster: Cluster, clock: Callable[[], float]) -> None:
         self._cluster = cluster
         self._clock = clock
         self._samples: dict[tuple[str, str], tuple[float, WatchCache, int]] = {}
-        """Until when it holds, the cache that it is of, and the mean size in bytes."""
-        cluster.registry.subscribe(self._samples.clear)  # else caches would stay that nobody uses any more
+        """Expiry of the sample, its cache, and the mean size in bytes."""
+        cluster.registry.subscribe(self._samples.clear)  # Otherwise the samples would keep unused caches alive.
 
     def of(self, group: str, resource: str) -> ObjectStats | None:
-        """None: nothing is stored of it."""
+        """Return the statistics of a resource, or None if nothing is stored."""
         found = self._samples.get((group, resource))
         if found is None or self._clock() >= found[0]:
             found = self._sample(group, resource)
@@ -39,7 +39,7 @@ class CachedObjectStats:
         if cache is None:
             self._samples.pop((group, resource), None)
             return None
-        records = _some_of(cache)
+        records = _sample_records(cache)
         average = sum(len(record.value) for record in records) // max(len(records), 1)
         if len(self._samples) >= _RESOURCES_MAX:
             self._samples.clear()
@@ -48,8 +48,8 @@ class CachedObjectStats:
         return found
 
 
-def _some_of(cache: WatchCache) -> Sequence[Record]:
+def _sample_records(cache: WatchCache) -> Sequence[Record]:
     try:
         return cache.list(cache.prefix, limit=SAMPLE).records
     except Untransformable:
-        return ()  # Whoever may list it is told; who only asks is not.
+        return ()  # A list request reports this error; the estimate must not.

@@ -1,4 +1,4 @@
-"""`PriorityLevel`: a level with its seats and its queues.
+"""`PriorityLevel`: seats and queues of one level.
 
 Source: apiserver pkg/util/flowcontrol/apf_controller.go priorityLevelState (1.36).
 """
@@ -12,11 +12,11 @@ from sampan.server.flow_control.demand import DemandStats
 from sampan.server.flow_control.queue_set import EXEMPT, REJECT, Later, QueueSet, Queuing
 
 _SEATS_PERCENT_MAX: Final = 0.15
-"""What of a level's seats one request may hold."""
+"""Maximum part of a level's seats that one request may hold."""
 
 
 class PriorityLevel:
-    """Limits are in seats. `undesired`: its object is gone, it ends when it is idle."""
+    """Priority level. Limits are in seats. The object of an `undesired` level is deleted; the level ends when idle."""
 
     def __init__(self, obj: Object, clock: Callable[[], float], later: Later) -> None:
         self.demand = DemandStats()
@@ -24,13 +24,13 @@ class PriorityLevel:
         self.nominal = self.lower = self.upper = self.current = 0
         self.target = 0.0
         self.seats_max = 0
-        """What one request may hold; 0: as much as any."""
+        """Maximum number of seats for one request; 0 for the default of the request's kind."""
         self._new = True
         self.take(obj)
         self.queue_set = QueueSet(self.queuing, 0, clock, later)
 
     def take(self, obj: Object) -> None:
-        """Be as the object says; `share` makes it so."""
+        """Read the settings of an object. They take effect with `share` and `limit`."""
         metadata, spec = obj["metadata"], obj["spec"]
         self.name: str = metadata["name"]
         self.uid: str = metadata.get("uid", "")
@@ -43,7 +43,7 @@ class PriorityLevel:
         self.undesired = False
 
     def share(self, seats: int, share_sum: float) -> None:
-        """Compute the limits: `seats` of the server, for all shares."""
+        """Compute the limits from the `seats` of the server and the sum of the shares of all levels."""
         self.nominal = math.ceil(seats * self.shares / share_sum) if share_sum else 0
         lendable = round(self.nominal * self.lendable_percent / 100)
         percent = self.borrowing_percent
@@ -58,7 +58,7 @@ class PriorityLevel:
         self.queue_set.seats_measured = max(1, int(seats / 10 + 0.5))
 
     def limit(self, seats: int) -> None:
-        """Have so many seats from now on."""
+        """Set the number of seats."""
         self.current = seats
         self.queue_set.configure(self.queuing, seats)
 

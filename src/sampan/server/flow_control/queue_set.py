@@ -1,8 +1,9 @@
 """`QueueSet`: the queues of one priority level, served fairly by virtual time.
 
-Concurrency: none of its own; all is called on one event loop, and time comes from the caller's clock. The virtual time
-R runs as fast as each active queue would be served if all were served at once; the queue whose oldest request would end
-first by it is served next. R is a float: an event loop does not live long enough to exhaust its precision.
+Concurrency: it has no tasks. All calls must be on one event loop, and the time comes from the caller's clock. The
+virtual time R advances at the rate at which each active queue would be served if all were served at once. The next
+queue to serve is the one whose oldest request would finish first in virtual time. R is a float, whose precision
+suffices for the lifetime of a process.
 Source: apiserver pkg/util/flowcontrol/fairqueuing/queueset/{doc,queueset}.go (1.36).
 """
 
@@ -16,14 +17,14 @@ from sampan.server.flow_control.usage import Usage
 
 _LISTED_MAX: Final = 1024
 SERVICE_S: Final = 0.003
-"""How long a request is guessed to run, until it has."""
+"""Estimated duration of a request before it has run."""
 
 Later = Callable[[float, Callable[[], None]], object]
-"""Calls back after so many seconds, as `loop.call_later` does."""
+"""Calls a function after a number of seconds, like `loop.call_later`."""
 
 
 class Queuing(NamedTuple):
-    """The shape of the queues. `queues` 0: who finds no seat is refused; -1: everybody finds a seat."""
+    """Shape of the queues. With `queues` 0, a request without a seat is refused. With -1, every request runs."""
 
     queues: int
     hand_size: int = 0
@@ -35,25 +36,25 @@ REJECT: Final = Queuing(0)
 
 
 class QueueSet:
-    """See the module. Every ticket that `start` gives is handed back once: to `finish`, or to `leave` if it waits."""
+    """Set of fair queues. Each ticket from `start` must be passed once to `finish`, or to `leave` if it waits."""
 
     def __init__(self, queuing: Queuing, limit: int, clock: Callable[[], float], later: Later) -> None:
         self.queuing = queuing
         self.limit = limit
-        """Seats."""
+        """Number of seats."""
         self.executing = self.waiting = 0
         self.seats_in_use = self.seats_waiting = 0
         self.dispatched = self.rejected = self.timed_out = self.cancelled = 0
         self.queueless: dict[Ticket, None] = {}
-        """Who runs without having been in a queue."""
+        """Running requests that were not assigned to a queue."""
         self.demand = DemandMeter(clock())
         self.usage = Usage()
         self.seats_measured = 1
-        """What the use of seats is measured by where there is no limit."""
+        """Number of seats that is the base of the usage metrics if there is no limit."""
         self._clock = clock
         self._later = later
         self._queues: dict[int, Queue] = {}
-        """The queues that are in use, by index. A level may have 10,000,000: a queue is made when it is dealt."""
+        """Queues in use, by index. A level may have 10,000,000 queues, so each is created when it is first used."""
         self._with_waiting: dict[Queue, None] = {}
         self._active = 0
         self._enqueues = 0
@@ -64,33 +65,35 @@ class QueueSet:
 
     @property
     def idle(self) -> bool:
-        """Whether nobody waits or runs."""
+        """True if no request waits or runs."""
         return not self.waiting and not self.executing
 
     @property
     def r(self) -> float:
-        """The virtual time of the last change, in seat-seconds."""
+        """Virtual time of the last change, in seat-seconds."""
         return self._r
 
     def queues(self) -> Iterator[Queue]:
-        """List the queues by index, for metrics and dumps; of those beyond a limit only the ones in use."""
+        """Yield the queues by index, for metrics and dumps. Beyond a maximum index, only queues in use are included."""
         listed = min(self.queuing.queues, _LISTED_MAX)
-        yield from map(self._dealt, range(listed))
+        yield from map(self._queue, range(listed))
         yield from (self._queues[index] for index in sorted(self._queues) if index >= listed)
 
     def configure(self, queuing: Queuing, limit: int) -> None:
-        """Go on in another shape. Queues that are too many end when they are empty."""
+        """Change the shape. Surplus queues are removed when they are empty."""
         self._sync()
         self.queuing, self.limit = queuing, limit
         self.usage.scale(limit or self.seats_measured, max(queuing.queue_length_limit, 1) * max(queuing.queues, 1))
         self._dispatch()
 
     def catch_up(self) -> None:
-        """Measure up to now, though nothing happens."""
+        """Update the measurements to the present time."""
         self._sync()
 
     def start(self, flow: Flow, work: Work) -> Ticket | None:
-        """Take a seat, or a place in a queue (`Ticket.executing` says which); None: refused."""
+        """Assign a seat or a place in a queue; `Ticket.executing` is True for a seat. Return None to refuse the
+        request.
+        """
         now = self._sync()
         ticket = Ticket(flow, work, now, self._r)
         if self.queuing.queues < 1:
@@ -109,7 +112,7 @@ class QueueSet:
             queue.next_dispatch_r = self._r
             self._active += 1
         if not self.waiting and self.seats_in_use + ticket.seats <= self.limit:
-            # Nobody is before it: it need not be put into the queue.
+            # No request is ahead of it, so it need not be queued.
             self._robin = queue.index
             if queue.next_dispatch_r < self._r:
                 queue.next_dispatch_r = self._r
@@ -120,7 +123,7 @@ class QueueSet:
         return ticket
 
     def leave(self, ticket: Ticket, reason: str) -> None:
-        """Give up waiting: `reason` is time-out or cancelled."""
+        """Remove a waiting request. `reason` is time-out or cancelled."""
         now = self._sync()
         self._dequeue(ticket)
         self._refuse(ticket.flow, reason)
@@ -137,7 +140,7 @@ class QueueSet:
         self._drop_if_unused(queue)
 
     def finish(self, ticket: Ticket, *, watch: bool = False) -> None:
-        """The request has been answered; its seats are free, at once or after its additional time."""
+        """Record the end of a request. Its seats become free at once or after the additional time."""
         now = self._sync()
         took = now - ticket.started
         self.executing -= 1
@@ -174,7 +177,7 @@ class QueueSet:
             self._drop_if_unused(ticket.queue)
 
     def _sync(self) -> float:
-        """Bring the virtual time up to now. Gives the real one."""
+        """Advance the virtual time to now. Return the real time."""
         now = self._clock()
         passed = now - self._synced
         if passed > 0:
@@ -187,14 +190,14 @@ class QueueSet:
         return now
 
     def _choose(self, hand: tuple[int, ...]) -> Queue:
-        """Of the hand, the queue with the least work; the first one to look at goes round."""
+        """Return the queue of the hand with the least work. The first candidate rotates."""
         size = len(hand)
         offset = self._enqueues % size
         self._enqueues += 1
-        best = self._dealt(hand[offset])
+        best = self._queue(hand[offset])
         if self.waiting:
             for step in range(1, size):
-                queue = self._dealt(hand[(offset + step) % size])
+                queue = self._queue(hand[(offset + step) % size])
                 if queue.work_waiting < best.work_waiting:
                     best = queue
         return best
@@ -228,7 +231,7 @@ class QueueSet:
         ticket.flow.stats.waiting_seats -= ticket.seats
 
     def _dispatch(self) -> None:
-        """Let run whoever may."""
+        """Start waiting requests while seats are free."""
         while self.waiting and self.seats_in_use < self.limit:
             queue = self._next_queue()
             ticket = queue.oldest()
@@ -238,13 +241,13 @@ class QueueSet:
                 return
             self._dequeue(ticket)
             self._robin = queue.index
-            self._run_of_queue(self._fitted(ticket), queue, self._synced)
+            self._run_of_queue(self._limit_final_seats(ticket), queue, self._synced)
             queue.bound()
             if ticket.on_dispatch is not None:
                 ticket.on_dispatch()
 
     def _next_queue(self) -> Queue:
-        """Whose oldest request would end first; among equals the next one in the round."""
+        """Return the queue whose oldest request would finish first. Ties are broken in round-robin order."""
         first = self._robin + 1
 
         def virtual_finish(queue: Queue) -> tuple[float, bool, int]:
@@ -254,8 +257,8 @@ class QueueSet:
 
         return min(self._with_waiting, key=virtual_finish)
 
-    def _fitted(self, ticket: Ticket) -> Ticket:
-        """With no more final seats than there are: it holds them for longer instead."""
+    def _limit_final_seats(self, ticket: Ticket) -> Ticket:
+        """Reduce the final seats of a ticket to the limit, and extend their time in proportion."""
         work = ticket.work
         if work.final_seats > self.limit:
             additional_s = work.final_seats * work.additional_s / self.limit
@@ -291,11 +294,11 @@ class QueueSet:
         self.rejected += 1
         flow.stats.reject(reason)
 
-    def _dealt(self, index: int) -> Queue:
+    def _queue(self, index: int) -> Queue:
         queue = self._queues.get(index)
         return Queue(index) if queue is None else queue
 
     def _drop_if_unused(self, queue: Queue) -> None:
-        """Forget a queue that is as good as a new one."""
+        """Remove a queue in its initial state."""
         if queue.idle and not queue.seats_in_use:
             self._queues.pop(queue.index, None)

@@ -1,4 +1,4 @@
-"""What flow control is told."""
+"""Settings of flow control."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ _REQUESTS = integer(0, metavar="REQUESTS")
 
 @dataclass(frozen=True, slots=True)
 class FlowControlSettings:
-    """How many requests run at once, and who decides."""
+    """Limits of concurrent requests."""
 
     max_requests_inflight: int = setting(
         400,
@@ -36,5 +36,5 @@ class FlowControlSettings:
 
     @property
     def seats(self) -> int:
-        """What the priority levels share."""
+        """Total number of seats of the priority levels."""
         return self.max_requests_inflight + self.max_mutating_requests_inflight

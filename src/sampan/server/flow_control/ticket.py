@@ -1,4 +1,4 @@
-"""What a request holds while it waits and while it runs."""
+"""State of a request and of its queue while it waits and runs."""
 
 from bisect import bisect_left
 from collections.abc import Callable
@@ -15,21 +15,21 @@ _SERVICE_S: Final = 0.003
 
 
 class Work(NamedTuple):
-    """How much a request asks of the server."""
+    """Estimated work of a request."""
 
     initial_seats: int
     final_seats: int = 0
-    """Seats for `additional_s` seconds after the answer: what it causes goes on (events to watchers)."""
+    """Seats for `additional_s` seconds after the response, because events are still sent to watches."""
     additional_s: float = 0.0
 
     @property
     def seats(self) -> int:
-        """What it holds at most."""
+        """Maximum number of seats at any time."""
         return max(self.initial_seats, self.final_seats)
 
     @property
     def seat_seconds(self) -> float:
-        """The work as it is guessed beforehand."""
+        """Estimated work in seat-seconds."""
         return self.initial_seats * _SERVICE_S + self.final_seats * self.additional_s
 
 
@@ -37,7 +37,7 @@ ONE_SEAT: Final = Work(1)
 
 
 class Histogram:
-    """How often which amount was seen."""
+    """Histogram with fixed bounds."""
 
     __slots__ = ("bounds", "counts", "total")
 
@@ -47,13 +47,13 @@ class Histogram:
         self.total = 0.0
 
     def observe(self, amount: float) -> None:
-        """Count one."""
+        """Count one amount."""
         self.total += amount
         self.counts[bisect_left(self.bounds, amount)] += 1
 
 
 class FlowStats:
-    """Numbers about the requests of one schema in one level, for metrics."""
+    """Statistics of the requests of one schema in one level."""
 
     __slots__ = (
         "dispatched",
@@ -76,7 +76,7 @@ class FlowStats:
         self.dispatched = self.executing = self.executing_seats = self.waiting = self.waiting_seats = 0
         self.no_accommodation = 0
         self.rejected: dict[str, int] = {}
-        """By reason: queue-full, concurrency-limit, time-out, cancelled."""
+        """Counts by reason: queue-full, concurrency-limit, time-out, cancelled."""
         self.seats = Histogram(SEATS_BUCKETS)
         self.queue_lengths = Histogram(QUEUE_LENGTH_BUCKETS)
         self.watch_counts = Histogram(WATCH_COUNT_BUCKETS)
@@ -84,22 +84,22 @@ class FlowStats:
         self.executions, self.watch_executions = Histogram(DURATION_BUCKETS), Histogram(DURATION_BUCKETS)
 
     def reject(self, reason: str) -> None:
-        """Count a request that does not run."""
+        """Count a request that is refused or leaves the queue."""
         self.rejected[reason] = self.rejected.get(reason, 0) + 1
 
 
 class Flow(NamedTuple):
-    """Requests that share their fate within a level: those of one user, of one namespace, or of a whole schema."""
+    """Requests that share queues in a level: those of one user, of one namespace, or of a whole schema."""
 
     schema: str
     distinguisher: str
     hand: tuple[int, ...]
-    """Which queues it may use; empty where the level has none."""
+    """Indexes of its queues; empty if the level has no queues."""
     stats: FlowStats
 
 
 class Ticket:
-    """One request in a queue set. `on_dispatch` is called once when a request that waited may run."""
+    """One request in a queue set. `on_dispatch` is called once when a waiting request may run."""
 
     __slots__ = (
         "arrival", "arrival_r", "executing", "flow", "on_dispatch", "queue", "request", "seats", "started", "work",
@@ -111,16 +111,16 @@ class Ticket:
         self.seats = work.seats
         self.arrival = self.started = arrival
         self.arrival_r = arrival_r
-        """The set's virtual time at arrival."""
+        """Virtual time of the set at arrival."""
         self.queue: Queue | None = None
         self.executing = False
         self.on_dispatch: Callable[[], None] | None = None
         self.request: Request | None = None
-        """What it is for, where somebody is told."""
+        """The request, for debugging pages and metrics."""
 
 
 class Queue:
-    """One queue: who waits, in order of arrival, and from when on the next one would be served."""
+    """One queue: waiting requests in order of arrival, and the virtual start time of the next one."""
 
     __slots__ = ("executing", "index", "next_dispatch_r", "seats_in_use", "waiting", "work_waiting")
 
@@ -128,7 +128,7 @@ class Queue:
         self.index = index
         self.waiting: dict[Ticket, None] = {}
         self.work_waiting = 0.0
-        """Seat-seconds of those who wait."""
+        """Seat-seconds of the waiting requests."""
         self.executing: dict[Ticket, None] = {}
         self.seats_in_use = 0
         self.next_dispatch_r = 0.0
@@ -139,11 +139,13 @@ class Queue:
         return not self.waiting and not self.executing
 
     def oldest(self) -> Ticket | None:
-        """Who is served next."""
+        """Return the next request, or None."""
         return next(iter(self.waiting), None)
 
     def bound(self) -> None:
-        """A queue saves nothing up: no request starts, in virtual time, before it arrived."""
+        """Raise the virtual start time to the arrival of the oldest request. An idle queue must not save up service
+        time.
+        """
         oldest = self.oldest()
         if oldest is not None and self.next_dispatch_r < oldest.arrival_r:
             self.next_dispatch_r = oldest.arrival_r

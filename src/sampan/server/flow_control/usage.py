@@ -1,7 +1,8 @@
-"""`Usage`: for how long how much of a priority level was in use, as parts of what it has.
+"""`Usage`: duration of each degree of utilization of a priority level.
 
-Kubernetes calls them timing histograms: they hold nanoseconds, as if somebody had looked at the end of each.
-Concurrency: `add` and `scale` belong to the event loop; `read` may be called from another thread.
+Kubernetes calls these metrics timing histograms. They contain nanoseconds, as if one sample was taken in each
+nanosecond.
+Concurrency: `add` and `scale` must run on the event loop. `read` may be called from another thread.
 Source: apiserver pkg/util/flowcontrol/metrics/{metrics,timing_ratio_histogram}.go, apf_controller.go (1.36).
 """
 
@@ -10,15 +11,15 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 _STATES_MAX: Final = 1024
-"""How many states are kept apart before their times go into the histograms."""
+"""Maximum number of states before their times are added to the histograms."""
 _NS_PER_S: Final = 1e9
 
 State = tuple[int, int, int, int]
-"""Seats in use, seats that are waited for, requests that run, requests that wait."""
+"""Seats in use, seats of waiting requests, running requests, waiting requests."""
 
 
 class _Measure(NamedTuple):
-    """What of a state is looked at, and whether as a part of the seats or of the places in the queues."""
+    """Amount of a state that is measured, as a ratio of the seats or of the places in the queues."""
 
     bounds: tuple[float, ...]
     amount: Callable[[State], int]
@@ -35,54 +36,54 @@ MEASURES: Final[dict[tuple[str, str], _Measure]] = {
     ("priority_level_request_utilization", "waiting"): _Measure(_REQUEST_BOUNDS, lambda state: state[3], True),
     ("priority_level_request_utilization", "executing"): _Measure(_REQUEST_BOUNDS, lambda state: state[2]),
 }
-"""By the name of the metric and the phase."""
+"""Measures by name of the metric and phase."""
 
 _Series = Mapping[tuple[str, str], list[float]]
 
 
-class _Read(NamedTuple):
-    """All there is, replaced at once: whoever reads it from another thread finds nothing twice and misses nothing."""
+class _Snapshot(NamedTuple):
+    """Snapshot, replaced as a whole so that a reader in another thread counts nothing twice."""
 
     times: dict[State, float]
-    """Seconds by state, not yet in `series`."""
+    """Seconds by state that are not in `series` yet."""
     series: _Series
-    """By measure: the sum, then the buckets, in nanoseconds."""
+    """Values by measure: the sum, then the buckets, in nanoseconds."""
     seats: int
     places: int
 
 
 class Usage:
-    """Of one level. Scaled to nothing until `scale` says what the level has."""
+    """Utilization of one level. The capacity is 1 until `scale` is called."""
 
-    __slots__ = ("_now", "_times")
+    __slots__ = ("_current", "_times")
 
     def __init__(self) -> None:
         self._times: dict[State, float] = {}
-        self._now = _Read(self._times, {key: [0.0] * (len(m.bounds) + 2) for key, m in MEASURES.items()}, 1, 1)
+        self._current = _Snapshot(self._times, {key: [0.0] * (len(m.bounds) + 2) for key, m in MEASURES.items()}, 1, 1)
 
     def add(self, state: State, passed_s: float) -> None:
-        """It was so for so long."""
+        """Add the duration of a state."""
         times = self._times
         times[state] = times.get(state, 0.0) + passed_s
         if len(times) > _STATES_MAX:
-            self._fold(self._now.seats, self._now.places)
+            self._fold(self._current.seats, self._current.places)
 
     def scale(self, seats: int, places: int) -> None:
-        """From now on the level has so many seats, and its queues so many places; each at least one."""
-        if (seats, places) != self._now[2:]:
+        """Set the capacity: seats, and places in the queues. Both must be at least one."""
+        if (seats, places) != self._current[2:]:
             self._fold(seats, places)
 
     def read(self) -> _Series:
-        """By measure: the sum, then the buckets, the last one for all that is beyond the bounds; in nanoseconds."""
-        return _folded(self._now)
+        """Return the values by measure: the sum, then the buckets, in nanoseconds. The last bucket has no bound."""
+        return _folded(self._current)
 
     def _fold(self, seats: int, places: int) -> None:
-        series = _folded(self._now)
+        series = _folded(self._current)
         self._times = {}
-        self._now = _Read(self._times, series, seats, places)
+        self._current = _Snapshot(self._times, series, seats, places)
 
 
-def _folded(now: _Read) -> _Series:
+def _folded(now: _Snapshot) -> _Series:
     times = list(now.times.items())
     series = {}
     for key, (bounds, amount, of_places) in MEASURES.items():

@@ -1,4 +1,4 @@
-"""How many watches hear of a write.
+"""Number of watches that receive the event of a write.
 
 Source: apiserver pkg/util/flowcontrol/watch_tracker.go (1.36).
 """
@@ -8,20 +8,20 @@ from typing import Final
 from sampan.server.request import RequestInfo
 
 _INDEXED: Final = {"pods": "spec.nodeName"}
-"""Watches that select by this field hear of few writes: they are not counted."""
+"""Fields of selective watches. Such a watch receives few events and is not counted."""
 
 _Scope = tuple[str, str, str, str]
 
 
 class WatchCounts:
-    """Counts open watches by what they watch."""
+    """Counts open watches by resource, namespace and name."""
 
     def __init__(self) -> None:
         self._counts: dict[_Scope, int] = {}
         self._of_resources: dict[tuple[str, str], int] = {}
 
     def add(self, info: RequestInfo) -> _Scope | None:
-        """A watch has begun; gives what `forget` takes when it ends. None: it is not counted."""
+        """Count a watch. Return the scope for `forget`, or None if the watch is not counted."""
         field = _INDEXED.get(info.resource)
         if field is not None and f"{field}=" in info.field_selector:
             return None
@@ -30,11 +30,11 @@ class WatchCounts:
         return scope
 
     def forget(self, scope: _Scope) -> None:
-        """It has ended."""
+        """Remove a watch that has ended."""
         self._change(scope, -1)
 
     def count(self, info: RequestInfo) -> int:
-        """Of the resource as a whole, of the namespace, and of the object."""
+        """Return the number of watches on the whole resource, on the namespace and on the object."""
         group, resource, namespace = info.group, info.resource, info.namespace
         if (group, resource) not in self._of_resources:
             return 0
