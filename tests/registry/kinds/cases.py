@@ -1,4 +1,4 @@
-"""A table's case: a valid object, a change that breaks a rule, and the texts of the faults."""
+"""Case of a table: a valid object, a change that breaks a rule, and the texts of the faults."""
 
 import copy
 from collections.abc import Callable
@@ -12,7 +12,7 @@ STRATEGIES = {(kind.group, kind.resource): kind.strategy for kind in BUILTIN_KIN
 CTX = Context(namespace="default", name="web")
 
 Change = dict[str, Any]
-"""Dotted path -> new value; `DROP` removes the field. A number in a path is a place in a list."""
+"""Dotted path -> new value. `DROP` removes the field. A number in a path is an index of a list."""
 
 
 class _Drop:
@@ -24,7 +24,7 @@ DROP = _Drop()
 
 
 def changed(obj: Object, change: Change) -> Object:
-    """A copy of the object with the change."""
+    """Return a copy of the object with the change."""
     result = copy.deepcopy(obj)
     for path, value in change.items():
         *parents, last = path.split("/")
@@ -41,12 +41,12 @@ def changed(obj: Object, change: Change) -> Object:
 
 
 def strategy(group: str, resource: str) -> Strategy:
-    """The strategy of a built-in resource."""
+    """Return the strategy of a built-in resource."""
     return STRATEGIES[group, resource]
 
 
 def created(strategy: Strategy, obj: Object) -> Object:
-    """The object as the generic path has it before validation."""
+    """Return the object as the generic path has it before validation."""
     obj = copy.deepcopy(obj)
     obj.setdefault("metadata", {}).setdefault("name", "web")
     obj["metadata"].setdefault("uid", "u1")
@@ -56,12 +56,12 @@ def created(strategy: Strategy, obj: Object) -> Object:
 
 
 def faults(strategy: Strategy, obj: Object) -> list[str]:
-    """The texts of what is wrong with a new object."""
+    """Return the texts of the faults of a new object."""
     return [str(error) for error in strategy.validate(CTX, created(strategy, obj))]
 
 
 def update_faults(strategy: Strategy, obj: Object, change: Change) -> list[str]:
-    """The texts of what is wrong with a change of a stored object."""
+    """Return the texts of the faults of an update of a stored object."""
     old = created(strategy, obj)
     new = changed(old, change)
     strategy.default(new)
@@ -70,7 +70,7 @@ def update_faults(strategy: Strategy, obj: Object, change: Change) -> list[str]:
 
 
 def status_faults(strategy: Strategy, obj: Object, status: Object, old_status: Object | None = None) -> list[str]:
-    """The texts of what is wrong with a new status."""
+    """Return the texts of the faults of a new status."""
     old = {**created(strategy, obj), "status": old_status or {}}
     new = {**copy.deepcopy(old), "status": status}
     strategy.prepare_for_status_update(CTX, new, old)
@@ -78,7 +78,7 @@ def status_faults(strategy: Strategy, obj: Object, status: Object, old_status: O
 
 
 def defaulted(strategy: Strategy, obj: Object) -> Object:
-    """A copy of the object with its defaults."""
+    """Return a copy of the object with its defaults."""
     obj = copy.deepcopy(obj)
     obj.setdefault("metadata", {})
     strategy.default(obj)
@@ -86,7 +86,7 @@ def defaulted(strategy: Strategy, obj: Object) -> Object:
 
 
 def check_idempotent(default: Callable[[Object], None], obj: Object) -> None:
-    """Defaults applied twice are the defaults applied once."""
+    """Assert that defaults applied twice equal those applied once."""
     once = copy.deepcopy(obj)
     default(once)
     twice = copy.deepcopy(once)

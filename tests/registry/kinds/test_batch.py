@@ -90,7 +90,7 @@ def test_a_job_without_any_labels_has_those_that_its_template_gets() -> None:
     assert created(JOBS, JOB)["metadata"]["labels"] == LABELS
 
 
-def test_a_job_gets_a_selector_of_its_own() -> None:
+def test_a_job_gets_a_unique_selector() -> None:
     spec = created(JOBS, JOB)["spec"]
     assert spec["selector"] == {"matchLabels": {"batch.kubernetes.io/controller-uid": "u1"}}
     assert spec["template"]["metadata"]["labels"] == LABELS
@@ -236,7 +236,7 @@ def test_the_template_of_a_job_is_immutable() -> None:
         pytest.param({"spec/template/spec/containers/0/resources": {"limits": {"cpu": "1"}}}, id="resources"),
     ],
 )
-def test_a_suspended_job_may_be_tuned(change: Change) -> None:
+def test_the_template_of_a_suspended_job_may_change(change: Change) -> None:
     suspended = changed(JOB, {"spec/suspend": True})
     assert update_faults(JOBS, suspended, change) == []
     assert len(update_faults(JOBS, JOB, change)) == 1
@@ -251,11 +251,11 @@ def test_a_suspended_job_may_be_tuned(change: Change) -> None:
         ),
     ],
 )
-def test_much_of_a_job_is_immutable(change: Change, texts: list[str]) -> None:
+def test_most_fields_of_a_job_are_immutable(change: Change, texts: list[str]) -> None:
     assert update_faults(JOBS, JOB, change) == texts
 
 
-def test_the_rules_of_a_spec_are_told_twice_on_update() -> None:
+def test_faults_of_a_spec_are_reported_twice_on_update() -> None:
     text = "spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0"
     assert update_faults(JOBS, JOB, {"spec/backoffLimit": -1}) == [text, text]
 
@@ -357,7 +357,7 @@ STATUS_CASES: list[tuple[str, Object, Object, list[str]]] = [
 @pytest.mark.parametrize(
     ("status", "old", "texts"), [case[1:] for case in STATUS_CASES], ids=[case[0] for case in STATUS_CASES]
 )
-def test_the_status_of_a_job_tells_one_story(status: Object, old: Object, texts: list[str]) -> None:
+def test_the_status_of_a_job_is_consistent(status: Object, old: Object, texts: list[str]) -> None:
     assert status_faults(JOBS, JOB, status, old) == texts
 
 
@@ -423,7 +423,7 @@ def test_a_stored_time_zone_in_the_schedule_is_tolerated() -> None:
     ]
 
 
-def test_a_schedule_is_read() -> None:
+def test_a_schedule_is_parsed() -> None:
     fields = parse_schedule("*/20 1-3 ? JAN,12 mon-wed").fields
     assert [sorted(each.values) for each in fields] == [
         [0, 20, 40],
@@ -474,7 +474,7 @@ def test_intervals_are_durations() -> None:
         ("TZ=UTC", "invalid schedule format: runtime error: slice bounds out of range [:-1]"),
     ],
 )
-def test_a_schedule_that_makes_no_sense_is_refused(text: str, problem: str) -> None:
+def test_an_invalid_schedule_is_refused(text: str, problem: str) -> None:
     with pytest.raises(ValueError) as error:
         parse_schedule(text)
     assert str(error.value) == problem
@@ -510,7 +510,7 @@ def test_ranges_count_their_indexes() -> None:
         ("x", 'cannot convert string to integer for index: "x"'),
     ],
 )
-def test_indexes_that_make_no_sense_are_refused(text: str, problem: str) -> None:
+def test_invalid_indexes_are_refused(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{problem}$"):
         count_indexes(text, 10)
 
@@ -520,5 +520,5 @@ def test_successes_are_selectable() -> None:
     assert "status.successful" in JOBS.field_labels("batch/v1")
 
 
-def test_jobs_leave_their_pods_unless_told_otherwise() -> None:
+def test_jobs_orphan_their_pods_by_default() -> None:
     assert (JOBS.default_propagation, CRON_JOBS.default_propagation) == ("Orphan", "Background")

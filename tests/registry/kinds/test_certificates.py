@@ -35,7 +35,7 @@ def make_request() -> str:
 
 
 REQUEST: Object = {"spec": {"request": make_request(), "signerName": "example.com/signer", "usages": ["client auth"]}}
-SIGNED_WITH_SHA1 = (  # what makes requests here does not sign with it any more
+SIGNED_WITH_SHA1 = (  # the library no longer signs with SHA-1
     "MIHEMG4CAQAwDDEKMAgGA1UEAwwBdTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABIiyI790oEww87PlyvDlcnAMaTz1A1SzdXd5"
     "uzgJwa3apkdkcTd2N/NngbEaildf6migjoHScR8gVbPItjrQHCKgADAJBgcqhkjOPQQBA0cAMEQCIGQg1wa4mwvamdDTvtykg9AX"
     "aXQrC5BqYLwMGv1HDmcCAiBUevRzVxdk53pUkz8/Qnx/7t+vVDTJTgqGiswB3foYiQ=="
@@ -93,7 +93,7 @@ def test_a_broken_rule_is_reported(change: Change, texts: list[str]) -> None:
     assert faults(REQUESTS, changed(REQUEST, change)) == texts
 
 
-def test_the_requester_is_whoever_asks() -> None:
+def test_the_requester_is_the_authenticated_user() -> None:
     request = changed(REQUEST, {"spec/username": "somebody", "spec/groups": ["system:masters"]})
     REQUESTS.prepare_for_create(Context(user="me", groups=("us",)), request)
     assert (request["spec"]["username"], request["spec"]["groups"]) == ("me", ["us"])
@@ -133,7 +133,7 @@ def test_the_request_never_changes() -> None:
         ),
     ],
 )
-def test_a_signer_changes_the_status_alone(status: Any, old: Any, texts: list[str]) -> None:
+def test_a_signer_changes_only_the_status(status: Any, old: Any, texts: list[str]) -> None:
     assert status_faults(REQUESTS, REQUEST, status, old) == texts
 
 
@@ -187,7 +187,7 @@ def test_a_broken_rule_of_api_services_is_reported(change: Change, texts: list[s
     assert faults(API_SERVICES, changed(SERVICE, change)) == texts
 
 
-def test_what_the_server_serves_itself_is_available() -> None:
+def test_local_api_services_are_available() -> None:
     spec = {name: value for name, value in SERVICE["spec"].items() if name != "service"}
     local = created(API_SERVICES, {**SERVICE, "spec": spec})
     assert local["status"]["conditions"][0]["status"] == "True"

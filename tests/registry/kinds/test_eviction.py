@@ -1,4 +1,4 @@
-"""What a disruption budget says to an eviction, as far as no server is needed for that."""
+"""Disruption budgets and evictions, without a server."""
 
 from typing import Any
 
@@ -12,17 +12,17 @@ BEFORE = "2025-01-01T00:00:00Z"
 
 
 def budget(selector: Any = None, **status: Any) -> dict[str, Any]:
-    """A budget with a selector and a status."""
+    """Return a budget with a selector and a status."""
     return {"metadata": {"name": "b"}, "spec": {"selector": selector}, "status": status}
 
 
-def test_a_disruption_is_noted_with_its_time() -> None:
+def test_a_disruption_is_recorded_with_its_time() -> None:
     found = budget(disruptionsAllowed=3, disruptedPods={"other": BEFORE})
     take_disruption(found, "p", NOW)
     assert found["status"] == {"disruptionsAllowed": 2, "disruptedPods": {"other": BEFORE, "p": NOW}}
 
 
-def test_a_budget_below_zero_is_out_of_order() -> None:
+def test_a_negative_budget_is_inconsistent() -> None:
     with pytest.raises(StatusError) as caught:
         take_disruption(budget(disruptionsAllowed=-1), "p", NOW)
     assert (caught.value.code, caught.value.message) == (

@@ -1,4 +1,4 @@
-"""Rules of the kinds that are no workloads: a valid object of each, and changes that break its rules."""
+"""Rules of all kinds except workloads: a valid object of each, and changes that break its rules."""
 
 import pytest
 
@@ -130,7 +130,7 @@ def test_defaults_are_idempotent(key: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS, ids="/".join)
-def test_an_object_with_nothing_in_it_is_judged_without_a_crash(key: tuple[str, str]) -> None:
+def test_an_empty_object_is_validated_without_a_crash(key: tuple[str, str]) -> None:
     each = strategy(*key)
     obj = created(each, {})
     each.validate(CTX, obj)
@@ -538,7 +538,7 @@ def test_a_broken_rule_is_reported(resource: str, change: Change, texts: list[st
 @pytest.mark.parametrize(
     ("resource", "change", "texts"), UPDATE, ids=[f"{resource}-{change}"[:70] for resource, change, _ in UPDATE]
 )
-def test_what_may_not_change_is_reported(resource: str, change: Change, texts: list[str]) -> None:
+def test_a_change_of_an_immutable_field_is_reported(resource: str, change: Change, texts: list[str]) -> None:
     key = key_of(resource)
     assert update_faults(strategy(*key), VALID[key], change) == texts
 
@@ -635,7 +635,7 @@ DEFAULTS: list[tuple[str, Change, Change]] = [
 @pytest.mark.parametrize(
     ("resource", "change", "expected"), DEFAULTS, ids=[f"{resource}-{change}"[:70] for resource, change, _ in DEFAULTS]
 )
-def test_what_is_left_out_is_filled_in(resource: str, change: Change, expected: Change) -> None:
+def test_absent_fields_get_defaults(resource: str, change: Change, expected: Change) -> None:
     key = key_of(resource)
     obj = created(strategy(*key), changed(VALID[key], change))
     assert changed(obj, expected) == obj
@@ -682,7 +682,7 @@ def test_leases_do_not_get_fields_that_are_off() -> None:
     assert "strategy" not in lease["spec"]
 
 
-def test_an_ingress_class_annotation_is_warned_of() -> None:
+def test_an_ingress_class_annotation_draws_a_warning() -> None:
     key = key_of("ingresses")
     ingress = changed(VALID[key], {"metadata/annotations": {"kubernetes.io/ingress.class": "nginx"}})
     assert strategy(*key).warnings_on_create(CTX, ingress) == [

@@ -10,7 +10,7 @@ LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from(["", "x", "y"])
 
 
 @given(LABELS, LABELS)
-def test_the_short_way_selects_as_the_long_way_does(wanted: dict[str, str], labels: dict[str, str]) -> None:
+def test_the_fast_path_selects_like_the_full_selector(wanted: dict[str, str], labels: dict[str, str]) -> None:
     selector = {"matchLabels": wanted}
     short, long = selector_or_none(selector), selector_from_label_selector(selector)
     assert short is not None
@@ -23,6 +23,6 @@ def test_no_selector_selects_nothing() -> None:
     assert not selector.matches({})
 
 
-def test_a_selector_that_makes_no_sense_is_none() -> None:
+def test_an_invalid_selector_is_none() -> None:
     assert selector_or_none({"matchLabels": {"a": "not valid!"}}) is None
     assert selector_or_none({"matchExpressions": [{"key": "a", "operator": "Near"}]}) is None

@@ -89,7 +89,7 @@ def test_defaults(each: Strategy, spec: Object) -> None:
 
 
 @pytest.mark.parametrize("each", [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS])
-def test_features_that_are_off_leave_the_template(each: Strategy) -> None:
+def test_fields_of_disabled_features_are_dropped_from_the_template(each: Strategy) -> None:
     found = created(each, changed(WORKLOAD, {"spec/template/spec/schedulingGroup": {"podGroupName": "a"}}))
     assert "schedulingGroup" not in found["spec"]["template"]["spec"]
 
@@ -235,13 +235,13 @@ def test_the_selector_is_immutable(each: Strategy) -> None:
     assert update_faults(each, WORKLOAD, change) == [IMMUTABLE_SELECTOR]
 
 
-def test_a_daemon_sets_changed_selector_is_told_first() -> None:
+def test_a_changed_selector_of_a_daemon_set_is_reported_first() -> None:
     faults = update_faults(DAEMON_SETS, WORKLOAD, {"spec/selector/matchLabels/app": "other"})
     assert faults[0] == IMMUTABLE_SELECTOR
     assert len(faults) == 2
 
 
-def test_little_of_a_stateful_set_may_change() -> None:
+def test_most_fields_of_a_stateful_set_are_immutable() -> None:
     assert update_faults(STATEFUL_SETS, WORKLOAD, {"spec/serviceName": "a"}) == [
         "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
         "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are "
@@ -319,11 +319,11 @@ def test_templates_of_daemon_sets_are_counted_in_an_annotation() -> None:
         ),
     ],
 )
-def test_counters_of_a_status_fit_together(each: Strategy, status: Object, old: Object, texts: list[str]) -> None:
+def test_counters_of_a_status_are_consistent(each: Strategy, status: Object, old: Object, texts: list[str]) -> None:
     assert status_faults(each, WORKLOAD, status, old) == texts
 
 
-def test_names_that_make_poor_host_names_are_warned_of() -> None:
+def test_names_that_are_poor_host_names_draw_a_warning() -> None:
     (warning,) = DEPLOYMENTS.warnings_on_create(CTX, created(DEPLOYMENTS, {**WORKLOAD, "metadata": {"name": "a.b"}}))
     assert warning == (
         "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; "

@@ -1,1 +1,1 @@
-"""Built-in kinds: one module for each, with everything that is special to the kind."""
+"""Built-in kinds: one module for each kind, with all of its special behavior."""

@@ -1,4 +1,4 @@
-"""All built-in kinds that add something to the generic path: one line for each module."""
+"""All built-in kinds with special behavior: one line for each module."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The feature gates of Kubernetes that decide what these strategies accept, as they stand by default in 1.36.
+"""Feature gates of Kubernetes that the strategies depend on, with their defaults in 1.36.
 
 Source: kubernetes pkg/features/kube_features.go (1.36).
 """

@@ -16,8 +16,8 @@ from sampan.core.time import timestamp
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.kinds.pod_spec.prepare import set_condition
 from sampan.registry.kinds.policy.eviction import (
+    allows_unready_eviction,
     budgets_of,
-    gives_up_unready,
     ignores_budgets,
     is_ready,
     may_become_ready,
@@ -88,7 +88,7 @@ async def _evict(scope: Scope, deletion: DeleteParameters) -> None:
     if pod is None:
         return
     budget = await _budget_of(scope, pod)
-    uncounted = budget is not None and not is_ready(pod) and gives_up_unready(budget)
+    uncounted = budget is not None and not is_ready(pod) and allows_unready_eviction(budget)
     if budget is not None and not uncounted:
         await _take(scope, budget["metadata"]["name"], dry_run=bool(deletion.dry_run))
     if budget is None or not uncounted or deletion.resource_version:

@@ -11,7 +11,7 @@ Tables = dict[tuple[str, str, str], tuple[Column, ...]]
 
 
 def tables_at(now: float) -> Tables:
-    """The tables with ages until `now`, in seconds since 1970."""
+    """Return the tables with ages until `now`, in seconds since 1970."""
     return {
         (definition.group, definition.resource, version.name): version.columns() if version.columns else DEFAULT_COLUMNS
         for definition in builtin_definitions(Definitions(), BUILTIN_KINDS, lambda: now)

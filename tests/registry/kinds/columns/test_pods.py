@@ -1,4 +1,4 @@
-"""The row of a pod."""
+"""Table rows of pods."""
 
 import datetime as dt
 from typing import Any
@@ -145,7 +145,7 @@ def test_status_is_one_word(obj: Object, ready: str, status: str) -> None:
         ),
     ],
 )
-def test_restarts_tell_when_the_last_one_was(statuses: list[Object], shown: str) -> None:
+def test_restarts_show_the_time_of_the_last_one(statuses: list[Object], shown: str) -> None:
     assert cells(pod(status={"containerStatuses": statuses}))["Restarts"] == shown
 
 
@@ -155,7 +155,7 @@ def test_restarts_of_finished_init_containers_do_not_count() -> None:
     assert cells(pod(INIT, status))["Restarts"] == "1"
 
 
-def test_wide_columns_say_none_where_nothing_is() -> None:
+def test_absent_values_of_wide_columns_are_none() -> None:
     row = cells(pod())
     assert [row[name] for name in ("IP", "Node", "Nominated Node", "Readiness Gates")] == ["<none>"] * 4
 

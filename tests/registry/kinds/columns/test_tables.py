@@ -1,4 +1,4 @@
-"""Rows of the built-in types, pods apart."""
+"""Table rows of the built-in types, except pods."""
 
 import datetime as dt
 from typing import Any
@@ -349,7 +349,7 @@ def test_nodes_show_their_roles() -> None:
     assert roles.cell({"metadata": {"labels": labels}}) == "edge,worker"
 
 
-def test_default_classes_say_so() -> None:
+def test_default_classes_are_marked() -> None:
     annotations = {"storageclass.kubernetes.io/is-default-class": "true"}
     name = TABLES["storage.k8s.io", "storageclasses", "v1"][0]
     assert name.cell({"metadata": {"name": "fast", "annotations": annotations}}) == "fast (default)"

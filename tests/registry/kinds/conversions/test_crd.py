@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions between v1beta1 and v1."""
+"""Conversion of CustomResourceDefinitions between v1beta1 and v1."""
 
 import copy
 from typing import Any
@@ -41,7 +41,7 @@ def test_an_old_manifest_with_one_version_and_no_schema_becomes_v1() -> None:
     }
 
 
-def test_what_is_said_once_is_said_in_each_version() -> None:
+def test_fields_for_all_versions_are_copied_to_each_version() -> None:
     columns = [{"name": "Age", "type": "date", "JSONPath": ".metadata.creationTimestamp"}]
     spec = to_hub(
         {
@@ -62,12 +62,12 @@ def test_what_is_said_once_is_said_in_each_version() -> None:
         }
 
 
-def test_versions_do_not_share_what_was_said_once() -> None:
+def test_versions_do_not_share_copied_fields() -> None:
     spec = to_hub({"versions": [{"name": "v1"}, {"name": "v2"}], "subresources": {"status": {}}})
     assert spec["versions"][0]["subresources"] is not spec["versions"][1]["subresources"]
 
 
-def test_versions_that_agree_are_shown_once() -> None:
+def test_equal_versions_are_shown_once() -> None:
     schema = {"openAPIV3Schema": {"type": "object"}}
     spec = from_hub({"versions": [{"name": "v1", "schema": schema}, {"name": "v2", "schema": schema}]})
     assert spec["validation"] == schema
@@ -75,7 +75,7 @@ def test_versions_that_agree_are_shown_once() -> None:
     assert spec["versions"] == [{"name": "v1"}, {"name": "v2"}]
 
 
-def test_versions_that_differ_keep_their_own() -> None:
+def test_versions_that_differ_keep_their_fields() -> None:
     spec = from_hub({"versions": [{"name": "v1", "subresources": {"status": {}}}, {"name": "v2"}]})
     assert "subresources" not in spec
     assert spec["versions"] == [{"name": "v1", "subresources": {"status": {}}}, {"name": "v2"}]

@@ -1,4 +1,4 @@
-"""Events under the names of both groups."""
+"""Conversion of events between the two API groups."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,11 +32,11 @@ def test_new_names_become_core_names() -> None:
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), st.integers()))
-def test_an_event_comes_back_from_the_hub_as_it_was(event: Object) -> None:
+def test_an_event_survives_conversion_to_the_hub_and_back(event: Object) -> None:
     conversion = EventConversion()
     assert conversion.from_hub(conversion.to_hub(dict(event))) == event
 
 
-def test_what_the_core_says_though_it_is_empty_is_left_out() -> None:
+def test_empty_core_fields_are_omitted() -> None:
     event = {"metadata": {"name": "a"}, "reportingComponent": "", "reportingInstance": "", "message": ""}
     assert EventConversion().from_hub(event) == {"metadata": {"name": "a"}, "note": ""}

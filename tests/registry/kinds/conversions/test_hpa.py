@@ -1,4 +1,4 @@
-"""Autoscalers between v1 and v2."""
+"""Conversion of autoscalers between v1 and v2."""
 
 import copy
 import json
@@ -58,7 +58,7 @@ PODS = {
 }
 
 
-def test_other_metrics_travel_in_the_annotation_of_kubernetes() -> None:
+def test_other_metrics_are_stored_in_an_annotation() -> None:
     v1 = from_hub(hub(PODS, cpu(50)))
     assert json.loads(v1["metadata"]["annotations"][METRICS]) == [
         {"type": "Pods", "pods": {"metricName": "rps", "targetAverageValue": "10"}}
@@ -104,7 +104,7 @@ def test_a_write_in_v1_loses_what_kubernetes_loses() -> None:
     assert to_hub(from_hub(hub(cpu(50), cpu(60), PODS)))["spec"]["metrics"] == [PODS, cpu(50)]
 
 
-def test_behavior_travels_with_the_field_names_of_go() -> None:
+def test_behavior_is_stored_with_the_field_names_of_go() -> None:
     v1 = from_hub(hub(cpu(50), behavior={"scaleUp": {"selectPolicy": "Max"}}))
     assert json.loads(v1["metadata"]["annotations"][BEHAVIOR]) == {
         "ScaleUp": {
@@ -117,7 +117,7 @@ def test_behavior_travels_with_the_field_names_of_go() -> None:
     }
 
 
-def test_a_new_percentage_in_v1_wins_over_what_v2_said() -> None:
+def test_a_new_percentage_in_v1_replaces_that_of_v2() -> None:
     v1 = from_hub(hub(cpu(50), PODS))
     v1["spec"]["targetCPUUtilizationPercentage"] = 70
     assert to_hub(v1)["spec"]["metrics"] == [PODS, cpu(70)]
@@ -128,7 +128,7 @@ def test_a_new_percentage_in_v1_wins_over_what_v2_said() -> None:
     "text",
     ["", "5", "[5]", "[{}]", '[{"type": 5}]', '{"ScaleUp": 5}', '[{"type": "Pods", "pods": {"metricName": 5}}]'],
 )
-def test_annotations_that_make_no_sense_are_dropped(key: str, text: str) -> None:
+def test_malformed_annotations_are_dropped(key: str, text: str) -> None:
     spec = {"maxReplicas": 3, "targetCPUUtilizationPercentage": 50}
     hub = to_hub({"metadata": {"annotations": {key: text}}, "spec": spec})
     assert hub == {"metadata": {}, "spec": {"maxReplicas": 3, "metrics": [cpu(50)]}}
@@ -207,7 +207,7 @@ HUBS = st.fixed_dictionaries(
 
 
 @given(HUBS)
-def test_what_v1_shows_of_an_autoscaler_survives_v2(autoscaler: Object) -> None:
+def test_a_converted_v1_autoscaler_survives_v2(autoscaler: Object) -> None:
     v1 = from_hub(autoscaler)
     assert from_hub(to_hub(v1)) == v1
 

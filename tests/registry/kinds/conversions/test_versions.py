@@ -1,4 +1,4 @@
-"""Objects are called what their version calls them."""
+"""Conversion of objects whose versions differ only in the apiVersion."""
 
 import pytest
 

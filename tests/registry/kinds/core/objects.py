@@ -1,4 +1,4 @@
-"""Sound objects of the core group for the tests to break, and the way from a mutation to the texts of its faults."""
+"""Valid objects of the core group, mutations that break them, and the texts of their faults."""
 
 import copy
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def strategy(resource: str) -> Strategy:
 
 
 def created(resource: str, obj: Object) -> Object:
-    """The object as it would be stored, defaults and preparation applied."""
+    """Return the object as it would be stored, defaulted and prepared."""
     made = copy.deepcopy(obj)
     strategy(resource).default(made)
     strategy(resource).prepare_for_create(CONTEXT, made)
@@ -64,12 +64,12 @@ def created(resource: str, obj: Object) -> Object:
 
 
 def faults(resource: str, obj: Object) -> list[str]:
-    """The texts of all faults of a new object."""
+    """Return the texts of the faults of a new object."""
     return [str(error) for error in strategy(resource).validate(CONTEXT, created(resource, obj))]
 
 
 def update_faults(resource: str, old: Object, change: Mutation) -> list[str]:
-    """The texts of all faults of an update that `change` makes of a stored object."""
+    """Return the texts of the faults of an update that `change` makes to a stored object."""
     stored = created(resource, old)
     obj = copy.deepcopy(stored)
     change(obj)
@@ -79,7 +79,7 @@ def update_faults(resource: str, old: Object, change: Mutation) -> list[str]:
 
 
 def status_faults(resource: str, old: Object, change: Mutation) -> list[str]:
-    """The texts of all faults of an update of the status."""
+    """Return the texts of the faults of an update of the status."""
     stored = created(resource, old)
     obj = copy.deepcopy(stored)
     change(obj)
@@ -90,7 +90,7 @@ def status_faults(resource: str, old: Object, change: Mutation) -> list[str]:
 
 
 def put(path: str, value: Any) -> Mutation:
-    """A mutation that sets a dotted path (numbers index lists)."""
+    """Return a mutation that sets a dotted path. Numbers are indexes of lists."""
 
     def mutate(obj: Any) -> None:
         *way, last = path.split(".")
@@ -105,7 +105,7 @@ def put(path: str, value: Any) -> Mutation:
 
 
 def drop(path: str) -> Mutation:
-    """A mutation that removes a dotted path."""
+    """Return a mutation that removes a dotted path."""
 
     def mutate(obj: Any) -> None:
         *way, last = path.split(".")

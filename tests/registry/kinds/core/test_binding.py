@@ -1,4 +1,4 @@
-"""Bindings give a pod its node, once."""
+"""Bindings, which assign a pod to a node once."""
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_a_binding_of_another_name_is_a_bad_request() -> None:
         check_binding_name("other", binding())
 
 
-def test_a_binding_is_told_its_faults() -> None:
+def test_faults_of_a_binding_are_reported() -> None:
     assert [str(e) for e in validate_binding({"target": {"kind": "Pod"}})] == [
         'target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"',
         "target.name: Required value",

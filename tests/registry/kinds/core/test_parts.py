@@ -1,4 +1,4 @@
-"""Subresources that are written as the object is, through their strategies."""
+"""Strategies of subresources that are written like the object."""
 
 import copy
 
@@ -12,7 +12,7 @@ PARTS = {(kind.resource, name): part for kind in BUILTIN_KINDS for name, part in
 
 
 def written(part: tuple[str, str], old: Object, change: Mutation) -> tuple[Object, list[str]]:
-    """What a write of a subresource makes of a stored object, and its faults."""
+    """Write a subresource of a stored object. Return the result and its faults."""
     strategy = PARTS[part]
     obj = copy.deepcopy(old)
     change(obj)
@@ -42,12 +42,12 @@ def test_a_new_ephemeral_container_gets_its_defaults() -> None:
     ],
     ids=["ports", "target"],
 )
-def test_an_ephemeral_container_cannot_have_everything(fields: Object, text: str) -> None:
+def test_some_fields_are_forbidden_in_ephemeral_containers(fields: Object, text: str) -> None:
     change = put("spec.ephemeralContainers", [container(name="debug", **fields)])
     assert written(("pods", "ephemeralcontainers"), created("pods", pod()), change)[1] == [text]
 
 
-def test_a_resize_leaves_all_else_alone() -> None:
+def test_a_resize_changes_no_other_field() -> None:
     resources = {"requests": {"cpu": "1"}}
     old = created("pods", pod(containers=[container(resources=resources)]))
 
@@ -87,7 +87,7 @@ def test_init_containers_are_resized(fields: Object, policy: str, texts: list[st
     assert written(("pods", "resize"), old, change)[1] == texts
 
 
-def test_finalize_takes_the_finalizers_away() -> None:
+def test_finalize_removes_the_finalizers() -> None:
     old = created("namespaces", {"metadata": {"name": "a"}})
     obj, texts = written(("namespaces", "finalize"), old, put("spec.finalizers", []))
     assert texts == []

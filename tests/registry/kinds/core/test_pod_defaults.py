@@ -1,4 +1,4 @@
-"""What a pod says when it says nothing."""
+"""Defaults of pods."""
 
 import copy
 from typing import Any
@@ -38,7 +38,7 @@ def test_a_spec_gets_its_defaults() -> None:
     }
 
 
-def test_a_pod_has_defaults_that_a_template_has_not() -> None:
+def test_a_pod_has_more_defaults_than_a_template() -> None:
     template: Object = {"spec": pod()["spec"]}
     default_pod_template(template)
     assert "enableServiceLinks" not in template["spec"]
@@ -145,7 +145,7 @@ def test_host_network_opens_container_ports_on_the_host() -> None:
         ({"serviceAccountName": "a", "serviceAccount": "b"}, ("a", "a")),
     ],
 )
-def test_both_names_of_the_service_account_agree(given: dict[str, Any], expected: tuple[str, str]) -> None:
+def test_both_names_of_the_service_account_are_equal(given: dict[str, Any], expected: tuple[str, str]) -> None:
     spec: Object = {"containers": [container()], **given}
     default_pod_spec(spec)
     assert (spec["serviceAccountName"], spec["serviceAccount"]) == expected
@@ -155,7 +155,7 @@ def test_a_new_pod_is_pending() -> None:
     assert created("pods", pod())["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
 
 
-def test_a_gated_pod_says_so() -> None:
+def test_a_gated_pod_has_a_condition() -> None:
     status = created("pods", pod(schedulingGates=[{"name": "wait"}]))["status"]
     assert status["conditions"] == [
         {

@@ -1,4 +1,4 @@
-"""What may change in a pod: main endpoint, status, ephemeral containers, resize, deletion."""
+"""Updates of a pod: main endpoint, status, ephemeral containers, resize, deletion."""
 
 import copy
 from typing import Any
@@ -96,7 +96,7 @@ def test_other_fields_of_a_pod_are_fixed() -> None:
     ],
     ids=["containers", "deadline", "no deadline", "tolerations", "new gate", "wider"],
 )
-def test_a_changed_pod_is_told_its_faults(old: Object, change: Mutation, texts: list[str]) -> None:
+def test_faults_of_a_changed_pod_are_reported(old: Object, change: Mutation, texts: list[str]) -> None:
     assert update_faults("pods", old, change) == texts
 
 
@@ -121,11 +121,11 @@ def test_a_changed_pod_is_told_its_faults(old: Object, change: Mutation, texts: 
     ],
     ids=["phase", "qos class", "two addresses of a family", "host address"],
 )
-def test_a_new_status_is_told_its_faults(path: str, value: Any, texts: list[str]) -> None:
+def test_faults_of_a_new_status_are_reported(path: str, value: Any, texts: list[str]) -> None:
     assert status_faults("pods", pod(), put(path, value)) == texts
 
 
-def test_an_ended_container_stays_ended() -> None:
+def test_a_terminated_container_does_not_run_again() -> None:
     old = created("pods", pod(restartPolicy="Never"))
     old["status"]["containerStatuses"] = [{"name": "app", "state": {"terminated": {"exitCode": 0}}}]
     new = copy.deepcopy(old)
@@ -136,7 +136,7 @@ def test_an_ended_container_stays_ended() -> None:
     ]
 
 
-def test_pod_ip_and_pod_ips_agree() -> None:
+def test_pod_ip_and_pod_ips_are_consistent() -> None:
     old = created("pods", pod())
     new = copy.deepcopy(old)
     new["status"]["podIP"] = "10.0.0.1"
@@ -202,7 +202,7 @@ def test_cpu_may_be_resized() -> None:
     ],
     ids=["other resource", "removed", "qos class"],
 )
-def test_a_resize_is_told_its_faults(change: Mutation, texts: list[str]) -> None:
+def test_faults_of_a_resize_are_reported(change: Mutation, texts: list[str]) -> None:
     assert resized(change)[1] == texts
 
 

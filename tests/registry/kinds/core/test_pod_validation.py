@@ -1,4 +1,4 @@
-"""What a new pod may say: Kubernetes' own texts, fault by fault."""
+"""Validation of new pods, with the error texts of Kubernetes."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ PORTS = "must be between 1 and 65535, inclusive"
 
 
 def of(**fields: Any) -> dict[str, Any]:
-    """A pod whose only container has these fields."""
+    """Return a pod whose only container has these fields."""
     return pod(containers=[container(**fields)])
 
 
@@ -320,5 +320,5 @@ TABLE: list[tuple[str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("obj", "texts"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_a_new_pod_is_told_its_faults(obj: dict[str, Any], texts: list[str]) -> None:
+def test_faults_of_a_new_pod_are_reported(obj: dict[str, Any], texts: list[str]) -> None:
     assert faults("pods", obj) == texts

@@ -1,4 +1,4 @@
-"""What is accepted and yet hardly meant."""
+"""Warnings for valid but probably unintended settings of pods."""
 
 import pytest
 
@@ -104,7 +104,7 @@ def test_faults_of_a_template_name_its_place() -> None:
     assert fields == ["spec.template.labels", "spec.template.spec.containers[0].image"]
 
 
-def test_what_a_template_had_already_is_tolerated() -> None:
+def test_faults_of_the_stored_template_are_tolerated() -> None:
     selector = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b c"]}]}
     constraint = {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
     template: Object = {"spec": {"containers": [container()], "topologySpreadConstraints": [constraint]}}

@@ -1,4 +1,4 @@
-"""Amounts are compared as Kubernetes compares quantities."""
+"""Comparison of quantities, as in Kubernetes."""
 
 import pytest
 

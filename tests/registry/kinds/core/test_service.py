@@ -1,4 +1,4 @@
-"""Services: defaults, faults, and where their addresses and ports come from."""
+"""Services: defaults, faults, and allocation of addresses and ports."""
 
 import asyncio
 import copy
@@ -31,7 +31,7 @@ from tests.registry.kinds.core.objects import (
 
 
 class NoReader:
-    """Services never look at other objects."""
+    """Reader that must not be called: Services never read other objects."""
 
     def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None:
         raise AssertionError
@@ -49,7 +49,7 @@ def allocators(*cidrs: str) -> Allocators:
 
 
 def plain(**spec: Any) -> Object:
-    """A Service that wants a cluster IP."""
+    """Return a Service that requests a cluster IP."""
     return named("Service", spec={"selector": {"app": "web"}, "ports": [{"port": 80}], **spec})
 
 
@@ -187,7 +187,7 @@ TABLE: list[tuple[str, Object, list[str]]] = [
 
 
 @pytest.mark.parametrize(("obj", "texts"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_a_new_service_is_told_its_faults(obj: Object, texts: list[str]) -> None:
+def test_faults_of_a_new_service_are_reported(obj: Object, texts: list[str]) -> None:
     assert faults("services", obj) == texts
 
 
@@ -226,7 +226,7 @@ def test_a_new_service_is_told_its_faults(obj: Object, texts: list[str]) -> None
     ],
     ids=["address taken", "foreign address", "port taken", "foreign port", "dual stack", "family"],
 )
-def test_what_cannot_be_given_is_refused_and_nothing_is_taken(spec: dict[str, Any], message: str) -> None:
+def test_a_failed_allocation_is_refused_and_allocates_nothing(spec: dict[str, Any], message: str) -> None:
     pool = allocators()
     pool.ips["IPv4"].allocate("10.96.0.1")
     pool.ports.allocate(30001)
@@ -236,7 +236,7 @@ def test_what_cannot_be_given_is_refused_and_nothing_is_taken(spec: dict[str, An
     assert (len(pool.ips["IPv4"]), len(pool.ports)) == (1, 1)
 
 
-def test_a_failed_write_gives_everything_back() -> None:
+def test_a_failed_write_releases_its_allocations() -> None:
     pool = allocators()
     _, release = begin(plain(type="NodePort"), pool)
     assert (len(pool.ips["IPv4"]), len(pool.ports)) == (1, 1)
@@ -244,7 +244,7 @@ def test_a_failed_write_gives_everything_back() -> None:
     assert (len(pool.ips["IPv4"]), len(pool.ports)) == (0, 0)
 
 
-def test_a_dry_run_keeps_nothing() -> None:
+def test_a_dry_run_allocates_nothing() -> None:
     pool = allocators()
     obj, release = begin(plain(type="NodePort"), pool, ctx=Context(dry_run=True))
     release(True)
@@ -285,7 +285,7 @@ def test_a_load_balancer_with_a_local_policy_gets_a_health_check_port() -> None:
     assert len(pool.ports) == 2
 
 
-def test_a_change_of_type_takes_and_releases() -> None:
+def test_a_change_of_type_allocates_and_releases() -> None:
     pool = allocators()
     obj = make(plain(), pool)
     exposed = change(obj, put("spec.type", "NodePort"), pool)
@@ -300,7 +300,7 @@ def test_a_change_of_type_takes_and_releases() -> None:
     assert (len(pool.ips["IPv4"]), len(pool.ports)) == (0, 0)
 
 
-def test_an_update_that_leaves_out_what_was_given_keeps_it() -> None:
+def test_an_update_without_allocated_fields_keeps_them() -> None:
     pool = allocators()
     old = make(plain(type="NodePort"), pool)
 
@@ -313,7 +313,7 @@ def test_an_update_that_leaves_out_what_was_given_keeps_it() -> None:
     assert new["spec"]["ports"][0]["nodePort"] == old["spec"]["ports"][0]["nodePort"]
 
 
-def test_two_families_give_two_addresses() -> None:
+def test_two_families_get_two_addresses() -> None:
     pool = allocators("10.96.0.0/16", "fd00::/108")
     spec = make(plain(ipFamilyPolicy="PreferDualStack"), pool)["spec"]
     assert spec["ipFamilies"] == ["IPv4", "IPv6"]
@@ -321,14 +321,14 @@ def test_two_families_give_two_addresses() -> None:
     assert len(pool.ips["IPv6"]) == 1
 
 
-def test_deletion_gives_everything_back() -> None:
+def test_deletion_releases_allocations() -> None:
     pool = allocators()
     obj = make(plain(type="LoadBalancer", externalTrafficPolicy="Local"), pool)
     asyncio.run(strategy("services").after_delete(obj, pool))
     assert (len(pool.ips["IPv4"]), len(pool.ports)) == (0, 0)
 
 
-def test_allocators_are_made_again_from_stored_services() -> None:
+def test_allocators_are_rebuilt_from_stored_services() -> None:
     pool = allocators()
     stored = [make(plain(type="NodePort"), pool) for _ in range(3)]
     again = allocators()
@@ -340,7 +340,7 @@ def test_allocators_are_made_again_from_stored_services() -> None:
     ]
 
 
-def test_a_full_range_says_so() -> None:
+def test_a_full_range_is_reported() -> None:
     pool = allocators("10.0.0.0/29")
     given = {pool.ips["IPv4"].allocate_next() for _ in range(6)}
     assert given == {f"10.0.0.{n}" for n in range(1, 7)}
@@ -349,7 +349,7 @@ def test_a_full_range_says_so() -> None:
 
 
 @given(st.lists(st.booleans(), max_size=60), st.integers(0, 2**16))
-def test_no_port_is_given_twice(steps: list[bool], seed: int) -> None:
+def test_no_port_is_allocated_twice(steps: list[bool], seed: int) -> None:
     pool = Allocators(ports=(30000, 30019), rand=random.Random(seed))
     held: list[int] = []
     for take in steps:
@@ -383,7 +383,7 @@ def test_no_port_is_given_twice(steps: list[bool], seed: int) -> None:
     ],
     ids=["address", "timeout"],
 )
-def test_a_changed_service_is_told_its_faults(path: str, value: Any, texts: list[str]) -> None:
+def test_faults_of_a_changed_service_are_reported(path: str, value: Any, texts: list[str]) -> None:
     old = plain(clusterIP="10.96.0.8", clusterIPs=["10.96.0.8"], sessionAffinity="ClientIP")
 
     def mutate(obj: Object) -> None:

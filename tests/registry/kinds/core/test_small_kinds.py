@@ -1,4 +1,4 @@
-"""ConfigMaps, Secrets, Namespaces, Nodes, Events, Endpoints, quotas, ranges, controllers: fault by fault."""
+"""Rules of ConfigMaps, Secrets, Namespaces, Nodes, Events, Endpoints, quotas, ranges and controllers."""
 
 import base64
 from typing import Any
@@ -235,7 +235,7 @@ TABLE: list[tuple[str, str, Object, list[str]]] = [
 
 
 @pytest.mark.parametrize(("resource", "obj", "texts"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_a_new_object_is_told_its_faults(resource: str, obj: Object, texts: list[str]) -> None:
+def test_faults_of_a_new_object_are_reported(resource: str, obj: Object, texts: list[str]) -> None:
     assert faults(resource, obj) == texts
 
 
@@ -275,7 +275,7 @@ def test_a_new_object_is_told_its_faults(resource: str, obj: Object, texts: list
     ],
     ids=["config map data", "secret immutable", "secret type", "provider", "quota scopes"],
 )
-def test_a_changed_object_is_told_its_faults(resource: str, old: Object, change: Mutation, texts: list[str]) -> None:
+def test_faults_of_an_update_are_reported(resource: str, old: Object, change: Mutation, texts: list[str]) -> None:
     assert update_faults(resource, old, change) == texts
 
 
@@ -297,7 +297,7 @@ def test_a_changed_object_is_told_its_faults(resource: str, old: Object, change:
     ],
     ids=["namespace phase", "controller counts"],
 )
-def test_a_new_status_is_told_its_faults(resource: str, old: Object, change: Mutation, texts: list[str]) -> None:
+def test_faults_of_a_new_status_are_reported(resource: str, old: Object, change: Mutation, texts: list[str]) -> None:
     assert status_faults(resource, old, change) == texts
 
 
@@ -315,7 +315,7 @@ def test_a_namespace_gets_label_finalizer_and_phase() -> None:
     assert obj["status"] == {"phase": "Active"}
 
 
-def test_a_namespace_is_held_by_its_own_finalizers_and_terminates() -> None:
+def test_a_namespace_terminates_when_its_finalizers_are_removed() -> None:
     obj = created("namespaces", {"metadata": {"name": "a"}})
     assert strategy("namespaces").pending_finalizers(obj)
     strategy("namespaces").prepare_for_deletion(obj)
@@ -330,7 +330,7 @@ def test_finalizers_of_a_namespace_change_by_finalize_alone() -> None:
     assert str(error).startswith('spec.finalizers[0]: Invalid value: "mine"')
 
 
-def test_a_node_without_allocatable_can_give_all_it_has() -> None:
+def test_allocatable_of_a_node_defaults_to_its_capacity() -> None:
     obj = created("nodes", node(status={"capacity": {"cpu": "4"}}))
     assert obj["status"]["allocatable"] == {"cpu": "4"}
 
@@ -364,7 +364,7 @@ def test_new_events_are_stricter() -> None:
     ]
 
 
-def test_new_events_are_fixed() -> None:
+def test_new_events_are_immutable() -> None:
     obj = event(reason="a")
     changed = {**obj, "reason": "b"}
     texts = [str(e) for e in STRATEGIES["events.k8s.io", "events"].validate_update(CONTEXT, changed, obj)]

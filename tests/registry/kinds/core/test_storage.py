@@ -1,4 +1,4 @@
-"""PersistentVolumes and claims: fault by fault, and what may change."""
+"""Rules of PersistentVolumes and claims, and of their updates."""
 
 from typing import Any
 
@@ -131,7 +131,7 @@ def without_nulls(obj: Object) -> Object:
 
 
 @pytest.mark.parametrize(("resource", "obj", "texts"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_a_new_object_is_told_its_faults(resource: str, obj: Object, texts: list[str]) -> None:
+def test_faults_of_a_new_object_are_reported(resource: str, obj: Object, texts: list[str]) -> None:
     assert faults(resource, without_nulls(obj)) == texts
 
 
@@ -149,12 +149,12 @@ def test_a_volume_gets_its_defaults() -> None:
     assert obj["status"]["lastPhaseTransitionTime"].endswith("Z")
 
 
-def test_both_data_sources_say_the_same() -> None:
+def test_both_data_sources_are_equal() -> None:
     obj = created("persistentvolumeclaims", claim(dataSource={"kind": "PersistentVolumeClaim", "name": "a"}))
     assert obj["spec"]["dataSourceRef"] == {"apiGroup": None, "kind": "PersistentVolumeClaim", "name": "a"}
 
 
-def test_the_rules_of_a_volume_are_told_twice_on_update() -> None:
+def test_faults_of_a_volume_are_reported_twice_on_update() -> None:
     text = (
         'spec.accessModes: Unsupported value: "a": supported values: "ReadOnlyMany", "ReadWriteMany", '
         '"ReadWriteOnce", "ReadWriteOncePod"'
@@ -162,7 +162,7 @@ def test_the_rules_of_a_volume_are_told_twice_on_update() -> None:
     assert update_faults("persistentvolumes", volume(), put("spec.accessModes", ["a"])) == [text, text]
 
 
-def test_a_data_source_that_old_servers_ignored_is_dropped() -> None:
+def test_a_data_source_of_a_disabled_feature_is_dropped() -> None:
     obj = created("persistentvolumeclaims", claim(dataSource={"kind": "Pod", "name": "a"}))
     assert "dataSource" not in obj["spec"]
 
@@ -175,7 +175,7 @@ def bound(phase: str = "Bound", capacity: str = "1Gi") -> Mutation:
 
 
 def claim_update(change: Mutation, *, phase: str) -> list[str]:
-    """Faults of a change of a stored claim in a phase."""
+    """Return the faults of an update of a stored claim in a phase."""
     old = created("persistentvolumeclaims", claim(volumeName="v", storageClassName="fast"))
     bound(phase)(old)
     obj = created("persistentvolumeclaims", claim(volumeName="v", storageClassName="fast"))
@@ -196,13 +196,13 @@ def claim_update(change: Mutation, *, phase: str) -> list[str]:
     ],
     ids=["grow", "grow unbound", "modes", "volume", "class", "class unbound"],
 )
-def test_what_may_change_in_a_claim(change: Mutation, phase: str, first: str) -> None:
+def test_mutable_fields_of_a_claim(change: Mutation, phase: str, first: str) -> None:
     texts = claim_update(change, phase=phase)
     assert [text for text in texts if not text.startswith(FIXED)] == []
     assert bool(texts) == bool(first)
 
 
-def test_a_claim_never_falls_below_what_it_has() -> None:
+def test_a_claim_never_shrinks_below_its_capacity() -> None:
     assert claim_update(put(SIZE, "512Mi"), phase="Bound") == [
         "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity"
     ]
@@ -216,7 +216,7 @@ def test_a_claim_never_falls_below_what_it_has() -> None:
     ],
     ids=["source", "mode"],
 )
-def test_what_may_not_change_in_a_volume(change: Mutation, prefix: str) -> None:
+def test_immutable_fields_of_a_volume(change: Mutation, prefix: str) -> None:
     (text,) = update_faults("persistentvolumes", volume(), change)
     assert text.startswith(prefix)
 
@@ -249,7 +249,7 @@ def test_node_affinity_of_a_volume_is_fixed_but_for_names(key: str, count: int) 
     ],
     ids=["capacity", "resize"],
 )
-def test_a_new_status_is_told_its_faults(status: dict[str, Any], texts: list[str]) -> None:
+def test_faults_of_a_new_status_are_reported(status: dict[str, Any], texts: list[str]) -> None:
     obj = claim()
     obj["metadata"]["resourceVersion"] = "1"
     assert status_faults("persistentvolumeclaims", obj, put("status", status)) == texts

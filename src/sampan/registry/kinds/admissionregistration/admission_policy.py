@@ -1,6 +1,6 @@
 """Admission policies. Source: pkg/registry/admissionregistration, pkg/apis/admissionregistration (1.36).
 
-Expressions must compile, as they will be when they are used.
+Expressions are compiled during validation, with the same inputs as at admission time.
 """
 
 import re
@@ -127,7 +127,7 @@ def _check_audit_annotations(policy: Object, expressions: Expressions, path: Pat
 
 
 class _PolicyStrategy(Strategy):
-    """What both kinds of policies have in common."""
+    """Behavior that both kinds of policies share."""
 
     kept_metadata = OBJECT_METADATA
     reset_metadata: ClassVar = {}
@@ -136,17 +136,17 @@ class _PolicyStrategy(Strategy):
     _mutating = False
 
     def default(self, obj: Object) -> None:
-        """Failing policies refuse."""
+        """Set defaults: a failing policy rejects the request."""
         spec = obj.setdefault("spec", {})
         spec.setdefault("failurePolicy", "Fail")
         default_match_resources(spec.get("matchConstraints"))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new policy."""
+        """Check a new policy."""
         self._check(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; match conditions that did not change are not checked again."""
+        """Check an update. Unchanged match conditions are not checked again."""
         self._check(obj, old.get("spec", {}), errors)
 
     def _check(self, obj: Object, old: Object | None, errors: Errors) -> None:
@@ -169,20 +169,20 @@ class _PolicyStrategy(Strategy):
             check_match_conditions(conditions, at, errors, params="paramKind" in spec)
         expressions = Expressions(Inputs(params="paramKind" in spec))
         _check_variables(spec.get("variables") or [], expressions, _SPEC.child("variables"), errors)
-        self._check_own(obj, expressions, errors)
+        self._check_specific(obj, expressions, errors)
 
-    def _check_own(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
-        """What only one kind of policy has."""
+    def _check_specific(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
+        """Check the fields that only one kind of policy has."""
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Names that belong to configurations from files."""
+        """Warn about names that are reserved for configurations from files."""
         return static_suffix_warnings(obj)
 
 
 class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
-    """Validations and audit annotations, at least one of them."""
+    """Strategy of validating policies, which need at least one validation or audit annotation."""
 
-    def _check_own(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
+    def _check_specific(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
         spec = obj["spec"]
         validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
         if not validations and not annotations:
@@ -194,7 +194,7 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
         _check_audit_annotations(obj, expressions, _SPEC.child("auditAnnotations"), errors)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Warnings say something of some field; conditions are in form."""
+        """Check that type checking warnings have a text and a field, and that conditions are well-formed."""
         status = obj.get("status") or {}
         checking = status.get("typeChecking") or {}
         for index, warning in enumerate(checking.get("expressionWarnings") or ()):
@@ -207,11 +207,11 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
 
 
 class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
-    """Mutations, at least one."""
+    """Strategy of mutating policies, which need at least one mutation."""
 
     _mutating = True
 
-    def _check_own(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
+    def _check_specific(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
         spec = obj["spec"]
         mutations, path = spec.get("mutations") or [], _SPEC.child("mutations")
         if not mutations:

@@ -71,11 +71,11 @@ class PolicyBindingStrategy(Strategy):
         self._mutating = mutating
 
     def default(self, obj: Object) -> None:
-        """All that the policy matches."""
+        """Set defaults: the binding applies to all requests that match the policy."""
         default_match_resources(obj.setdefault("spec", {}).get("matchResources"))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a binding."""
+        """Check a binding."""
         spec = obj.get("spec", {})
         policy, match = spec.get("policyName", ""), spec.get("matchResources")
         if policy:
@@ -91,7 +91,7 @@ class PolicyBindingStrategy(Strategy):
             _check_actions(spec.get("validationActions") or [], _SPEC.child("validationActions"), errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Names that belong to configurations from files."""
+        """Warn about names that are reserved for configurations from files."""
         return static_suffix_warnings(obj)
 
 
@@ -103,7 +103,7 @@ def _go_requirement(requirement: Mapping[str, Any]) -> str:
 
 
 def _go_selector(selector: Mapping[str, Any]) -> str:
-    """A label selector as Go prints the struct: that is what Kubernetes shows here."""
+    """Return a label selector as Go prints the struct, because Kubernetes shows it so in this message."""
     labels = "".join(f"{key}: {value}," for key, value in sorted(selector.get("matchLabels", EMPTY).items()))
     expressions = "".join(map(_go_requirement, selector.get("matchExpressions", ())))
     return (

@@ -1,4 +1,4 @@
-"""Which requests a webhook or policy is for. Source: pkg/apis/admissionregistration/{v1,validation} (1.36)."""
+"""Matching rules of webhooks and policies. Source: pkg/apis/admissionregistration/{v1,validation} (1.36)."""
 
 from collections.abc import Callable
 
@@ -21,26 +21,26 @@ STATIC_SUFFIX = ".static.k8s.io"
 
 
 def check_choice(value: str | None, known: tuple[str, ...], path: Path, errors: Errors) -> None:
-    """One of a closed set, if it is there."""
+    """Check that the value is absent or one of a closed set."""
     if value is not None and value not in known:
         errors.append(not_supported(path, value, known))
 
 
 def default_rules(rules: list[Object]) -> None:
-    """Rules are for objects in namespaces and outside."""
+    """Set defaults: rules match both namespaced and cluster-scoped objects."""
     for rule in rules:
         rule.setdefault("scope", "*")
 
 
 def default_match(match: Object) -> None:
-    """All namespaces, all objects, in any version of the type."""
+    """Set defaults: match all namespaces and all objects, in any version of the type."""
     match.setdefault("matchPolicy", "Equivalent")
     match.setdefault("namespaceSelector", {})
     match.setdefault("objectSelector", {})
 
 
 def default_match_resources(match: Object | None) -> None:
-    """Defaults of `matchConstraints` and `matchResources`."""
+    """Set the defaults of `matchConstraints` and `matchResources`."""
     if match is not None:
         default_match(match)
         default_rules(match.get("resourceRules") or [])
@@ -90,7 +90,7 @@ def _check_versions(rule: Object, path: Path, errors: Errors) -> None:
 
 
 def check_rule(rule: Object, path: Path, errors: Errors) -> None:
-    """Operations, groups, versions, resources and scope."""
+    """Check the operations, groups, versions, resources and scope of a rule."""
     operations, at = rule.get("operations") or [], path.child("operations")
     if not operations:
         errors.append(required(at))
@@ -115,7 +115,7 @@ def _check_named_rule(rule: Object, path: Path, errors: Errors) -> None:
 
 
 def check_match_resources(match: Object | None, path: Path, errors: Errors) -> None:
-    """`matchConstraints` of policies, `matchResources` of bindings."""
+    """Check `matchConstraints` of a policy, or `matchResources` of a binding."""
     if match is None:
         return
     policy = match.get("matchPolicy")
@@ -132,14 +132,14 @@ def check_match_resources(match: Object | None, path: Path, errors: Errors) -> N
 
 
 def check_mutating_operations(match: Object | None, path: Path, errors: Errors) -> None:
-    """Deletions cannot be mutated."""
+    """Check that no rule matches deletions, which cannot be mutated."""
     for rule in (match or {}).get("resourceRules") or ():
         for operation in rule.get("operations") or ():
             check_choice(operation, MUTATING_OPERATIONS, path.child("resourceRules", "operations"), errors)
 
 
 def check_compiles(compile_: Callable[[str], Program], expression: str, path: Path, errors: Errors) -> None:
-    """An expression that cannot be compiled is invalid."""
+    """Add an error if the expression does not compile."""
     try:
         compile_(expression)
     except CelCompileError as error:
@@ -147,7 +147,7 @@ def check_compiles(compile_: Callable[[str], Program], expression: str, path: Pa
 
 
 def check_match_conditions(conditions: list[Object], path: Path, errors: Errors, *, params: bool = False) -> None:
-    """Named expressions that can be compiled, each name once. `params`: whether there are parameters."""
+    """Check match conditions: valid expressions with unique names. With `params`, expressions may use `params`."""
     expressions = Expressions(Inputs(params=params, composed=False))
     if len(conditions) > _CONDITIONS_MAX:
         errors.append(too_many(path, len(conditions), _CONDITIONS_MAX))
@@ -169,7 +169,7 @@ def check_match_conditions(conditions: list[Object], path: Path, errors: Errors,
 
 
 def static_suffix_warnings(obj: Object) -> list[str]:
-    """Names that configurations read from files are to have."""
+    """Warn about names that are reserved for configurations from files."""
     if not obj["metadata"].get("name", "").endswith(STATIC_SUFFIX):
         return []
     return [

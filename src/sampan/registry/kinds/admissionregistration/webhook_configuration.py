@@ -37,10 +37,10 @@ _SELECTORS = ("namespaceSelector", "objectSelector")
 
 
 def check_webhook_url(url: str, path: Path, errors: Errors) -> None:
-    """`https://host[/path]`. Source: apiserver pkg/util/webhook/validation.go (1.36)."""
+    """Check a URL of the form `https://host[/path]`. Source: apiserver pkg/util/webhook/validation.go (1.36)."""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises for one that is no number, such as in an IPv6 address without brackets
+        _ = parts.port  # raises if the port is not a number, as in an IPv6 address without brackets
     except ValueError as error:
         errors.append(required(path, f"url must be a valid URL: {error}{_FORM}"))
         return
@@ -74,10 +74,13 @@ def _check_service_path(text: str, path: Path, errors: Errors) -> None:
 
 
 def check_webhook_service(service: Object, path: Path, errors: Errors) -> None:
-    """A service by name, namespace, port and path. Where one of the names lacks, Kubernetes tells of the other."""
-    for name, told in (("namespace", "name"), ("name", "namespace")):
+    """Check name, namespace, port and path of a service.
+
+    If the name or the namespace is missing, the error is reported at the other field, as in Kubernetes.
+    """
+    for name, reported in (("namespace", "name"), ("name", "namespace")):
         if not service.get(name):
-            errors.append(required(path.child(told)))
+            errors.append(required(path.child(reported)))
     port = service.get("port", 0)
     texts = port_number_errors(port)
     if texts:
@@ -110,7 +113,7 @@ def _check_review_versions(versions: list[str], known_required: bool, path: Path
 
 
 class _Tolerance:
-    """What an update may keep because it was stored so."""
+    """Faults that an update may keep because the stored object has them."""
 
     def __init__(self, hooks: list[Object], old: list[Object] | None) -> None:
         names = [hook.get("name") for hook in old or ()]
@@ -164,7 +167,7 @@ class WebhookConfigurationStrategy(Strategy):
         self._mutating = mutating
 
     def default(self, obj: Object) -> None:
-        """Failing webhooks refuse, after ten seconds."""
+        """Set defaults: a call times out after ten seconds, and a failing webhook rejects the request."""
         for hook in obj.get("webhooks") or ():
             hook.setdefault("failurePolicy", "Fail")
             default_match(hook)
@@ -177,11 +180,11 @@ class WebhookConfigurationStrategy(Strategy):
                 service.setdefault("port", 443)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new configuration."""
+        """Check a new configuration."""
         self._check(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; some stored faults are tolerated."""
+        """Check an update. Some faults of the stored object are tolerated."""
         self._check(obj, old.get("webhooks") or [], errors)
 
     def _check(self, obj: Object, old: list[Object] | None, errors: Errors) -> None:
@@ -199,7 +202,7 @@ class WebhookConfigurationStrategy(Strategy):
             names.add(name)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Names that belong to configurations from files."""
+        """Warn about names that are reserved for configurations from files."""
         return static_suffix_warnings(obj)
 
 

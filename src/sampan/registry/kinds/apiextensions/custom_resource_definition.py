@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions; their rules are in `registry/crd`."""
+"""CustomResourceDefinitions. Their rules are in `registry/crd`."""
 
 from typing import Final
 

@@ -1,7 +1,8 @@
-"""CustomResourceDefinitions: apiextensions.k8s.io/v1beta1 against the hub, v1.
+"""CustomResourceDefinitions: conversion between apiextensions.k8s.io/v1beta1 and the hub, v1.
 
-v1beta1 may say once, for all versions, what v1 says in each: schema, subresources, printer columns, selectable fields.
-When all versions agree, v1beta1 shows it once.
+v1 sets schema, subresources, printer columns and selectable fields in each version. v1beta1 may set them once for all
+versions, and shows them once if all versions are equal.
+
 Source: apiextensions-apiserver pkg/apis/apiextensions/{v1,v1beta1}/{conversion,defaults}.go (1.36).
 """
 
@@ -17,13 +18,13 @@ _FOR_ALL_VERSIONS = {
     "additionalPrinterColumns": "additionalPrinterColumns",
     "selectableFields": "selectableFields",
 }
-"""Field of a v1beta1 spec, and the field of each version that means the same."""
+"""Fields of a v1beta1 spec, and the equivalent field of each version."""
 
 _ABSENT = object()
 
 
 def _default_v1beta1(spec: Object) -> None:
-    """The defaults that only v1beta1 has."""
+    """Set the defaults that only v1beta1 has."""
     spec.setdefault("scope", "Namespaced")
     spec.setdefault("preserveUnknownFields", True)
     if not spec.get("versions") and spec.get("version"):
@@ -62,13 +63,13 @@ def _rename_json_path(columns: list[Object], old: str, new: str) -> None:
 
 
 class CustomResourceDefinitionConversion(ApiVersionConversion):
-    """What is said once in v1beta1 and in each version in v1."""
+    """Conversion between fields for all versions (v1beta1) and fields in each version (v1)."""
 
     def __init__(self) -> None:
         super().__init__("apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1")
 
     def to_hub(self, obj: Object) -> Object:
-        """As v1 says it, with v1beta1's defaults (`preserveUnknownFields` is true there)."""
+        """Return the object in v1, with the defaults of v1beta1 (`preserveUnknownFields` is true there)."""
         spec = super().to_hub(obj).setdefault("spec", {})
         _default_v1beta1(spec)
         spec.pop("version", None)
@@ -87,7 +88,7 @@ class CustomResourceDefinitionConversion(ApiVersionConversion):
         return obj
 
     def from_hub(self, obj: Object) -> Object:
-        """As v1beta1 says it."""
+        """Return the object in v1beta1."""
         spec = super().from_hub(obj).setdefault("spec", {})
         spec.setdefault("preserveUnknownFields", False)
         if "conversion" in spec:

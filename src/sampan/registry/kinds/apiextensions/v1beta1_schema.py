@@ -1,7 +1,12 @@
-"""The shape of `apiextensions.k8s.io/v1beta1` CustomResourceDefinitions, derived from v1's.
+"""Schema of `apiextensions.k8s.io/v1beta1` CustomResourceDefinitions, derived from that of v1.
 
-It had one validation, subresources and columns for all versions beside those of each version, a single `version`,
-JSONPath (not jsonPath) in columns, and the webhook's client configuration without its own object.
+v1beta1 differs from v1 in these fields:
+
+- Validation, subresources and columns are set for all versions, next to those of each version.
+- There is a single `version`.
+- Columns have `JSONPath`, not `jsonPath`.
+- The client configuration of the webhook is not nested in an object.
+
 Source: apiextensions-apiserver pkg/apis/apiextensions/v1beta1/types.go (1.21).
 """
 
@@ -14,7 +19,7 @@ _V1 = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
 
 
 def crd_v1beta1_schema(schemas: Definitions) -> Schema:
-    """The root schema of the old kind."""
+    """Return the root schema of the v1beta1 kind."""
     root = schemas.schema(f"{_V1}.CustomResourceDefinition")
     spec = schemas.schema(f"{_V1}.CustomResourceDefinitionSpec")
     version = schemas.schema(f"{_V1}.CustomResourceDefinitionVersion")
@@ -69,7 +74,7 @@ def _conversion(schemas: Definitions) -> Schema:
 
 
 def _with(schema: Schema, properties: dict[str, Schema], fields: dict[str, str]) -> Schema:
-    """A copy with other properties, of which none is required."""
+    """Return a copy with other properties, none of which is required."""
     return replace(
         schema,
         name=schema.name.replace(".v1.", ".v1beta1."),

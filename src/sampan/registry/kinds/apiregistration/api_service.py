@@ -51,7 +51,7 @@ def _check_service(spec: Object, errors: Errors) -> None:
 
 
 class APIServiceStrategy(Strategy):
-    """API services are named `<version>.<group>`.
+    """Strategy of API services, which are named `<version>.<group>`.
 
     Source: kube-aggregator pkg/registry/apiservice, pkg/apis/apiregistration/{v1,validation} (1.36).
     """
@@ -63,23 +63,23 @@ class APIServiceStrategy(Strategy):
     reset_metadata: ClassVar = {}
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """The name of the core group's ends with a dot."""
+        """Check the name. That of the core group ends with a dot."""
         return path_segment_errors(name)
 
     def default(self, obj: Object) -> None:
-        """Services listen on 443."""
+        """Set defaults: services listen on port 443."""
         service = obj.setdefault("spec", {}).get("service")
         if service is not None:
             service.setdefault("port", 443)
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """What this server serves itself is there."""
+        """Mark local API services as available."""
         if "service" not in obj["spec"]:
             now = format_time(dt.datetime.now(dt.UTC))
             obj["status"] = {"conditions": [{**_LOCAL, "lastTransitionTime": now}]}
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of an API service."""
+        """Check an API service."""
         spec, name = obj.get("spec", {}), obj["metadata"].get("name", "")
         group, version = spec.get("group", ""), spec.get("version", "")
         expected = f"{version}.{group}"
@@ -106,7 +106,7 @@ class APIServiceStrategy(Strategy):
             _check_local(spec, errors)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Conditions are true, false or unknown."""
+        """Check that conditions are true, false or unknown."""
         known = ("True", "False", "Unknown")
         errors.extend(
             not_supported(_CONDITIONS.index(index).child("status"), condition.get("status", ""), known)

@@ -16,12 +16,12 @@ _REVISION = Path("revision")
 
 
 class ControllerRevisionStrategy(Strategy):
-    """The data of a revision never changes."""
+    """Strategy of controller revisions, whose data is immutable."""
 
     has_generation = False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new revision."""
+        """Check a new revision."""
         check_not_negative(obj.get("revision", 0), _REVISION, errors)
         data = obj.get("data")
         if data is None:
@@ -30,7 +30,7 @@ class ControllerRevisionStrategy(Strategy):
             errors.append(required(_DATA, "data must be a valid JSON object"))
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Only the revision number may change."""
+        """Check that only the revision number changes."""
         check_not_negative(obj.get("revision", 0), _REVISION, errors)
         check_immutable(obj.get("data"), old.get("data"), _DATA, errors)
 

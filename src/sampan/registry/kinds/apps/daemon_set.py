@@ -58,7 +58,7 @@ def _check_update_strategy(strategy: Object, path: Path, errors: Errors) -> None
 
 
 _GENERATION = "deprecated.daemonset.template.generation"
-"""Counts the changes of the template; once a field, now an annotation."""
+"""Annotation that counts the changes of the template. It was a field in older API versions."""
 
 
 def _template_generation(obj: Object) -> int:
@@ -83,7 +83,7 @@ class DaemonSetStrategy(WorkloadStrategy):
     )
 
     def default(self, obj: Object) -> None:
-        """A rolling update of one node at a time, ten old revisions; a count of templates, 0 if nobody gave one."""
+        """Set defaults: a rolling update of one node at a time, ten old revisions, template generation 0."""
         obj.setdefault("metadata", {}).setdefault("annotations", {})[_GENERATION] = str(_template_generation(obj))
         spec = obj.setdefault("spec", {})
         strategy = spec.setdefault("updateStrategy", {})
@@ -97,25 +97,25 @@ class DaemonSetStrategy(WorkloadStrategy):
         templates.default_template(spec)
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """The first template."""
+        """Set the template generation to at least 1."""
         super().prepare_for_create(ctx, obj)
         generation = max(_template_generation(obj), 1)
         obj["metadata"]["annotations"][_GENERATION] = str(generation)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """One more template, if it changed."""
+        """Increment the template generation if the template changed."""
         super().prepare_for_update(ctx, obj, old)
         changed = obj["spec"].get("template") != old["spec"].get("template")
         generation = _template_generation(old) + changed
         obj["metadata"]["annotations"][_GENERATION] = str(generation)
 
     def keep_for_status_update(self, obj: Object, old: Object) -> None:
-        """The count of templates stays too: internally it is part of the spec."""
+        """Keep the template generation too: in the internal type it is part of the spec."""
         super().keep_for_status_update(obj, old)
         obj["metadata"].setdefault("annotations", {})[_GENERATION] = str(_template_generation(old))
 
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
-        """Selector, template, how pods are replaced."""
+        """Check selector, template and update strategy."""
         selector, template = spec.get("selector"), spec.get("template", {})
         lenient = old is not None and has_invalid_selector(old.get("selector"))
         check_label_selector(selector, SPEC.child("selector"), errors, allow_invalid_values=lenient)
@@ -131,7 +131,7 @@ class DaemonSetStrategy(WorkloadStrategy):
         check_counts(spec, ("revisionHistoryLimit",), SPEC, errors)
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """What the template says, if it changed."""
+        """Return the warnings of the template if it changed."""
         template, old_template = obj["spec"]["template"], old["spec"]["template"]
         return [] if template == old_template else templates.warnings(template, old_template, TEMPLATE)
 

@@ -61,7 +61,7 @@ class DeploymentStrategy(WorkloadStrategy):
     counts_of_replicas = ("updatedReplicas", "readyReplicas", "availableReplicas")
 
     def default(self, obj: Object) -> None:
-        """A rolling update by quarters, ten old revisions, ten minutes of patience."""
+        """Set defaults: a rolling update by quarters, ten old revisions, a progress deadline of ten minutes."""
         spec = obj.setdefault("spec", {})
         spec.setdefault("replicas", 1)
         strategy = spec.setdefault("strategy", {})
@@ -76,13 +76,13 @@ class DeploymentStrategy(WorkloadStrategy):
         templates.default_template(spec)
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
-        """Annotations count as well: they are copied to replica sets."""
+        """Return True also if annotations changed, because they are copied to replica sets."""
         return super().spec_changed(obj, old) or obj["metadata"].get("annotations", {}) != old["metadata"].get(
             "annotations", {}
         )
 
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
-        """As for a replica set, and how pods are replaced."""
+        """Check the fields of a replica set, and the deployment strategy."""
         check_counts(spec, ("replicas",), SPEC, errors)
         check_replicated_pods(spec, old, errors)
         _check_strategy(spec.get("strategy", {}), _STRATEGY, errors)
@@ -94,7 +94,7 @@ class DeploymentStrategy(WorkloadStrategy):
             errors.append(invalid(SPEC.child("progressDeadlineSeconds"), deadline, text))
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Names that make poor host names, and what the template says."""
+        """Warn about names that are poor host names, and return the warnings of the template."""
         return [*templates.name_warnings(obj), *super().warnings_on_create(ctx, obj)]
 
 

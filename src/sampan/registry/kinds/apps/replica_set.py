@@ -16,7 +16,7 @@ from sampan.registry.strategy import Context
 
 
 def check_always_restarts(spec: Object, kind: str, path: Path, errors: Errors) -> None:
-    """Pods of a workload that runs for ever: always restarted, without a deadline. `path` is the pod spec's."""
+    """Check that pods always restart and have no active deadline. `path` is that of the pod spec."""
     policy = spec.get("restartPolicy", "")
     if policy != "Always":
         errors.append(not_supported(path.child("restartPolicy"), policy, ("Always",)))
@@ -26,7 +26,7 @@ def check_always_restarts(spec: Object, kind: str, path: Path, errors: Errors) -
 
 
 def check_replicated_pods(spec: Object, old: Object | None, errors: Errors) -> None:
-    """Selector and template of a replica set or deployment; `old` is the stored spec."""
+    """Check selector and template of a replica set or deployment. `old` is the stored spec."""
     check_required_selector(spec, "deployment", SPEC, errors)
     selector, template = selector_or_none(spec.get("selector")), spec.get("template", {})
     if selector is None:
@@ -43,7 +43,7 @@ class _Status(TypedDict, total=False):
 
 
 class _Part(TypedDict, total=False):
-    """What field selectors look at."""
+    """Fields that field selectors read."""
 
     status: _Status
 
@@ -62,24 +62,24 @@ class ReplicaSetStrategy(WorkloadStrategy):
     counts_of_replicas = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
     def default(self, obj: Object) -> None:
-        """One replica."""
+        """Set defaults: one replica."""
         spec = obj.setdefault("spec", {})
         spec.setdefault("replicas", 1)
         templates.default_template(spec)
 
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
-        """Counts, selector, template."""
+        """Check counts, selector and template."""
         check_counts(spec, ("replicas", "minReadySeconds"), SPEC, errors)
         check_replicated_pods(spec, old, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Names that make poor host names, and what the template says."""
+        """Warn about names that are poor host names, and return the warnings of the template."""
         return [*templates.name_warnings(obj), *super().warnings_on_create(ctx, obj)]
 
     selectable_part: ClassVar[Any] = _Part
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
-        """`status.replicas`."""
+        """Return `status.replicas`."""
         return {"status.replicas": str(obj.get("status", {}).get("replicas", 0))}
 
 

@@ -45,7 +45,7 @@ _NEGATIVE_HISTORY = (
 
 
 def _drop_disabled_fields(spec: Object, old: Object | None) -> None:
-    """`maxUnavailable` is let in only where it is stored already."""
+    """Drop `maxUnavailable` if its feature is off, unless the stored object has it."""
     update = spec.get("updateStrategy", {}).get("rollingUpdate")
     old_update = (old or {}).get("updateStrategy", {}).get("rollingUpdate") or {}
     if not gates.MAX_UNAVAILABLE_STATEFUL_SET and update is not None and "maxUnavailable" not in old_update:
@@ -94,7 +94,7 @@ def _check_retention(policy: Object, path: Path, errors: Errors) -> None:
 
 
 def _template_with_claims(spec: Object) -> Object:
-    """The template as pods will have it: with a volume for each claim, without the names that the set gives."""
+    """Return the template as pods get it: with a volume for each claim, without hostname and subdomain."""
     template = spec.get("template", {})
     pod_spec = template.get("spec", {})
     claims = [claim.get("metadata", {}).get("name", "") for claim in spec.get("volumeClaimTemplates", ())]
@@ -126,7 +126,7 @@ def _check_template(spec: Object, old: Object | None, errors: Errors, *, skip: b
 
 
 def _check_spec(spec: Object, old: Object | None, errors: Errors, *, skip_template: bool = False) -> None:
-    """`old` is the stored spec: what is immutable is then not checked again."""
+    """Check a spec. With a stored spec `old`, some immutable fields are not checked again."""
     _check_pod_management(spec.get("podManagementPolicy", ""), SPEC.child("podManagementPolicy"), errors)
     _check_update_strategy(spec.get("updateStrategy", {}), SPEC.child("updateStrategy"), errors)
     if "persistentVolumeClaimRetentionPolicy" in spec:
@@ -160,11 +160,11 @@ class StatefulSetStrategy(WorkloadStrategy):
     ready_count = "status.readyReplicas"
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """A DNS label: pods are named after it."""
+        """Check that the name is a DNS label, because pods are named after it."""
         return dns1123_label_errors(name, prefix=prefix)
 
     def default(self, obj: Object) -> None:
-        """In order, one at a time; claims stay."""
+        """Set defaults: one replica, ordered pods, rolling updates; claims are retained."""
         spec = obj.setdefault("spec", {})
         if not spec.get("podManagementPolicy"):
             spec["podManagementPolicy"] = "OrderedReady"
@@ -188,21 +188,21 @@ class StatefulSetStrategy(WorkloadStrategy):
             templates.default_claim_template(claim)
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Features that are off."""
+        """Drop fields of features that are off."""
         super().prepare_for_create(ctx, obj)
         _drop_disabled_fields(obj["spec"], None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """The same, but for what is stored already."""
+        """Drop fields of features that are off, unless the stored object has them."""
         super().prepare_for_update(ctx, obj, old)
         _drop_disabled_fields(obj["spec"], old["spec"])
 
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
-        """All that a new object or one that replaces another must be."""
+        """Check the spec of a new object or of a replacement."""
         _check_spec(spec, old, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; little but scale, template and update strategy may change."""
+        """Check an update. Most fields other than replicas, template and update strategy are immutable."""
         faults_before: Errors = []
         spec, old_spec = obj.get("spec", {}), old.get("spec", {})
         _check_spec(old_spec, old_spec, faults_before)
@@ -213,11 +213,11 @@ class StatefulSetStrategy(WorkloadStrategy):
                 break
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """What template and claims say, and history without bound."""
+        """Return warnings of the template and of the claims, and warn about a negative history limit."""
         return super().warnings_on_create(ctx, obj) + self._more_warnings(obj, "")
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """The same; the template only if something changed."""
+        """Return warnings as on create, but those of the template only if the spec changed."""
         return super().warnings_on_update(ctx, obj, old) + self._more_warnings(obj, "Spec")
 
     def _more_warnings(self, obj: Object, child: str) -> list[str]:

@@ -1,5 +1,5 @@
-"""What deployments, replica sets, stateful sets and daemon sets have in common: a spec with a pod template, a status of
-counters.
+"""Base of deployments, replica sets, stateful sets and daemon sets: a spec with a pod template, and counters in the
+status.
 """
 
 from collections.abc import Sequence
@@ -18,23 +18,23 @@ TEMPLATE = Path("spec", "template")
 
 
 class WorkloadStrategy(Strategy):
-    """Strategy of a kind with a spec, a Pod template and counters in its status."""
+    """Strategy of a kind with a spec, a pod template and counters in its status."""
 
     status_counts: ClassVar[Sequence[str]] = ()
-    """Counters of the status, none of which is negative."""
+    """Counters of the status, none of which may be negative."""
     counts_of_replicas: ClassVar[Sequence[str]] = ()
-    """Those that are at most `status.replicas`."""
+    """Counters that are at most `status.replicas`."""
     selector_first: ClassVar[bool] = False
-    """Whether an update is told of a changed selector before anything else."""
+    """True to check the selector's immutability before everything else."""
     ready_count: ClassVar[str] = "readyReplicas"
-    """What the message calls the counter that `availableReplicas` is at most."""
+    """Name of the counter that limits `availableReplicas`, as the error message shows it."""
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Features that are off leave the template."""
+        """Drop fields of features that are off from the template."""
         templates.drop_disabled_template_fields(obj["spec"], None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """The same, but for what is stored already."""
+        """Drop fields of features that are off from the template, unless the stored object has them."""
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
@@ -42,11 +42,11 @@ class WorkloadStrategy(Strategy):
         raise NotImplementedError
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Rules of the spec."""
+        """Check a new spec."""
         self.check_spec(obj.get("spec", {}), None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Rules of the spec; the selector is immutable."""
+        """Check the spec, and that the selector did not change."""
         spec, old_spec = obj.get("spec", {}), old.get("spec", {})
         if self.selector_first:
             check_immutable(spec.get("selector"), old_spec.get("selector"), SPEC.child("selector"), errors)
@@ -55,15 +55,15 @@ class WorkloadStrategy(Strategy):
             check_immutable(spec.get("selector"), old_spec.get("selector"), SPEC.child("selector"), errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """What the template says."""
+        """Return the warnings of the template."""
         return templates.warnings(obj["spec"].get("template", {}), None, TEMPLATE)
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """What the template says, if something changed."""
+        """Return the warnings of the template if the spec changed."""
         return templates.warnings_on_update(obj, old, TEMPLATE)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Counters are not negative and fit together."""
+        """Check that counters are consistent and not negative."""
         status = obj.get("status", {})
         check_counts(status, self.status_counts, STATUS, errors)
         for name in self.counts_of_replicas:

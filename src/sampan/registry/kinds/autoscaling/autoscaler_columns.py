@@ -33,8 +33,8 @@ def _utilization(name: str, spec: Mapping[str, Any], current: Mapping[str, Any] 
         return f"{resource}: {shown}/{target['averageValue']}"
     utilization = (current or EMPTY).get("averageUtilization")
     shown = UNKNOWN if utilization is None else f"{utilization}%"
-    wanted = f"{target['averageUtilization']}%" if "averageUtilization" in target else "<auto>"
-    return f"{resource}: {shown}/{wanted}"
+    target_text = f"{target['averageUtilization']}%" if "averageUtilization" in target else "<auto>"
+    return f"{resource}: {shown}/{target_text}"
 
 
 _FIELDS = {

@@ -91,8 +91,8 @@ def _check_replicas(spec: Object, old: Object | None, errors: Errors) -> None:
         errors.append(invalid(_SPEC.child("maxReplicas"), largest, detail))
 
 
-def _has_odd_object_metric(spec: Object) -> bool:
-    """Whether a stored object metric refers to a version that would be refused today."""
+def _has_invalid_object_metric(spec: Object) -> bool:
+    """Return True if a stored object metric refers to a version that today's rules reject."""
     return any(
         api_version_problem(metric["object"].get("describedObject", {}), allow_core=True)
         for metric in spec.get("metrics", ())
@@ -113,7 +113,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
         any_version=same,
     )
     metrics, path = spec.get("metrics", ()), _SPEC.child("metrics")
-    any_version = old is not None and _has_odd_object_metric(old)
+    any_version = old is not None and _has_invalid_object_metric(old)
     for index, metric in enumerate(metrics):
         check_metric(metric, path.index(index), errors, any_version=any_version)
     if spec.get("minReplicas") == 0 and not any(m.get("type") in ("Object", "External") for m in metrics):
@@ -131,7 +131,10 @@ class HorizontalPodAutoscalerStrategy(Strategy):
     has_generation = False
 
     def default(self, obj: Object) -> None:
-        """At least one replica, 80% CPU, rules of scaling where any behavior is given; metrics are always shown."""
+        """Set defaults: at least one replica, 80% CPU, and scaling rules if a behavior is set.
+
+        `metrics` is always shown.
+        """
         obj.setdefault("status", {}).setdefault("currentMetrics", None)
         spec = obj.setdefault("spec", {})
         spec.setdefault("minReplicas", 1)
@@ -144,20 +147,20 @@ class HorizontalPodAutoscalerStrategy(Strategy):
                 behavior[name] = {**_copy_rules(rules), **behavior.get(name, {})}
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """A status without metrics."""
+        """Reset the status to one without metrics."""
         super().prepare_for_create(ctx, obj)
         obj.setdefault("status", {})["currentMetrics"] = None
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Rules of a new object."""
+        """Check a new object."""
         _check_spec(obj.get("spec", {}), None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """What was stored otherwise is tolerated."""
+        """Check an update. Some faults of the stored object are tolerated."""
         _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Counters are not negative."""
+        """Check that counters are not negative."""
         check_counts(obj.get("status", {}), ("currentReplicas", "desiredReplicas"), _STATUS, errors)
 
 

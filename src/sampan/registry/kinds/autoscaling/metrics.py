@@ -16,7 +16,7 @@ _NEEDED = "must populate information for the given metric source"
 
 
 def api_version_problem(reference: Object, *, allow_core: bool) -> str:
-    """What is wrong with a reference's apiVersion; empty when nothing is."""
+    """Return the problem of a reference's apiVersion, or an empty string."""
     try:
         parsed = GroupVersion.parse(reference.get("apiVersion", ""))
     except ValueError as error:
@@ -27,7 +27,7 @@ def api_version_problem(reference: Object, *, allow_core: bool) -> str:
 def check_reference(
     reference: Object, path: Path, errors: Errors, *, allow_core: bool = False, any_version: bool = False
 ) -> None:
-    """A reference to an object of any kind."""
+    """Check a reference to an object of any kind."""
     for name in ("kind", "name"):
         value = reference.get(name, "")
         if not value:
@@ -133,7 +133,7 @@ _SOURCES = ("object", "external", "pods", "resource", "containerResource")
 
 
 def check_metric(metric: Object, path: Path, errors: Errors, *, any_version: bool) -> None:
-    """One metric: a type, and the one source that goes with it."""
+    """Check a metric: its type, and the one source that matches it."""
     kind = metric.get("type", "")
     if not kind:
         errors.append(required(path.child("type"), "must specify a metric source type"))

@@ -1,4 +1,6 @@
-"""The annotations of autoscaling/v1 as Go writes them: the text counts, for who changes it owns it.
+"""Annotations of autoscaling/v1, byte for byte as Go writes them.
+
+The exact text matters: server-side apply makes the client that changes it the owner of the annotation.
 
 Source: k8s.io/api autoscaling/v1/types.go; Go's encoding/json (1.36).
 """
@@ -17,11 +19,11 @@ _ORDERS = (
     ("Type", "Value", "PeriodSeconds"),
 )
 _RANK = {name: place for place, name in enumerate(name for order in _ORDERS for name in order)}
-"""One order that holds for the fields of all types in these annotations."""
+"""Rank of each field: one order that fits all types in these annotations."""
 
 
 def annotation_text(value: Any) -> str:
-    """Metrics, conditions or behavior as the text of their annotation."""
+    """Return metrics, conditions or behavior as the text of their annotation."""
     return json.escaped(json.encode(_ordered(value))).decode()
 
 

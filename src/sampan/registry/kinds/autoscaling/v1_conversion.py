@@ -1,7 +1,8 @@
-"""HorizontalPodAutoscalers: autoscaling/v1 against the hub, v2.
+"""HorizontalPodAutoscalers: conversion between autoscaling/v1 and the hub, v2.
 
-v1 knows one CPU percentage. The rest of v2 travels in the annotations that Kubernetes uses for it. What those cannot
-say either (order of metrics, a second CPU percentage, a target's type) a write in v1 loses, as in Kubernetes.
+v1 has one CPU percentage. The other fields of v2 are stored in the annotations that Kubernetes uses for them. A write
+in v1 loses the order of metrics, a second CPU percentage and the type of a target, as in Kubernetes.
+
 Source: pkg/apis/autoscaling/v1/conversion.go (1.36).
 """
 
@@ -26,7 +27,7 @@ _ROUND_TRIP = (
 )
 
 _WRONG_SHAPE = (ValueError, TypeError, KeyError, AttributeError)
-"""What reading an annotation that somebody else wrote may raise."""
+"""Errors that reading a malformed annotation may raise. Clients can write any text there."""
 
 
 def _is_cpu_utilization(metric: Object) -> bool:
@@ -45,7 +46,7 @@ def _cpu_metric(percentage: int) -> Object:
 
 
 def _metrics_to_v1(metrics: list[Object]) -> tuple[int | None, list[Object]]:
-    """The first CPU percentage, and all that is not one, in v1's form."""
+    """Return the first CPU percentage, and all other metrics in the form of v1."""
     percentage = next((m["resource"]["target"]["averageUtilization"] for m in metrics if _is_cpu_utilization(m)), None)
     others = [v1_metrics.spec_to_v1(metric) for metric in metrics if not _is_cpu_utilization(metric)]
     return percentage, others
@@ -81,13 +82,13 @@ def _read_list(annotations: dict[str, str], key: str) -> list[Object] | None:
 
 
 class HorizontalPodAutoscalerConversion(ApiVersionConversion):
-    """One CPU percentage in v1, metrics in v2."""
+    """Conversion between one CPU percentage (v1) and a list of metrics (v2)."""
 
     def __init__(self) -> None:
         super().__init__("autoscaling/v1", "autoscaling/v2")
 
     def to_hub(self, obj: Object) -> Object:
-        """As v2 says it; annotations that do not make sense are dropped."""
+        """Return the object in v2. Malformed annotations are dropped."""
         metadata = super().to_hub(obj).setdefault("metadata", {})
         annotations: dict[str, str] = metadata.get("annotations", {})
         self._spec_to_hub(obj, annotations)
@@ -99,7 +100,7 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
         return obj
 
     def from_hub(self, obj: Object) -> Object:
-        """As v1 says it."""
+        """Return the object in v1."""
         metadata = super().from_hub(obj).setdefault("metadata", {})
         annotations: dict[str, str] = metadata.pop("annotations", {})
         for key in _ROUND_TRIP:
@@ -165,8 +166,8 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
             annotations[BEHAVIOR] = annotation_text(v1_metrics.behavior_to_v1(behavior))
 
     def _status_from_hub(self, status: Object, annotations: dict[str, str]) -> None:
-        status.setdefault("currentReplicas", 0)  # v1 always says it, v2 leaves a zero out
-        metrics = status.pop("currentMetrics", None) or []  # null, as Go writes an empty list
+        status.setdefault("currentReplicas", 0)  # v1 always shows it; v2 omits zero
+        metrics = status.pop("currentMetrics", None) or []  # may be null: Go writes an empty list so
         percentage = _current_percentage(metrics)
         if percentage is not None:
             status["currentCPUUtilizationPercentage"] = percentage

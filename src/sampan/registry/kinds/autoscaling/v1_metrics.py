@@ -1,4 +1,4 @@
-"""Metrics of HorizontalPodAutoscalers in the two forms: v2's, and the one that v1 keeps in annotations.
+"""Metrics of HorizontalPodAutoscalers in two forms: as fields of v2, and as annotations of v1.
 
 Source: pkg/apis/autoscaling/v1/conversion.go (1.36).
 """
@@ -13,7 +13,7 @@ _ZERO = "0"
 
 
 class _Source(NamedTuple):
-    """One kind of metric: v1 fields by v2 fields of target and current value, and what else it names."""
+    """Mapping of one kind of metric: v1 fields by v2 fields, for target, current value and other references."""
 
     target: dict[str, str]
     current: dict[str, str]
@@ -106,7 +106,7 @@ def _target_type(name: str, target: Object) -> str:
 
 
 def check(value: Any, key: str = "") -> None:
-    """Refuse what an annotation that somebody else wrote may hold but a metric may not. Raises `ValueError`."""
+    """Check the types of values that were read from an annotation, which clients can write. Raises `ValueError`."""
     if isinstance(value, dict):
         for name, each in value.items():
             check(each, "label" if key == "matchLabels" else name)
@@ -153,22 +153,22 @@ def _to_hub(metric: Object, part: str) -> Object:
 
 
 def spec_to_v1(metric: Object) -> Object:
-    """A metric of `spec.metrics`, as v1's annotation has it."""
+    """Convert a metric of `spec.metrics` to the form of v1's annotation."""
     return _to_v1(metric, "target")
 
 
 def spec_to_hub(metric: Object) -> Object:
-    """The other way. Raises on wrong shapes."""
+    """Convert a metric of v1's annotation to one of `spec.metrics`. Raises on malformed values."""
     return _to_hub(metric, "target")
 
 
 def status_to_v1(metric: Object) -> Object:
-    """A metric of `status.currentMetrics`, as v1's annotation has it."""
+    """Convert a metric of `status.currentMetrics` to the form of v1's annotation."""
     return _to_v1(metric, "current")
 
 
 def status_to_hub(metric: Object) -> Object:
-    """The other way. Raises on wrong shapes."""
+    """Convert a metric of v1's annotation to one of `status.currentMetrics`. Raises on malformed values."""
     return _to_hub(metric, "current")
 
 
@@ -189,7 +189,7 @@ def _rules_to_v1(rules: Object | None) -> Object | None:
 
 
 def behavior_to_v1(behavior: Object) -> Object:
-    """`spec.behavior` with Go's field names, as Kubernetes writes this annotation."""
+    """Convert `spec.behavior` to Go's field names, as Kubernetes writes this annotation."""
     return {_go_name(name): _rules_to_v1(behavior.get(name)) for name in ("scaleUp", "scaleDown")}
 
 
@@ -210,13 +210,13 @@ def _rules_to_hub(rules: Object) -> Object:
 
 
 def behavior_to_hub(value: Any) -> Object:
-    """The other way; nulls go. Raises on wrong shapes."""
+    """Convert v1's annotation to `spec.behavior`, without nulls. Raises on malformed values."""
     return _read(value, {"scaleUp": _rules_to_hub, "scaleDown": _rules_to_hub})
 
 
 def condition_to_hub(condition: Object) -> Object:
-    """A condition from v1's annotation. Raises on wrong shapes."""
-    told = {name: _str(condition[name]) for name in ("reason", "message") if condition.get(name) is not None}
+    """Convert a condition of v1's annotation. Raises on malformed values."""
+    texts = {name: _str(condition[name]) for name in ("reason", "message") if condition.get(name) is not None}
     since = condition.get("lastTransitionTime")
     time = {"lastTransitionTime": None if since is None else _str(since)}
-    return {"type": _str(condition["type"]), "status": _str(condition["status"]), **time, **told}
+    return {"type": _str(condition["type"]), "status": _str(condition["status"]), **time, **texts}

@@ -104,7 +104,7 @@ class CronJobStrategy(Strategy):
     """Defaults, rules and warnings of cron jobs."""
 
     def default(self, obj: Object) -> None:
-        """Jobs may overlap; the last three good ones and the last bad one are kept."""
+        """Set defaults: jobs may overlap; the last three successful jobs and the last failed one are kept."""
         spec = obj.setdefault("spec", {})
         if not spec.get("concurrencyPolicy"):
             spec["concurrencyPolicy"] = "Allow"
@@ -116,30 +116,30 @@ class CronJobStrategy(Strategy):
         default_job_spec(job_template.setdefault("spec", {}))
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Features that are off leave the template."""
+        """Drop fields of features that are off from the template."""
         templates.drop_disabled_template_fields(_job_spec(obj["spec"]), None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """The same, but for what is stored already."""
+        """Drop fields of features that are off from the template, unless the stored object has them."""
         templates.drop_disabled_template_fields(_job_spec(obj["spec"]), _job_spec(old.get("spec", {})))
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """A time zone in the schedule is tolerated where there was one."""
+        """Check an update. A time zone in the schedule is tolerated if the stored schedule has one."""
         _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new cron job, whose name is part of its jobs' names."""
+        """Check a new cron job. Its name is limited because it is part of its jobs' names."""
         _check_spec(obj.get("spec", {}), None, errors)
         name = obj["metadata"].get("name", "")
         if len(name) > _NAME_LENGTH_MAX:
             errors.append(invalid(Path("metadata", "name"), name, "must be no more than 52 characters"))
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Names that make poor host names, and what the job's spec says."""
+        """Warn about names that are poor host names, and return the warnings of the job's spec."""
         return templates.name_warnings(obj) + job_spec_warnings(_job_spec(obj["spec"]), None, _JOB)
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """What the job's spec says, if it changed, and time zones in the schedule."""
+        """Return the warnings of the job's spec if it changed, and warn about time zones in the schedule."""
         found: list[str] = []
         if obj["metadata"].get("generation") != old["metadata"].get("generation"):
             found = job_spec_warnings(_job_spec(obj["spec"]), _job_spec(old["spec"]), _JOB)

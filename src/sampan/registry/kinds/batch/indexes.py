@@ -1,4 +1,4 @@
-"""Sets of indexes of indexed jobs, as text: `1,3-5,7`.
+"""Sets of completion indexes of indexed jobs, as text: `1,3-5,7`.
 
 Source: pkg/apis/batch/validation/validation.go (1.36).
 """
@@ -19,7 +19,7 @@ def _atoi(text: str) -> int:
 
 
 def parse_interval(text: str, completions: int) -> Interval:
-    """One index or a range of them, below `completions`. Raises `ValueError` with Kubernetes' text."""
+    """Parse one index or a range of indexes below `completions`. Raises `ValueError` with Kubernetes' text."""
     limits = text.split("-")
     if len(limits) > 2:
         raise ValueError(
@@ -39,7 +39,10 @@ def parse_interval(text: str, completions: int) -> Interval:
 
 
 def count_indexes(text: str, completions: int) -> int:
-    """How many indexes the text names, in growing order. Raises `ValueError` with Kubernetes' text."""
+    """Return the number of indexes in the text, which must be in ascending order.
+
+    Raises `ValueError` with Kubernetes' text.
+    """
     total, previous = 0, -1
     for part in text.split(",") if text else ():
         first, last = parse_interval(part, completions)
@@ -59,7 +62,7 @@ def _valid_intervals(text: str, completions: int) -> Iterator[Interval]:
 
 
 def overlap(completed: str, failed: str, completions: int) -> int | None:
-    """The first index that is in both sets, or None."""
+    """Return the first index that is in both sets, or None."""
     if not completed or not failed:
         return None
     left, right = _valid_intervals(completed, completions), _valid_intervals(failed, completions)

@@ -43,7 +43,7 @@ def _check_label(labels: dict[str, str], key: str, expected: str, errors: Errors
 
 
 def _check_generated_selector(job: Object, prefixed: bool, errors: Errors) -> None:
-    """The selector that was generated for this job, and the labels that go with it."""
+    """Check the selector that the server generated for this job, and the labels that it requires."""
     spec, metadata = job["spec"], job["metadata"]
     if spec.get("manualSelector") or spec.get("selector") is None:
         return
@@ -102,7 +102,7 @@ def _check_completions(spec: Object, old: Object, errors: Errors) -> None:
 
 
 def _with_scheduling_of(template: Object, old: Object) -> Object:
-    """The old template with those scheduling directives of the new one that a suspended job may change."""
+    """Return the old template with those scheduling directives of the new one that a suspended job may change."""
     old = copy.deepcopy(old)
     pod, old_pod = template.get("spec", {}), old.setdefault("spec", {})
     for name in _SCHEDULING:
@@ -117,7 +117,7 @@ def _with_scheduling_of(template: Object, old: Object) -> Object:
 
 
 def _with_resources_of(pod: Object, old: Object) -> Object:
-    """The old pod spec with the new one's resources of containers of the same place and name."""
+    """Return the old pod spec with the new resources of containers that have the same index and name."""
     old = copy.deepcopy(old)
     for kind in ("containers", "initContainers"):
         containers, old_containers = pod.get(kind, []), old.get(kind, [])
@@ -129,7 +129,7 @@ def _with_resources_of(pod: Object, old: Object) -> Object:
 
 
 def _is_mutable(old: Object) -> bool:
-    """Whether the template of a suspended job that runs nothing may still be tuned."""
+    """Return True if the job is suspended and has no running pods, so that its template may change."""
     status = old.get("status", {})
     idle = "startTime" not in status or is_condition_true(status, "Suspended")
     return bool(old["spec"].get("suspend")) and idle and not status.get("active")
@@ -158,7 +158,10 @@ class JobStrategy(Strategy):
     )
 
     def default(self, obj: Object) -> None:
-        """One completion, six retries; the template's labels, which are the same map: what it gets the job gets too."""
+        """Set defaults: one completion, six retries, the labels of the template.
+
+        The labels are the same map as those of the template, as in Kubernetes: later changes of one apply to both.
+        """
         spec = obj.setdefault("spec", {})
         if "parallelism" not in spec:
             spec.setdefault("completions", 1)
@@ -174,7 +177,7 @@ class JobStrategy(Strategy):
             obj["metadata"]["labels"] = labels
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Labels and selector that tie pods to this very job, unless the client brings its own."""
+        """Generate the labels and the selector that tie pods to this job, unless the client manages the selector."""
         spec, metadata = obj["spec"], obj["metadata"]
         templates.drop_disabled_template_fields(spec, None)
         if spec.get("manualSelector"):
@@ -190,15 +193,15 @@ class JobStrategy(Strategy):
         match_labels.setdefault(_UID_LABELS[1], metadata.get("uid", ""))
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Features that are off leave the template."""
+        """Drop fields of features that are off from the template."""
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new job."""
+        """Check a new job."""
         _check_job(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same, of the spec twice as in Kubernetes; most of a job stays as it is."""
+        """Check an update: most fields are immutable. The spec is checked twice, as in Kubernetes."""
         spec, old_spec = obj["spec"], old["spec"]
         _check_job(obj, old, errors)
         _check_spec(spec, old_spec, errors)
@@ -209,21 +212,21 @@ class JobStrategy(Strategy):
             check_immutable(spec.get(name), old_spec.get(name), _SPEC.child(name), errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Names that make poor host names, and what the spec says."""
+        """Warn about names that are poor host names, and return the warnings of the spec."""
         return templates.name_warnings(obj) + job_spec_warnings(obj["spec"], None, _SPEC)
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """What the spec says, if it changed."""
+        """Return the warnings of the spec if it changed."""
         if obj["metadata"].get("generation") == old["metadata"].get("generation"):
             return []
         return job_spec_warnings(obj["spec"], old["spec"], _SPEC)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Counters, times and conditions tell one story, and it only goes forward."""
+        """Check that counters, times and conditions are consistent and never go back."""
         check_job_status(obj, old, errors)
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
-        """`status.successful`."""
+        """Return `status.successful`."""
         return {"status.successful": str(obj.get("status", {}).get("succeeded", 0))}
 
 

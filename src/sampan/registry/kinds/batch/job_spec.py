@@ -1,4 +1,4 @@
-"""The spec of a job, alone or in a cron job. Source: pkg/apis/batch/validation/validation.go (1.36)."""
+"""Spec of a job, alone or in a cron job. Source: pkg/apis/batch/validation/validation.go (1.36)."""
 
 from collections.abc import Iterable
 
@@ -36,13 +36,13 @@ _MANY = "when completions are above 100000 and used with backoff limit per index
 
 
 def _failure_rules(spec: Object) -> list[Object]:
-    """The rules of the Pod failure policy; they are always shown where there is one."""
+    """Return the rules of the pod failure policy. If there is a policy, its rules are always shown."""
     policy = spec.get("podFailurePolicy")
     return [] if policy is None else policy.setdefault("rules", None) or []
 
 
 def default_job_spec(spec: Object) -> None:
-    """The defaults that a job's spec has wherever it stands."""
+    """Set the defaults that the specs of jobs and cron jobs share."""
     for rule in _failure_rules(spec):
         for pattern in rule.get("onPodConditions", ()):
             if not pattern.get("status"):
@@ -223,7 +223,7 @@ def _check_restart_policy(spec: Object, path: Path, errors: Errors) -> None:
 
 
 def check_job_spec(spec: Object, old: Object | None, path: Path, errors: Errors) -> None:
-    """All faults of a job's spec but those of its selector; `old` is the stored spec."""
+    """Check the spec of a job, without its selector. `old` is the stored spec."""
     check_counts(
         spec,
         (
@@ -257,7 +257,10 @@ def check_job_spec(spec: Object, old: Object | None, path: Path, errors: Errors)
 
 
 def job_spec_warnings(spec: Object, old: Object | None, path: Path) -> list[str]:
-    """Numbers that are hard to track, and what the template says. Source: pkg/api/job/warnings.go (1.36)."""
+    """Warn about numbers that are hard to track, and return the warnings of the template.
+
+    Source: pkg/api/job/warnings.go (1.36).
+    """
     found: list[str] = []
     if (
         spec.get("completionMode") == "Indexed"

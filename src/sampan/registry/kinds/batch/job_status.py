@@ -1,4 +1,4 @@
-"""The status of a job. What did not change is mostly not checked again.
+"""Status of a job. Most unchanged fields are not checked again.
 
 Source: pkg/registry/batch/job/strategy.go, pkg/apis/batch/validation/validation.go (1.36).
 """
@@ -14,7 +14,7 @@ _CONDITIONS = Path("status", "conditions")
 
 
 def is_condition_true(status: Object, kind: str) -> bool:
-    """Whether a condition of this type is True."""
+    """Return True if a condition of this type is True."""
     return any(c["type"] == kind and c["status"] == "True" for c in status.get("conditions", ()))
 
 
@@ -22,8 +22,8 @@ def _is_condition_false(status: Object, kind: str) -> bool:
     return any(c["type"] == kind and c["status"] == "False" for c in status.get("conditions", ()))
 
 
-class _Facts:
-    """What the old and the new status say, and what differs."""
+class _StatusChange:
+    """Old and new status of a job, with the differences."""
 
     def __init__(self, job: Object, old: Object) -> None:
         self.spec: Object = job["spec"]
@@ -40,12 +40,12 @@ class _Facts:
         self.finished_changed = self.finished != was_finished
 
     def changed(self, name: str) -> bool:
-        """Whether a field of the status differs; a counter or a list left out is empty."""
+        """Return True if a field of the status changed. An absent counter or list equals an empty one."""
         empty: object = 0 if name in ("active",) else "" if name == "completedIndexes" else None
         return bool(self.status.get(name, empty) != self.old.get(name, empty))
 
     def condition_changed(self, kind: str) -> bool:
-        """Whether a condition became true or ceased to be."""
+        """Return True if a condition became true or stopped being true."""
         return is_condition_true(self.status, kind) != is_condition_true(self.old, kind)
 
 
@@ -66,7 +66,7 @@ def _refuse(errors: Errors, detail: str) -> None:
     errors.append(invalid(_CONDITIONS, OMIT_VALUE, detail))
 
 
-def _check_terminal(facts: _Facts, errors: Errors) -> None:
+def _check_terminal(facts: _StatusChange, errors: Errors) -> None:
     if (facts.complete_changed or facts.failed_changed) and facts.complete and facts.failed:
         _refuse(errors, "cannot set Complete=True and Failed=true conditions")
     target_changed = facts.condition_changed("FailureTarget")
@@ -74,7 +74,7 @@ def _check_terminal(facts: _Facts, errors: Errors) -> None:
         _refuse(errors, "cannot set Complete=True and FailureTarget=true conditions")
 
 
-def _check_times(facts: _Facts, errors: Errors) -> None:
+def _check_times(facts: _StatusChange, errors: Errors) -> None:
     status = facts.status
     completion, start = status.get("completionTime"), status.get("startTime")
     path = _STATUS.child("completionTime")
@@ -94,7 +94,7 @@ def _check_times(facts: _Facts, errors: Errors) -> None:
         errors.append(invalid(path, completion, "must be equal to or after `startTime`"))
 
 
-def _check_targets(facts: _Facts, errors: Errors) -> None:
+def _check_targets(facts: _StatusChange, errors: Errors) -> None:
     indexes_changed = facts.changed("failedIndexes")
     if (facts.failed_changed or indexes_changed) and facts.failed and not facts.failure_target:
         _refuse(errors, "cannot set Failed=True condition without the FailureTarget=true condition")
@@ -103,7 +103,7 @@ def _check_targets(facts: _Facts, errors: Errors) -> None:
         _refuse(errors, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 
 
-def _check_finished(facts: _Facts, errors: Errors) -> None:
+def _check_finished(facts: _StatusChange, errors: Errors) -> None:
     if not facts.finished:
         return
     status, spec = facts.status, facts.spec
@@ -128,7 +128,7 @@ def _check_format(indexes: str, completions: int, name: str, errors: Errors) -> 
         errors.append(invalid(_STATUS.child(name), indexes, f"error parsing {name}: {error}"))
 
 
-def _check_indexes(facts: _Facts, errors: Errors) -> None:
+def _check_indexes(facts: _StatusChange, errors: Errors) -> None:
     status, spec = facts.status, facts.spec
     completed, failed = status.get("completedIndexes", ""), status.get("failedIndexes")
     completions, per_index = spec.get("completions"), "backoffLimitPerIndex" in spec
@@ -152,7 +152,7 @@ def _check_indexes(facts: _Facts, errors: Errors) -> None:
             errors.append(invalid(_STATUS.child("failedIndexes"), failed, detail))
 
 
-def _check_pods(facts: _Facts, errors: Errors) -> None:
+def _check_pods(facts: _StatusChange, errors: Errors) -> None:
     status = facts.status
     terminating, ready = status.get("terminating", 0), status.get("ready", 0)
     if (facts.finished_changed or facts.changed("terminating")) and terminating > 0 and facts.finished:
@@ -161,7 +161,7 @@ def _check_pods(facts: _Facts, errors: Errors) -> None:
         errors.append(invalid(_STATUS.child("ready"), ready, "cannot set more ready pods than active"))
 
 
-def _check_success(facts: _Facts, errors: Errors) -> None:
+def _check_success(facts: _StatusChange, errors: Errors) -> None:
     if facts.success_criteria_met and facts.failed:
         _refuse(errors, "cannot set SuccessCriteriaMet=True and Failed=true conditions")
     if facts.success_criteria_met and facts.failure_target:
@@ -170,7 +170,7 @@ def _check_success(facts: _Facts, errors: Errors) -> None:
         _refuse(errors, "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 
 
-def _check_counters(facts: _Facts, errors: Errors) -> None:
+def _check_counters(facts: _StatusChange, errors: Errors) -> None:
     spec = facts.spec
     elastic = spec.get("completionMode") == "Indexed" and spec.get("completions") == spec.get("parallelism")
     for name in ("failed",) if elastic else ("failed", "succeeded"):
@@ -179,7 +179,7 @@ def _check_counters(facts: _Facts, errors: Errors) -> None:
             errors.append(invalid(_STATUS.child(name), value, f"cannot decrease the {name} counter"))
 
 
-def _check_transition(facts: _Facts, errors: Errors) -> None:
+def _check_transition(facts: _StatusChange, errors: Errors) -> None:
     status, old = facts.status, facts.old
     for kind in ("Failed", "Complete", "FailureTarget"):
         if is_condition_true(old, kind) and not is_condition_true(status, kind):
@@ -201,8 +201,8 @@ def _check_transition(facts: _Facts, errors: Errors) -> None:
 
 
 def check_job_status(job: Object, old: Object, errors: Errors) -> None:
-    """All faults of a new status."""
-    facts = _Facts(job, old)
+    """Check a new status."""
+    facts = _StatusChange(job, old)
     check_counts(facts.status, ("active", "succeeded", "failed", "ready", "terminating"), _STATUS, errors)
     _check_uncounted(facts.status, errors)
     for check in (

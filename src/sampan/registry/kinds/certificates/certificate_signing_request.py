@@ -62,7 +62,9 @@ def _decode(text: str) -> bytes:
 
 
 def _is_signed(request: x509.CertificateSigningRequest) -> bool:
-    """Whether its own key has signed it, also with SHA-1, which is good enough to show that one has the key.
+    """Return True if the request is signed with its key.
+
+    SHA-1 signatures are accepted too: they are strong enough to prove possession of the key.
 
     Source: Go's crypto/x509 `CertificateRequest.CheckSignature`.
     """
@@ -84,7 +86,7 @@ def _is_signed(request: x509.CertificateSigningRequest) -> bool:
 
 
 def _request_problem(text: str) -> str:
-    """Why this is no certificate request, or not signed with its own key; empty when it is fine."""
+    """Return the problem of a certificate request (malformed, or not signed with its key), or an empty string."""
     pem = _decode(text)
     if b"-----BEGIN CERTIFICATE REQUEST-----" not in pem:
         return "PEM block type must be CERTIFICATE REQUEST"
@@ -166,7 +168,7 @@ def _check_certificate(request: Object, old: Object | None, errors: Errors) -> N
 
 
 def check_request(request: Object, old: Object | None, errors: Errors) -> None:
-    """The rules of a request; faults that are stored already (`old`) are let through."""
+    """Check a request. Faults that the stored request `old` has are tolerated."""
     spec = request.get("spec", {})
     text, signer = spec.get("request", ""), spec.get("signerName", "")
     problem = _request_problem(text)
@@ -192,7 +194,10 @@ def _of_type(request: Object, kind: str) -> list[Object]:
 
 
 def check_update(request: Object, old: Object, errors: Errors, *, approval: bool, certificate: bool) -> None:
-    """What an update may not do: take back a verdict, or (but for `approval` and `certificate`) give one."""
+    """Check an update: it must not remove a final condition.
+
+    `approval` permits a change of approvals, `certificate` permits setting a certificate.
+    """
     for kind in _FINAL:
         if len(_of_type(request, kind)) < len(_of_type(old, kind)):
             errors.append(forbidden(_CONDITIONS, f"updates may not remove a condition of type {quote(kind)}"))
@@ -214,7 +219,7 @@ def check_update(request: Object, old: Object, errors: Errors, *, approval: bool
 
 
 def fill_condition_times(request: Object, old: Object) -> None:
-    """Set the times that a client left out of the conditions."""
+    """Set the times that the client omitted from the conditions."""
     now = format_time(dt.datetime.now(dt.UTC))
     for condition in _conditions(request):
         if not condition.get("lastUpdateTime"):
@@ -229,18 +234,18 @@ def fill_condition_times(request: Object, old: Object) -> None:
 
 
 class CertificateSigningRequestStrategy(Strategy):
-    """Who asks is what the request says; the request itself never changes."""
+    """Strategy of certificate signing requests. The requester is the authenticated user, and the spec is immutable."""
 
     labels = ("spec.signerName",)
     selects_namespace = False
     has_generation = False
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """Any name will do."""
+        """Accept any name."""
         return []
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """The requester, as authenticated."""
+        """Set the requester to the authenticated user."""
         spec = obj.setdefault("spec", {})
         for name in ("username", "uid", "groups", "extra"):
             spec.pop(name, None)
@@ -254,20 +259,20 @@ class CertificateSigningRequestStrategy(Strategy):
             spec["extra"] = {name: list(values) for name, values in ctx.extra.items()}
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """The spec stays."""
+        """Restore the stored spec."""
         obj["spec"] = old["spec"]
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new request."""
+        """Check a new request."""
         check_request(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; stored faults are tolerated."""
+        """Check an update. Faults of the stored request are tolerated."""
         check_request(obj, old, errors)
         check_update(obj, old, errors, approval=False, certificate=False)
 
     def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Approvals stay as they are; other conditions get their times."""
+        """Restore the stored approvals, and set the times of other conditions."""
         for kind in _APPROVALS:
             now, before = _of_type(obj, kind), _of_type(old, kind)
             if len(now) == len(before):
@@ -277,17 +282,17 @@ class CertificateSigningRequestStrategy(Strategy):
         fill_condition_times(obj, old)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """A signer may set the certificate, once."""
+        """Check that a signer sets the certificate only once."""
         check_request(obj, old, errors)
         check_update(obj, old, errors, approval=False, certificate=True)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
-        """`spec.signerName`."""
+        """Return `spec.signerName`."""
         return {"spec.signerName": obj.get("spec", {}).get("signerName", "")}
 
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
-        """The spec is nobody's, once it is there."""
+        """Return the fields without owners: an update cannot change the spec."""
         return {
             "": {"f:spec": {}, "f:status": {}},
             "status": {"f:spec": {}, "f:status": {"f:conditions": {}}},
@@ -295,12 +300,12 @@ class CertificateSigningRequestStrategy(Strategy):
 
 
 class ApprovalStrategy(CertificateSigningRequestStrategy):
-    """PUT/PATCH certificatesigningrequests/NAME/approval changes the conditions of the status alone."""
+    """Strategy of `certificatesigningrequests/NAME/approval`, which changes only the conditions of the status."""
 
     keeps_status_on_update = False
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Spec and certificate stay; times that are left out are filled in."""
+        """Restore spec and certificate, and set the times that the client omitted."""
         obj["spec"] = old["spec"]
         status = obj.setdefault("status", {})
         certificate = (old.get("status") or {}).get("certificate")
@@ -311,7 +316,7 @@ class ApprovalStrategy(CertificateSigningRequestStrategy):
         fill_condition_times(obj, old)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The rules of the request; approvals may be added here, and nowhere else."""
+        """Check an update of approvals. Only this subresource may add them."""
         check_request(obj, old, errors)
         check_update(obj, old, errors, approval=True, certificate=False)
 

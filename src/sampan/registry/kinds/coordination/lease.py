@@ -11,11 +11,11 @@ from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _COORDINATED = ("strategy", "preferredHolder")
-"""Fields of coordinated leader election, which is off by default: new objects do not get them."""
+"""Fields of coordinated leader election, which is off by default. They are dropped from new objects."""
 
 
 class LeaseStrategy(Strategy):
-    """Leases: PUT may create them, and must name the resourceVersion.
+    """Strategy of leases. PUT may create them, and must set the resourceVersion.
 
     Source: pkg/registry/coordination/lease, pkg/apis/coordination/validation (1.36).
     """
@@ -26,14 +26,14 @@ class LeaseStrategy(Strategy):
     allow_unconditional_update = False
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop what is off."""
+        """Drop fields of features that are off."""
         spec = obj.get("spec")
         if spec:
             for name in _COORDINATED:
                 spec.pop(name, None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop what is off, unless it is there already."""
+        """Drop fields of features that are off, unless the stored object has them."""
         spec, old_spec = obj.get("spec"), old.get("spec", {})
         if spec:
             for name in _COORDINATED:
@@ -41,7 +41,7 @@ class LeaseStrategy(Strategy):
                     spec.pop(name, None)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Durations are positive, transitions not negative."""
+        """Check that durations are positive and transitions are not negative."""
         spec = obj.get("spec", {})
         duration_s = spec.get("leaseDurationSeconds")
         if duration_s is not None and duration_s <= 0:

@@ -1,4 +1,4 @@
-"""Bindings: how a scheduler gives a pod its node.
+"""Bindings, by which a scheduler assigns a pod to a node.
 
 Source: pkg/registry/core/pod/storage/storage.go BindingREST, pkg/apis/core/validation/validation.go (1.36).
 """
@@ -20,7 +20,7 @@ _TARGET = Path("target")
 
 
 def validate_binding(binding: Object) -> list[FieldError]:
-    """All faults of a Binding. Kubernetes answers them with a plain 500 of their texts."""
+    """Return the faults of a Binding. Kubernetes returns them as a plain 500 with their texts."""
     errors: list[FieldError] = []
     target = binding.get("target") or {}
     kind = target.get("kind", "")
@@ -32,7 +32,7 @@ def validate_binding(binding: Object) -> list[FieldError]:
 
 
 def check_binding_name(name: str, binding: Object) -> None:
-    """The name in the URL is the binding's. Raises `StatusError` 400."""
+    """Check that the name in the URL is that of the binding. Raises `StatusError` 400."""
     if (binding.get("metadata") or {}).get("name", "") != name:
         raise bad_request("name in URL does not match name in Binding object")
 
@@ -40,8 +40,8 @@ def check_binding_name(name: str, binding: Object) -> None:
 def apply_binding(pod: Object, binding: Object, now: str) -> None:
     """Assign the pod to the binding's node, in place: node, condition, annotations and labels.
 
-    `now` is an RFC 3339 time. Raises `StatusError` 409 when the pod is another one, is being deleted, is assigned
-    already or waits behind scheduling gates.
+    `now` is an RFC 3339 time. Raises `StatusError` 409 if the pod has another UID, is being deleted, is already
+    assigned, or has scheduling gates.
     """
     metadata, spec, own = pod["metadata"], pod["spec"], binding.get("metadata") or {}
     name = metadata["name"]
@@ -75,7 +75,7 @@ def _problem(metadata: Object, spec: Object, own: Object) -> str:
 
 
 class BindingStrategy(Strategy):
-    """Bindings are never stored; only their faults count."""
+    """Strategy of bindings, which are validated but never stored."""
 
     has_generation = False
 

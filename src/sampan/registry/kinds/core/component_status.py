@@ -1,4 +1,4 @@
-"""ComponentStatuses: computed, not stored."""
+"""ComponentStatuses, which are computed and not stored."""
 
 from collections.abc import Mapping
 from typing import Any, Final

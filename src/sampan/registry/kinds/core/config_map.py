@@ -13,22 +13,22 @@ from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 SIZE_BYTES_MAX = 1024 * 1024
-"""All values of a ConfigMap or Secret together."""
+"""Limit of all values of a ConfigMap or Secret together."""
 IMMUTABLE = "field is immutable when `immutable` is set"
 
 
 def decoded_size_bytes(text: str) -> int:
-    """How many bytes a base64 text holds."""
+    """Return the size of the data in a base64 text."""
     return len(text) * 3 // 4 - text.count("=", -2)
 
 
 def size_bytes(text: str) -> int:
-    """How many bytes a text has in UTF-8."""
+    """Return the size of a text in UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def check_immutable_data(obj: Object, old: Object, fields: tuple[str, ...], errors: Errors) -> None:
-    """What was declared immutable stays so, declaration included."""
+    """Check that immutable data, and the `immutable` field itself, did not change."""
     if not old.get("immutable"):
         return
     if not obj.get("immutable"):
@@ -37,7 +37,7 @@ def check_immutable_data(obj: Object, old: Object, fields: tuple[str, ...], erro
 
 
 class ConfigMapStrategy(Strategy):
-    """ConfigMaps."""
+    """Strategy of ConfigMaps."""
 
     has_generation = False
 

@@ -21,7 +21,7 @@ _MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 
 
 class EndpointsStrategy(Strategy):
-    """Endpoints; faults that were stored already are tolerated."""
+    """Strategy of Endpoints. Faults of the stored object are tolerated."""
 
     has_generation = False
     allow_create_on_update = True

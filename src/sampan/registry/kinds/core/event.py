@@ -1,8 +1,7 @@
-"""Events: one store, two APIs. The stored form is core/v1; events.k8s.io/v1 is a view of it.
+"""Events, which have one stored form and two APIs. core/v1 is stored; events.k8s.io/v1 is converted.
 
-from dataclasses import replace
-Source: pkg/registry/core/event/strategy.go, pkg/apis/core/validation/events.go,
-pkg/apis/events/v1/conversion.go (1.36).
+Source: pkg/registry/core/event/strategy.go, pkg/apis/core/validation/events.go, pkg/apis/events/v1/conversion.go
+(1.36).
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 TTL_S = 3600
-"""Seconds for which events are kept."""
+"""Retention of events, in seconds."""
 _INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 _NO_MATCH = "does not match event.namespace"
 _UNSET = "needs to be unset"
@@ -51,7 +50,7 @@ class _Source(TypedDict, total=False):
 
 
 class _Part(TypedDict, total=False):
-    """What field selectors look at."""
+    """Fields that field selectors read."""
 
     involvedObject: dict[str, str] | None
     reason: str
@@ -61,7 +60,7 @@ class _Part(TypedDict, total=False):
 
 
 class EventStrategy(Strategy):
-    """Events of core/v1, in core/v1 form."""
+    """Strategy of events that are written in core/v1."""
 
     has_generation = False
     standard_finalizers = False
@@ -80,7 +79,7 @@ class EventStrategy(Strategy):
         return path_segment_errors(name, prefix=prefix)
 
     def default(self, obj: Object) -> None:
-        """What is always written, even if it says nothing."""
+        """Set the fields that are always written, even if empty."""
         for name in ("involvedObject", "source"):
             if name not in obj:
                 obj[name] = {}
@@ -108,7 +107,10 @@ class EventStrategy(Strategy):
 
 
 class NewEventStrategy(EventStrategy):
-    """Events of events.k8s.io/v1, in core/v1 form: stricter, and all but fixed once they are made."""
+    """Strategy of events that are written in events.k8s.io/v1, in core/v1 form.
+
+    Its rules are stricter, and most fields are immutable.
+    """
 
     standard_finalizers = True
     controller_field: ClassVar[str] = "reportingController"
@@ -160,7 +162,7 @@ def _check_series(event: Object, errors: Errors) -> None:
 
 
 def check_legacy(event: Object, errors: Errors, controller_field: str) -> None:
-    """What holds for events of every API. Fields that came with eventTime are checked where it is set."""
+    """Check the rules of both APIs. Fields that were introduced with eventTime are checked only if it is set."""
     namespace = event["metadata"].get("namespace", "")
     involved = (event.get("involvedObject") or {}).get("namespace", "")
     at = Path("involvedObject", "namespace")

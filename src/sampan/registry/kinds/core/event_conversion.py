@@ -1,4 +1,4 @@
-"""Events: events.k8s.io/v1 against the hub, core/v1.
+"""Events: conversion between events.k8s.io/v1 and the hub, core/v1.
 
 Source: pkg/apis/events/v1/conversion.go (1.36).
 """
@@ -27,17 +27,17 @@ def _rename(obj: Object, names: dict[str, str]) -> Object:
 
 
 class EventConversion(ApiVersionConversion):
-    """The same facts under other names."""
+    """Conversion of events, which renames fields."""
 
     def __init__(self) -> None:
         super().__init__("events.k8s.io/v1", "v1")
 
     def to_hub(self, obj: Object) -> Object:
-        """As core/v1 says it."""
+        """Return the event in core/v1."""
         return _rename(super().to_hub(obj), _HUB_NAMES)
 
     def from_hub(self, obj: Object) -> Object:
-        """As events.k8s.io/v1 says it: it leaves out what core/v1 says always."""
+        """Return the event in events.k8s.io/v1, which omits empty fields that core/v1 always shows."""
         obj = _rename(super().from_hub(obj), _NAMES)
         for name in _ALWAYS_IN_HUB:
             if obj.get(name) == "":

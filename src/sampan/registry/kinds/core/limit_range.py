@@ -20,12 +20,12 @@ Errors = list[FieldError]
 _LIMITS = Path("spec", "limits")
 _TYPES = frozenset({"Pod", "Container", "PersistentVolumeClaim"})
 _MILLI_MAX = (2**63 - 1) // 1000
-"""Above it Kubernetes compares whole units."""
+"""Limit above which Kubernetes compares whole units."""
 _LISTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 
 class LimitRangeStrategy(Strategy):
-    """LimitRanges; for containers their defaults follow from their bounds."""
+    """Strategy of LimitRanges. Container defaults are derived from the limits."""
 
     has_generation = False
     allow_create_on_update = True
@@ -90,7 +90,7 @@ def _check_limit(limit: Object, types: set[str], path: Path, errors: Errors) -> 
 
 
 def _check_resource(resource: str, of: dict[str, str | None], path: Path, errors: Errors) -> None:
-    """The bounds and defaults of one resource, against each other."""
+    """Check the limits and defaults of one resource against each other."""
 
     def order(low: str, high: str, field: str, shown: str, text: str) -> None:
         one, other = of[low], of[high]

@@ -14,20 +14,20 @@ from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 KUBERNETES = "kubernetes"
-"""The finalizer that the namespace controller takes away when the namespace is empty."""
+"""Finalizer that the namespace controller removes when the namespace is empty."""
 _NAME_LABEL = "kubernetes.io/metadata.name"
 _FINALIZERS = Path("spec", "finalizers")
 _PHASE = Path("status", "Phase")
 
 
 def check_finalizer(name: str, path: Path, errors: Errors) -> None:
-    """A finalizer of a namespace: a qualified name, with a domain unless it is one of Kubernetes' own."""
+    """Check a finalizer of a namespace: a qualified name, with a domain unless Kubernetes defines it."""
     errors.extend(invalid(path, name, text) for text in qualified_name_errors(name))
     errors.extend(validate_standard_finalizer(name, path))
 
 
 class NamespaceStrategy(Strategy):
-    """Namespaces: removed in two steps, by their own finalizers in the spec."""
+    """Strategy of namespaces, which are deleted in two steps by the finalizers in their spec."""
 
     has_generation = False
     returns_deleted_object = True
@@ -101,7 +101,7 @@ def _keep_finalizers(obj: Object, old: Object) -> None:
 
 
 def prepare_finalize(obj: Object, old: Object) -> None:
-    """The finalize subresource: the status stays, in place."""
+    """Restore the stored status for the finalize subresource, in place."""
     if "status" in old:
         obj["status"] = old["status"]
     else:
@@ -109,7 +109,7 @@ def prepare_finalize(obj: Object, old: Object) -> None:
 
 
 def validate_finalize_update(obj: Object, old: Object) -> list[FieldError]:
-    """All faults of an update of the finalize subresource."""
+    """Return the faults of an update of the finalize subresource."""
     errors: Errors = []
     for i, name in enumerate((obj.get("spec") or {}).get("finalizers") or ()):
         check_finalizer(name, _FINALIZERS.index(i), errors)
@@ -117,7 +117,7 @@ def validate_finalize_update(obj: Object, old: Object) -> list[FieldError]:
 
 
 class FinalizeStrategy(NamespaceStrategy):
-    """PUT namespaces/NAME/finalize."""
+    """Strategy of PUT `namespaces/NAME/finalize`."""
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         prepare_finalize(obj, old)

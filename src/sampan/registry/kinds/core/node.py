@@ -34,13 +34,13 @@ class _Spec(TypedDict, total=False):
 
 
 class _Part(TypedDict, total=False):
-    """What field selectors look at."""
+    """Fields that field selectors read."""
 
     spec: _Spec | None
 
 
 class NodeStrategy(Strategy):
-    """Nodes; kubelets create them with their status."""
+    """Strategy of nodes. Kubelets create them with a status."""
 
     has_generation = False
     keeps_status_on_create = True
@@ -118,7 +118,7 @@ class NodeStrategy(Strategy):
 
 
 def _align_cidrs(spec: Object) -> None:
-    """`podCIDR` is the first of `podCIDRs`; where they differ the old field wins."""
+    """Make `podCIDR` equal to the first of `podCIDRs`. If they differ, the older field `podCIDR` wins."""
     cidr, cidrs = spec.get("podCIDR"), spec.get("podCIDRs")
     if cidr and (not cidrs or cidrs[0] != cidr):
         spec["podCIDRs"] = [cidr]
@@ -149,7 +149,7 @@ def _check_taint_annotation(text: str, errors: Errors) -> None:
 
 
 def check_taints(taints: list[Object], path: Path, errors: Errors) -> None:
-    """Taints: unique by key and effect."""
+    """Check taints, which must be unique by key and effect."""
     seen: set[tuple[str, str]] = set()
     for i, taint in enumerate(taints):
         key, value, effect = taint.get("key", ""), taint.get("value", ""), taint.get("effect", "")

@@ -1,4 +1,4 @@
-"""Where a kubelet once found its configuration: long removed, still checked where it is stored.
+"""Configuration sources of kubelets. The feature was removed; stored fields are still checked.
 
 Source: pkg/apis/core/validation/validation.go validateNodeConfigSourceSpec (1.36).
 """
@@ -12,7 +12,7 @@ Errors = list[FieldError]
 
 
 def check_config_source(source: Object, path: Path, errors: Errors, *, in_spec: bool) -> None:
-    """A NodeConfigSource: exactly one reference."""
+    """Check a NodeConfigSource: exactly one reference."""
     reference = source.get("configMap")
     if reference is None:
         errors.append(invalid(path, source, "exactly one reference subfield must be non-nil"))
@@ -36,7 +36,7 @@ def check_config_source(source: Object, path: Path, errors: Errors, *, in_spec: 
 
 
 def check_config_status(status: Object, path: Path, errors: Errors) -> None:
-    """A NodeConfigStatus."""
+    """Check a NodeConfigStatus."""
     for name in ("assigned", "active", "lastKnownGood"):
         if status.get(name) is not None:
             check_config_source(status[name], path.child(name), errors, in_spec=False)

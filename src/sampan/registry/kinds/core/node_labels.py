@@ -1,4 +1,4 @@
-"""Labels of nodes that are out of use. Source: pkg/api/node/util.go (1.36)."""
+"""Deprecated labels of nodes. Source: pkg/api/node/util.go (1.36)."""
 
 from sampan.core.field import Path
 from sampan.core.names import label_value_errors
@@ -14,11 +14,14 @@ DEPRECATED = {
     "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
     "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
 }
-"""What to say of each label."""
+"""Text of the warning for each label."""
 
 
 def term_warnings(term: Object, path: Path, *, check_values: bool) -> list[str]:
-    """Warnings for a NodeSelectorTerm: labels out of use, and (where they are only preferred) impossible values."""
+    """Return warnings for deprecated labels in a NodeSelectorTerm.
+
+    With `check_values`, for preferred terms, invalid label values are reported too.
+    """
     found = []
     for i, expression in enumerate(term.get("matchExpressions", ())):
         key, at = expression.get("key", ""), path.child("matchExpressions").index(i)

@@ -85,7 +85,7 @@ def _utc_now() -> datetime:
 
 
 class PersistentVolumeStrategy(Strategy):
-    """PersistentVolumes. `now` tells the time of a change of phase."""
+    """Strategy of PersistentVolumes. `now` is the clock for the times of phase changes."""
 
     has_generation = False
     returns_deleted_object = True
@@ -125,7 +125,9 @@ class PersistentVolumeStrategy(Strategy):
         _check(obj, errors, allow_invalid_values=False)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The rules of a new volume, each told twice as in Kubernetes, and what never changes."""
+        """Check an update. Kubernetes runs the checks of a new volume twice and reports each fault twice, so this does
+        too.
+        """
         spec, old_spec = obj["spec"], old.get("spec") or {}
         terms = (old_spec.get("nodeAffinity") or {}).get("required") or {}
         for _ in range(2):
@@ -175,7 +177,7 @@ def _check(obj: Object, errors: Errors, *, allow_invalid_values: bool) -> None:
 
 
 def _check_source(spec: Object, old_spec: Object, errors: Errors) -> None:
-    """The source never changes; only a secret for expansion may be added to a CSI source."""
+    """Check that the source did not change. Only a CSI source may get a secret for expansion."""
     new = {kind: spec[kind] for kind in SOURCES if kind in spec}
     old = {kind: old_spec[kind] for kind in SOURCES if kind in old_spec}
     csi, old_csi = new.get("csi"), old.get("csi")
@@ -187,7 +189,7 @@ def _check_source(spec: Object, old_spec: Object, errors: Errors) -> None:
 
 
 def _renamed(affinity: Any, new: Any) -> Any:
-    """The stored affinity with those beta labels renamed that the new one has renamed."""
+    """Return the stored affinity with those beta labels renamed that the new affinity renamed."""
     if isinstance(affinity, dict) and isinstance(new, dict):
         renamed = {name: _renamed(value, new.get(name)) for name, value in affinity.items()}
         key = affinity.get("key")

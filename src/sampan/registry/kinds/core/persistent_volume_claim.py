@@ -37,7 +37,7 @@ _RESIZES = (
 
 
 class PersistentVolumeClaimStrategy(Strategy):
-    """Claims: all but fixed once they are made; a bound one may grow."""
+    """Strategy of claims. Most fields are immutable, but a bound claim may grow."""
 
     has_generation = False
     returns_deleted_object = True
@@ -119,7 +119,7 @@ def _is_claim_or_snapshot(source: Object) -> bool:
 
 
 def _prepare_sources(spec: Object, old_spec: Object | None) -> None:
-    """Drop what an old server would have ignored, and make dataSource and dataSourceRef say the same."""
+    """Drop data sources that need features that are off, and make dataSource and dataSourceRef equal."""
     old = old_spec or {}
     reference = spec.get("dataSourceRef")
     crossing = not gates.CROSS_NAMESPACE_VOLUME_DATA_SOURCE and reference and reference.get("namespace")
@@ -156,7 +156,9 @@ def _check_resource_key(name: str, path: Path, errors: Errors) -> bool:
 
 
 def _check_changes(obj: Object, old: Object, errors: Errors) -> None:
-    """What may change: the size of a bound claim, its attributes class, a storage class that was not said before."""
+    """Check that only mutable fields changed: the size and attributes class of a bound claim, or an unset storage
+    class.
+    """
     spec, old_spec, status = obj["spec"], old.get("spec") or {}, obj.get("status") or {}
     munged, base = dict(spec), dict(old_spec)
     if not old_spec.get("volumeName"):

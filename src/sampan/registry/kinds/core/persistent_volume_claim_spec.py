@@ -1,4 +1,4 @@
-"""The spec of a PersistentVolumeClaim, which stands in claims and in the templates of ephemeral volumes.
+"""Spec of a PersistentVolumeClaim, in claims and in the templates of ephemeral volumes.
 
 Source: pkg/apis/core/validation/validation.go ValidatePersistentVolumeClaimSpec (1.36).
 """
@@ -11,13 +11,13 @@ from sampan.registry.kinds.rules.fields import check_label_selector, check_requi
 
 Errors = list[FieldError]
 _PATH = Shown("{}")
-"""What Kubernetes shows of a path that it gives for a value."""
+"""Text that Kubernetes shows where it passes a path as the value."""
 ACCESS_MODES = frozenset({"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"})
 VOLUME_MODES = frozenset({"Block", "Filesystem"})
 
 
 def check_access_modes(modes: list[str], path: Path, errors: Errors) -> None:
-    """Known modes, and ReadWriteOncePod alone. `path` is the spec's."""
+    """Check that modes are valid, and that ReadWriteOncePod is the only one. `path` is that of the spec."""
     for mode in modes:
         if mode not in ACCESS_MODES:
             errors.append(not_supported(path.child("accessModes"), mode, ACCESS_MODES))
@@ -34,7 +34,7 @@ def validate_claim_spec(
     allow_invalid_selector_values: bool = False,
     allow_invalid_api_group: bool = False,
 ) -> None:
-    """Check the spec of a claim; the options tolerate what an old claim has already."""
+    """Check the spec of a claim. The options tolerate faults that the stored claim has."""
     modes = spec.get("accessModes") or []
     if not modes:
         errors.append(required(path.child("accessModes"), "at least 1 access mode is required"))

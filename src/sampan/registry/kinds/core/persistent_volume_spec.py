@@ -1,4 +1,4 @@
-"""The spec of a PersistentVolume.
+"""Spec of a PersistentVolume.
 
 Source: pkg/apis/core/validation/validation.go ValidatePersistentVolumeSpec (1.36).
 """
@@ -27,9 +27,9 @@ _RECLAIM_POLICIES = frozenset({"Delete", "Recycle", "Retain"})
 def validate_volume_spec(
     spec: Object, name: str, path: Path, errors: Errors, *, allow_invalid_values: bool = False
 ) -> None:
-    """Check the spec of a PersistentVolume called `name`.
+    """Check the spec of the PersistentVolume `name`.
 
-    `allow_invalid_values`: the stored node affinity holds values that no label can have.
+    `allow_invalid_values` tolerates label values in the node affinity that no label can have.
     """
     modes = spec.get("accessModes") or []
     if not modes:
@@ -67,7 +67,7 @@ def validate_volume_spec(
 
 
 def _is_root(path: str) -> bool:
-    # POSIX lets `//` mean something else than `/`, and so does `normpath`; Linux and Go do not.
+    # POSIX permits `//` to differ from `/`, so `normpath` keeps it. In Linux and Go they are equal.
     return path.startswith("/") and posixpath.normpath(path).strip("/") == ""
 
 
@@ -189,4 +189,4 @@ SOURCES = {
     "storageos": _check_storage_os,
     "csi": _check_csi,
 }
-"""Each kind of source, in the order in which they are checked."""
+"""Check of each kind of source, in the order in which Kubernetes runs them."""

@@ -16,8 +16,8 @@ from sampan.registry.kinds.core.pod_subresources import (
     validate_resize,
 )
 from sampan.registry.kinds.core.pod_update import validate_pod_update
-from sampan.registry.kinds.core.sound_pods import SoundPods
 from sampan.registry.kinds.core.valid_pod import validate_pod
+from sampan.registry.kinds.core.valid_pod_cache import ValidPodCache
 from sampan.registry.kinds.pod_spec.annotations import check_profiles_match_annotations
 from sampan.registry.kinds.pod_spec.defaults import default_pod
 from sampan.registry.kinds.pod_spec.options import STRICT_POD
@@ -55,14 +55,14 @@ class _Status(TypedDict, total=False):
 
 
 class _Part(TypedDict, total=False):
-    """What field selectors look at."""
+    """Fields that field selectors read."""
 
     spec: _Spec | None
     status: _Status | None
 
 
 class PodStrategy(Strategy):
-    """Pods: the one resource that is deleted gracefully."""
+    """Strategy of pods, the only resource with graceful deletion."""
 
     returns_deleted_object = True
     reset_metadata: ClassVar = {"f:deletionTimestamp": {}, "f:ownerReferences": {}}
@@ -82,7 +82,7 @@ class PodStrategy(Strategy):
     def default(self, obj: Object) -> None:
         default_pod(obj)
         if obj["spec"].get("terminationGracePeriodSeconds", 0) < 0:
-            obj["spec"]["terminationGracePeriodSeconds"] = 1  # as its conversion does; templates keep what they say
+            obj["spec"]["terminationGracePeriodSeconds"] = 1  # as in the conversion of Pods; templates keep the value
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         spec, metadata = obj["spec"], obj["metadata"]
@@ -100,17 +100,17 @@ class PodStrategy(Strategy):
         prepare_status(obj, old)
 
     def __init__(self) -> None:
-        self._sound = SoundPods()
-        self._silent = SoundPods()
+        self._valid = ValidPodCache()
+        self._without_warnings = ValidPodCache()
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        key = self._sound.key(obj)
-        if self._sound.knows(key):
+        key = self._valid.key(obj)
+        if self._valid.contains(key):
             return
         before = len(errors)
         self._check(obj, errors)
         if len(errors) == before:
-            self._sound.keep(key)
+            self._valid.add(key)
 
     def _check(self, obj: Object, errors: Errors) -> None:
         spec, annotations = obj["spec"], obj["metadata"].get("annotations")
@@ -131,12 +131,12 @@ class PodStrategy(Strategy):
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         by_name = hostname_warning(obj["metadata"].get("name", ""))
-        key = self._silent.key(obj)
-        if self._silent.knows(key):
+        key = self._without_warnings.key(obj)
+        if self._without_warnings.contains(key):
             return by_name
         warnings = apparmor_warnings(obj) + pod_warnings(obj)
         if not warnings:
-            self._silent.keep(key)
+            self._without_warnings.add(key)
         return by_name + warnings
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
@@ -177,7 +177,7 @@ class PodStrategy(Strategy):
 
 
 class EphemeralContainersStrategy(PodStrategy):
-    """PUT/PATCH pods/NAME/ephemeralcontainers."""
+    """Strategy of PUT and PATCH `pods/NAME/ephemeralcontainers`."""
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         prepare_ephemeral_containers(obj, old)
@@ -190,7 +190,7 @@ class EphemeralContainersStrategy(PodStrategy):
 
 
 class ResizeStrategy(PodStrategy):
-    """PUT/PATCH pods/NAME/resize."""
+    """Strategy of PUT and PATCH `pods/NAME/resize`."""
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         prepare_resize(obj, old)

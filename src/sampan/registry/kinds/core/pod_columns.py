@@ -1,4 +1,4 @@
-"""Table of Pods, with the state of a Pod in one word."""
+"""Table of Pods, which shows the state of a Pod as one word."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -12,19 +12,19 @@ Status = Mapping[str, Any]
 
 
 class Restarts(NamedTuple):
-    """Number of restarts, and the time of the last one (RFC 3339 times sort as text)."""
+    """Number of restarts, and the time of the last one. RFC 3339 times sort as text."""
 
     times: int = 0
     last: str = ""
 
     def plus(self, status: Status) -> "Restarts":
-        """Add those of one more container."""
+        """Return the sum with the restarts of one more container."""
         terminated = status.get("lastState", EMPTY).get("terminated", EMPTY)
         return Restarts(self.times + status.get("restartCount", 0), max(self.last, terminated.get("finishedAt") or ""))
 
 
 class PodSummary(NamedTuple):
-    """Facts that a row shows."""
+    """Values that a row shows."""
 
     ready: int
     total: int
@@ -133,18 +133,18 @@ def summarize(pod: Object) -> PodSummary:
     return PodSummary(ready, total, reason, restarts)
 
 
-def _remembering(summary: Callable[[Object], PodSummary]) -> Callable[[Object], PodSummary]:
-    """Compute once for the three cells of a row. A Pod must not change between them."""
+def _cache_last(summary: Callable[[Object], PodSummary]) -> Callable[[Object], PodSummary]:
+    """Cache the last summary for the three cells of a row. A Pod must not change between them."""
     last: tuple[Object, PodSummary] | None = None
 
-    def remembered(pod: Object) -> PodSummary:
+    def cached(pod: Object) -> PodSummary:
         nonlocal last
-        known = last
-        if known is None or known[0] is not pod:
-            known = last = (pod, summary(pod))
-        return known[1]
+        entry = last
+        if entry is None or entry[0] is not pod:
+            entry = last = (pod, summary(pod))
+        return entry[1]
 
-    return remembered
+    return cached
 
 
 def _readiness_gates(pod: Object) -> str:
@@ -175,7 +175,7 @@ def row_conditions(pod: Object) -> Sequence[Mapping[str, str]]:
 
 def pod_columns(ages: Ages) -> tuple[Column, ...]:
     """Return the columns of Pods."""
-    summary = _remembering(summarize)
+    summary = _cache_last(summarize)
 
     def ready(pod: Object) -> str:
         row = summary(pod)

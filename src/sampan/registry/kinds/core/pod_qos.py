@@ -1,4 +1,4 @@
-"""The quality of service class of a pod. Source: pkg/apis/core/helper/qos/qos.go (1.36)."""
+"""Quality of service class of a pod. Source: pkg/apis/core/helper/qos/qos.go (1.36)."""
 
 from sampan.core.object import Object
 from sampan.core.quota.usage import Usage
@@ -8,7 +8,7 @@ _COMPUTE = ("cpu", "memory")
 
 
 def compute_qos(spec: Object) -> str:
-    """`Guaranteed`, `Burstable` or `BestEffort`, from the resources of the pod or of its containers."""
+    """Return `Guaranteed`, `Burstable` or `BestEffort`, from the resources of the pod or of its containers."""
     if spec.get("resources") is not None:
         everything = [spec["resources"]]
     else:
@@ -26,7 +26,7 @@ def compute_qos(spec: Object) -> str:
 
 
 def _add(total: Usage, amounts: dict[str, str] | None) -> int:
-    """Add the positive amounts to the total; return how many of the two resources have one."""
+    """Add the positive amounts to the total. Return the number of resources that have one."""
     found = 0
     if amounts:
         for name in _COMPUTE:
@@ -40,5 +40,5 @@ def _add(total: Usage, amounts: dict[str, str] | None) -> int:
 
 
 def pod_qos(pod: Object) -> str:
-    """The class that the status names, else the computed one."""
+    """Return the class in the status, or else the computed one."""
     return (pod.get("status") or {}).get("qosClass") or compute_qos(pod.get("spec") or {})

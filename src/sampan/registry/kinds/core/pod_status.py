@@ -1,4 +1,4 @@
-"""The status of a pod, as kubelets and the scheduler write it.
+"""Status of a pod, which kubelets and the scheduler write.
 
 Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go ValidatePodStatusUpdate (1.36).
 """
@@ -25,7 +25,7 @@ _HEALTHS = ("Healthy", "Unhealthy", "Unknown")
 
 
 def prepare_status(pod: Object, old: Object) -> None:
-    """Keep what an older writer leaves out; `podIP` and `podIPs` are made to agree."""
+    """Keep fields that older clients omit, and make `podIP` and `podIPs` consistent."""
     status = pod.setdefault("status", {})
     old_status = old.get("status") or {}
     if not status.get("qosClass") and old_status.get("qosClass"):
@@ -52,7 +52,7 @@ def _align_addresses(status: Object) -> None:
 
 
 def validate_pod_status_update(pod: Object, old: Object, errors: Errors) -> None:
-    """All faults of an update of a pod's status."""
+    """Check an update of a pod's status."""
     spec, old_spec, status, old_status = pod["spec"], old["spec"], pod.get("status") or {}, old.get("status") or {}
     annotations, old_annotations = pod["metadata"].get("annotations"), old["metadata"].get("annotations")
     if annotations or old_annotations:
@@ -97,7 +97,7 @@ def _rule_matches(rule: Object, code: int) -> bool:
 
 
 def container_should_restart(container: Object, spec: Object, code: int) -> bool:
-    """Whether a container that ended with an exit code is started again.
+    """Return True if a container that exited with `code` is restarted.
 
     Source: pkg/api/v1/pod/util.go ContainerShouldRestart (1.36).
     """
@@ -119,7 +119,7 @@ def _all_could_restart(spec: Object) -> bool:
 
 
 def _check_transitions(kind: str, new: Iterable[Object], old: Iterable[Object], spec: Object, errors: Errors) -> None:
-    """A container that has ended for good does not come back to life."""
+    """Check that a container that terminated for good does not run again."""
     ephemeral = kind == "ephemeralContainerStatuses"
     if not ephemeral and _all_could_restart(spec):
         return
@@ -229,7 +229,7 @@ def _check_linux_user(user: Object, path: Path, errors: Errors) -> None:
 
 
 def _check_allocated(kind: str, name: str, allocated: list[Object], spec: Object, path: Path, errors: Errors) -> None:
-    """The health of devices is that of devices which the container asks for."""
+    """Check that device health is reported only for devices that the container requests."""
     if kind == "ephemeralContainerStatuses":
         errors.append(forbidden(path, "must not be specified in container status"))
         return

@@ -1,4 +1,4 @@
-"""The ephemeralcontainers and resize subresources of pods: each changes one part of the spec.
+"""Subresources `ephemeralcontainers` and `resize` of pods: each changes one part of the spec.
 
 Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go (1.36).
 """
@@ -28,7 +28,7 @@ _KEPT_METADATA = (
 
 
 def prepare_ephemeral_containers(pod: Object, old: Object) -> None:
-    """Take nothing but the ephemeral containers from `pod`, in place; the generation grows if they changed."""
+    """Take only the ephemeral containers from `pod`, in place. If they changed, the generation grows."""
     containers = pod["spec"].get("ephemeralContainers")
     spec = dict(old["spec"])
     set_or_drop(spec, "ephemeralContainers", containers)
@@ -36,9 +36,9 @@ def prepare_ephemeral_containers(pod: Object, old: Object) -> None:
 
 
 def prepare_resize(pod: Object, old: Object) -> None:
-    """Take nothing but resources and resize policies from `pod`, in place; the generation grows if they changed.
+    """Take only resources and resize policies from `pod`, in place. If they changed, the generation grows.
 
-    When containers were added, removed or renamed all is left as it is, for the validation to say so.
+    If containers were added, removed or renamed, nothing is restored, so that validation reports the change.
     """
     new_spec, old_spec = pod["spec"], old["spec"]
     kinds = ("containers", "initContainers")
@@ -66,7 +66,7 @@ def _resized(new: list[Object], old: list[Object]) -> list[Object]:
 
 
 def _replace(pod: Object, old: Object, spec: Object) -> None:
-    """The stored pod with another spec; of the metadata only what every subresource may set is taken over."""
+    """Replace `pod` by the stored pod with another spec. Only metadata that every subresource may set is kept."""
     metadata, old_metadata = pod["metadata"], old["metadata"]
     for name in _KEPT_METADATA:
         set_or_drop(metadata, name, old_metadata.get(name))
@@ -78,7 +78,7 @@ def _replace(pod: Object, old: Object, spec: Object) -> None:
 
 
 def validate_ephemeral_containers_update(pod: Object, old: Object) -> list[FieldError]:
-    """All faults of an update of the ephemeral containers: they can be added, not changed or removed."""
+    """Return the faults of an update of the ephemeral containers: they can be added, not changed or removed."""
     errors: Errors = []
     validate_pod(pod, errors, update_options(old))
     new_annotations = pod["metadata"].get("annotations") or {}
@@ -100,7 +100,7 @@ def validate_ephemeral_containers_update(pod: Object, old: Object) -> list[Field
 
 
 def validate_resize(pod: Object, old: Object) -> list[FieldError]:
-    """All faults of a resize: only amounts of cpu and memory change, and not the QoS class."""
+    """Return the faults of a resize: only amounts of cpu and memory may change, and not the QoS class."""
     errors: Errors = []
     spec, old_spec = pod["spec"], old["spec"]
     validate_pod(pod, errors, update_options(old))
@@ -161,7 +161,7 @@ def _check_pod_level(munged: Object, old_spec: Object, errors: Errors) -> None:
 
 
 def _without_compute(new: Object, old: Object) -> Object:
-    """Resources as in `new`, but cpu and memory as in `old`."""
+    """Return the new resources with the old amounts of cpu and memory."""
     result = dict(new)
     for kind in ("limits", "requests"):
         amounts = {n: v for n, v in (new.get(kind) or {}).items() if n not in ("cpu", "memory")}

@@ -16,7 +16,7 @@ Errors = list[FieldError]
 
 
 class PodTemplateStrategy(Strategy):
-    """A pod template as an object of its own."""
+    """Strategy of PodTemplates, which hold a pod template outside a workload."""
 
     returns_deleted_object = True
 

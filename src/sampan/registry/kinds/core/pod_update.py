@@ -1,4 +1,4 @@
-"""What may change in the spec of a pod that exists.
+"""Rules for updates of the spec of a pod.
 
 Source: pkg/apis/core/validation/validation.go ValidatePodUpdate (1.36).
 """
@@ -29,12 +29,12 @@ _UPDATABLE = ",".join(
 
 
 def update_options(old: Object) -> PodOptions:
-    """How strictly an update of a stored pod is checked."""
+    """Return the validation options for an update of a stored pod."""
     return options_for(old["spec"], old["metadata"], is_pod=True)
 
 
 def validate_pod_update(pod: Object, old: Object, errors: Errors) -> None:
-    """All faults of an update of a pod's main endpoint."""
+    """Check an update of a pod's main endpoint."""
     options = update_options(old)
     spec, old_spec = pod["spec"], old["spec"]
     validate_pod(pod, errors, options)
@@ -104,7 +104,7 @@ def _check_gates(spec: Object, old_spec: Object, errors: Errors) -> None:
 
 
 def _check_rest(spec: Object, old_spec: Object, errors: Errors) -> None:
-    """Nothing but the fields that may change has changed."""
+    """Check that only mutable fields changed."""
     munged = dict(spec)
     for kind in ("containers", "initContainers"):
         if kind in spec:
@@ -123,7 +123,10 @@ def _check_rest(spec: Object, old_spec: Object, errors: Errors) -> None:
 
 
 def _check_gated(munged: Object, old_spec: Object, errors: Errors) -> None:
-    """A pod that waits behind gates may still narrow where it may run."""
+    """Check a pod with scheduling gates: an update may narrow the set of its nodes.
+
+    Undo these changes in `munged`, so that the comparison of the other fields does not see them.
+    """
     new, old = munged.get("nodeSelector") or {}, old_spec.get("nodeSelector") or {}
     if any(new.get(key) != value for key, value in old.items()):
         text = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"

@@ -24,7 +24,7 @@ _COUNTS = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplic
 
 
 class ReplicationControllerStrategy(Strategy):
-    """ReplicationControllers; their dependents outlive them unless told otherwise."""
+    """Strategy of ReplicationControllers. By default, a deletion orphans their dependents."""
 
     default_propagation = "Orphan"
     labels: ClassVar[Sequence[str]] = ("status.replicas",)

@@ -40,7 +40,7 @@ _EXISTS_TEXT = (
 
 
 class ResourceQuotaStrategy(Strategy):
-    """ResourceQuotas; what they scope never changes."""
+    """Strategy of ResourceQuotas, whose scopes are immutable."""
 
     has_generation = False
     returns_deleted_object = True

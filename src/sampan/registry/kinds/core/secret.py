@@ -30,7 +30,7 @@ _TLS = "kubernetes.io/tls"
 
 
 def merge_string_data(secret: Object) -> None:
-    """`stringData` is written into `data`, and is never stored, in place."""
+    """Merge `stringData`, which is never stored, into `data`, in place."""
     texts = secret.pop("stringData", None)
     if texts:
         data = secret.setdefault("data", {})
@@ -39,13 +39,13 @@ def merge_string_data(secret: Object) -> None:
 
 
 class _Part(TypedDict, total=False):
-    """What field selectors look at."""
+    """Fields that field selectors read."""
 
     type: str
 
 
 class SecretStrategy(Strategy):
-    """Secrets of all types."""
+    """Strategy of Secrets of all types."""
 
     has_generation = False
     labels: ClassVar[Sequence[str]] = ("type",)
@@ -85,7 +85,7 @@ class SecretStrategy(Strategy):
 
 
 def _check_type(kind: str, obj: Object, data: dict[str, str], errors: Errors) -> None:
-    """What each type must hold."""
+    """Check the data that the type of the Secret requires."""
     if kind == "kubernetes.io/service-account-token":
         if not (obj["metadata"].get("annotations") or {}).get(_SERVICE_ACCOUNT_NAME):
             errors.append(required(Path("metadata", "annotations").key(_SERVICE_ACCOUNT_NAME)))
@@ -119,7 +119,7 @@ def _check_json(key: str, data: dict[str, str], errors: Errors) -> None:
 
 
 def _go_syntax_error(text: str) -> str:
-    """What Go says of a text that is no JSON, for its most common faults."""
+    """Return the error text of Go's JSON decoder, for the most common syntax errors."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
@@ -133,7 +133,7 @@ def _go_syntax_error(text: str) -> str:
 
 
 def _tls_warnings(data: dict[str, str]) -> list[str]:
-    """A certificate and a key that do not belong together are stored all the same, with a warning."""
+    """Warn if certificate and key do not match. The Secret is stored all the same."""
     certificate, key = (base64.b64decode(data.get(name, "")) for name in ("tls.crt", "tls.key"))
     if b"-----BEGIN CERTIFICATE-----" not in certificate:
         return ["tls: failed to find any PEM data in certificate input"]

@@ -29,7 +29,7 @@ _AFFINITY_TIMEOUT_S = 10800
 
 
 class ServiceStrategy(Strategy):
-    """Services; their cluster IPs and node ports come from the cluster's allocators."""
+    """Strategy of Services. The allocators of the cluster assign cluster IPs and node ports."""
 
     has_generation = False
     allow_create_on_update = True
@@ -105,7 +105,7 @@ class ServiceStrategy(Strategy):
 
 
 def _hide_internal_policy(spec: Object) -> None:
-    """Services that only name another host are never shown with one."""
+    """Remove the internal traffic policy of ExternalName Services, which never show one."""
     if spec.get("type") == "ExternalName":
         spec.pop("internalTrafficPolicy", None)
 

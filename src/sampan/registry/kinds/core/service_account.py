@@ -12,7 +12,7 @@ _ENFORCE = "kubernetes.io/enforce-mountable-secrets"
 
 
 class ServiceAccountStrategy(Strategy):
-    """ServiceAccounts; of the secrets they refer to only the names are kept."""
+    """Strategy of ServiceAccounts. References to secrets are reduced to their names."""
 
     has_generation = False
     returns_deleted_object = True

@@ -1,4 +1,4 @@
-"""The cluster IPs of a Service and their families: what they may be, and how they may change.
+"""Cluster IPs of a Service and their families: valid values and permitted changes.
 
 Source: pkg/apis/core/validation/validation.go ValidateServiceClusterIPsRelatedFields (1.36).
 """
@@ -19,7 +19,7 @@ _FIXED = "may not change once set"
 
 
 def validate_cluster_ips(spec: Object, old_spec: Object, errors: Errors) -> None:
-    """`clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` agree."""
+    """Check that `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` are consistent."""
     if spec.get("type") == "ExternalName":
         return
     ip, ips = spec.get("clusterIP", ""), spec.get("clusterIPs") or []
@@ -50,23 +50,26 @@ def validate_cluster_ips(spec: Object, old_spec: Object, errors: Errors) -> None
 
 
 def _check_ips(ips: list[str], stored: list[str], errors: Errors) -> bool:
-    sound = True
+    valid = True
     for i, ip in enumerate(ips):
         if i == 0 and ip == "None":
             if len(ips) > 1:
-                sound = False
+                valid = False
                 errors.append(invalid(_IPS, ips, "'None' must be the first and only value"))
             continue
         before = len(errors)
         check_ip(ip, _IPS.index(i), errors, stored)
-        sound = sound and len(errors) == before
+        valid = valid and len(errors) == before
     if len(ips) > 2:
         errors.append(invalid(_IPS, ips, "may only hold up to 2 values"))
-    return sound
+    return valid
 
 
 def validate_ip_changes(spec: Object, old_spec: Object, errors: Errors) -> None:
-    """The primary address and family stay; a secondary one comes or goes with the policy."""
+    """Check that the primary address and family did not change.
+
+    A secondary one is added or removed with the policy.
+    """
     if "ExternalName" in (spec.get("type"), old_spec.get("type")):
         return
     headless, was_headless = is_headless(spec), is_headless(old_spec)

@@ -1,4 +1,4 @@
-"""What the types of Services have and have not, and what a change of type takes away.
+"""Fields that depend on the type of a Service, and their removal when the type changes.
 
 Source: pkg/registry/core/service/strategy.go dropTypeDependentFields, pkg/api/service/util.go (1.36).
 """
@@ -8,28 +8,28 @@ from sampan.registry.allocation.allocators import needs_health_check
 
 
 def is_externally_accessible(spec: Object) -> bool:
-    """Whether the Service can be reached from outside the cluster."""
+    """Return True if the Service can be reached from outside the cluster."""
     kind = spec.get("type")
     return kind in ("LoadBalancer", "NodePort") or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
 
 
 def is_headless(spec: Object) -> bool:
-    """Whether the Service has no cluster IP by intent."""
+    """Return True if the Service has no cluster IP by intent."""
     return (spec.get("clusterIPs") or []) == ["None"]
 
 
 def needs_cluster_ip(spec: Object) -> bool:
-    """All but names of other hosts."""
+    """Return True for all types except ExternalName."""
     return spec.get("type") != "ExternalName"
 
 
 def node_ports(spec: Object) -> list[int]:
-    """The node ports of the Service's ports."""
+    """Return the node ports of the Service's ports."""
     return [port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")]
 
 
 def drop_type_dependent_fields(obj: Object, old: Object) -> None:
-    """Take away, in place, what belongs to the old type and was not touched by the user."""
+    """Remove, in place, the fields of the old type that the client did not change."""
     new, before = obj["spec"], old.get("spec") or {}
     if needs_cluster_ip(before) and not needs_cluster_ip(new):
         if new.get("clusterIP", "") == before.get("clusterIP", "") and _same(new, before, "clusterIPs"):

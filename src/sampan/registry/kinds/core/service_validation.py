@@ -1,4 +1,4 @@
-"""What a Service may say, and what may change in it.
+"""Validation of Services and of their updates.
 
 Source: pkg/apis/core/validation/validation.go validateService, ValidateServiceUpdate (1.36).
 """
@@ -30,7 +30,7 @@ _DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 
 
 def validate_service(service: Object, old: Object | None, errors: Errors) -> None:
-    """All faults of a Service; `old` is the stored one."""
+    """Check a Service. `old` is the stored one."""
     spec, annotations = service["spec"], service["metadata"].get("annotations") or {}
     old_spec = (old or {}).get("spec") or {}
     _check_topology(annotations, errors)
@@ -215,7 +215,7 @@ def _check_traffic(spec: Object, errors: Errors) -> None:
 
 
 def validate_transition(service: Object, old: Object, errors: Errors) -> None:
-    """What may not change from the stored Service."""
+    """Check that immutable fields of the stored Service did not change."""
     spec, old_spec = service["spec"], old.get("spec") or {}
     validate_ip_changes(spec, old_spec, errors)
     both = spec.get("type") == old_spec.get("type") == "LoadBalancer"
@@ -228,7 +228,7 @@ def validate_transition(service: Object, old: Object, errors: Errors) -> None:
 
 
 def validate_load_balancer_status(service: Object, old: Object, errors: Errors) -> None:
-    """All faults of a new load balancer status."""
+    """Check a new load balancer status."""
     entries = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
     path = Path("status", "loadBalancer", "ingress")
     if (service.get("spec") or {}).get("type") != "LoadBalancer" and entries:

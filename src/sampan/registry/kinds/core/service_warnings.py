@@ -10,7 +10,7 @@ _MODE = "service.kubernetes.io/topology-mode"
 
 
 def service_warnings(service: Object) -> list[str]:
-    """What a Service says that has no effect, or not for long."""
+    """Return warnings for fields that have no effect or are deprecated."""
     spec, warnings = service.get("spec") or {}, []
     kind, external = spec.get("type", ""), spec.get("externalIPs") or []
     headless = kind == "ClusterIP" and spec.get("clusterIP") == "None"

@@ -1,4 +1,4 @@
-"""What holds for a pod at any time.
+"""Rules for pods on create and on update.
 
 Source: pkg/apis/core/validation/validation.go validatePodMetadataAndSpec (1.36).
 """
@@ -16,7 +16,7 @@ _ANNOTATIONS = Path("metadata", "annotations")
 
 
 def validate_pod(pod: Object, errors: Errors, options: PodOptions) -> None:
-    """What holds for a pod at any time: its annotations and its spec."""
+    """Check the annotations and the spec of a pod."""
     metadata, spec = pod["metadata"], pod["spec"]
     annotations = metadata.get("annotations")
     if annotations:

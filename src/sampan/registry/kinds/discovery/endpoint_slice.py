@@ -37,7 +37,7 @@ _NOT_SPEC = ("apiVersion", "kind", "metadata")
 
 
 def _check_address(address: str, kind: str, path: Path, index: int, errors: Errors) -> None:
-    """`path` is that of the list."""
+    """Check an address. `path` is that of the list."""
     at = path.index(index)
     if kind == "FQDN":
         errors.extend(fully_qualified_domain_name_errors(at, address))
@@ -133,7 +133,7 @@ class EndpointSliceStrategy(Strategy):
     """
 
     def default(self, obj: Object) -> None:
-        """Ports have a name, be it empty, and a protocol; endpoints and ports are always shown."""
+        """Set defaults: ports have a protocol and a name, maybe empty. `endpoints` and `ports` are always shown."""
         for name in ("endpoints", "ports"):
             obj.setdefault(name, None)
         for port in obj.get("ports") or ():
@@ -141,12 +141,12 @@ class EndpointSliceStrategy(Strategy):
             port.setdefault("protocol", "TCP")
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """The topology of old clients is dropped."""
+        """Drop the topology that older clients send."""
         for endpoint in obj.get("endpoints") or ():
             endpoint.pop("deprecatedTopology", None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """The same; node names that were in the topology stay known."""
+        """Drop the topology that older clients send. Its node names are kept."""
         endpoints, before = obj.get("endpoints") or (), old.get("endpoints") or ()
         if endpoints == before:
             return
@@ -157,17 +157,17 @@ class EndpointSliceStrategy(Strategy):
                 endpoint["nodeName"] = name
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
-        """Labels count as well."""
+        """Return True also if labels changed."""
         if obj["metadata"].get("labels", {}) != old["metadata"].get("labels", {}):
             return True
         return any(name not in _NOT_SPEC and obj.get(name) != old.get(name) for name in obj.keys() | old.keys())
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new slice."""
+        """Check a new slice."""
         self._check(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; endpoints that did not change may keep their faults, and the type of addresses stays."""
+        """Check an update. Unchanged endpoints are not checked again, and the address type is immutable."""
         self._check(obj, old, errors)
         check_immutable(obj.get("addressType", ""), old.get("addressType", ""), _ADDRESS_TYPE, errors)
 
@@ -182,12 +182,12 @@ class EndpointSliceStrategy(Strategy):
             _check_endpoints(obj, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Host names, and addresses that are written in an odd way."""
+        """Warn about host names, and about addresses that are not in canonical form."""
         found = ["spec.addressType: FQDN endpoints are deprecated"] if obj.get("addressType") == "FQDN" else []
         return found + self._address_warnings(obj)
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """Addresses that are written in an odd way."""
+        """Warn about addresses that are not in canonical form."""
         return self._address_warnings(obj)
 
     def _address_warnings(self, obj: Object) -> list[str]:

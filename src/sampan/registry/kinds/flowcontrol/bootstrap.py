@@ -1,4 +1,4 @@
-"""The flow schemas and priority levels that every cluster has: the mandatory ones, and those that are suggested.
+"""Flow schemas and priority levels of every cluster: the mandatory ones and the suggested ones.
 
 Source: apiserver pkg/apis/flowcontrol/bootstrap/default.go (1.36).
 """
@@ -10,14 +10,14 @@ from sampan.core.object import Object
 
 FLOW_CONTROL_GROUP: Final = "flowcontrol.apiserver.k8s.io"
 AUTO_UPDATE: Final = "apf.kubernetes.io/autoupdate-spec"
-"""The annotation that says whether the spec of a bootstrap object follows this table."""
+"""Annotation that controls whether the spec of a bootstrap object follows this table."""
 
 MANDATORY: Final = frozenset({"exempt", "catch-all"})
-"""Names of flow schemas and of priority levels; their specs cannot be changed."""
+"""Names of the flow schemas and priority levels whose specs cannot be changed."""
 
 _AUTHENTICATED, _UNAUTHENTICATED = "system:authenticated", "system:unauthenticated"
 _LEVELS: Final = (
-    # name, shares, lendable percent, queues, hand size
+    # Name, shares, lendable percent, queues, hand size.
     ("system", 30, 33, 64, 6),
     ("node-high", 40, 25, 64, 6),
     ("leader-election", 10, 0, 16, 4),
@@ -29,7 +29,7 @@ _QUEUE_LENGTH_LIMIT: Final = 50
 
 
 def priority_levels() -> dict[str, Object]:
-    """The specs by name, mandatory ones first; private copies."""
+    """Return copies of the specs by name, mandatory ones first."""
     specs: dict[str, Object] = {
         "exempt": {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0}},
         "catch-all": _limited(5, 0, {"type": "Reject"}),
@@ -41,7 +41,7 @@ def priority_levels() -> dict[str, Object]:
 
 
 def flow_schemas() -> dict[str, Object]:
-    """The specs by name, in the order of precedence; private copies."""
+    """Return copies of the specs by name, in order of precedence."""
     everybody = _groups(_UNAUTHENTICATED, _AUTHENTICATED)
     nodes = _groups("system:nodes")
     controllers, scheduler = _users("system:kube-controller-manager"), _users("system:kube-scheduler")
@@ -83,7 +83,7 @@ def _schema(level: str, precedence: int, distinguisher: str, rule: Object) -> Ob
 
 
 def _all(subjects: list[Any]) -> Object:
-    """Everything that these subjects ask."""
+    """Return a rule that matches all requests of these subjects."""
     others = {"verbs": ["*"], "nonResourceURLs": ["*"]}
     return {"subjects": subjects, "resourceRules": [_resources(["*"], "*", ["*"])], "nonResourceRules": [others]}
 

@@ -23,7 +23,7 @@ _NAMESPACE_INTRO = "each member of this list must be '*' or a DNS-1123 label; "
 
 
 def keep_all_metadata(obj: Object, old: Object) -> None:
-    """Restore the metadata, except the managed fields and the revision that the client named."""
+    """Restore the metadata, except the managed fields and the resourceVersion that the client sent."""
     metadata = obj["metadata"]
     obj["metadata"] = dict(old["metadata"])
     for name in ("managedFields", "resourceVersion"):
@@ -31,7 +31,7 @@ def keep_all_metadata(obj: Object, old: Object) -> None:
 
 
 def check_condition_types(status: Object, errors: Errors) -> None:
-    """Each type of condition once, and none empty."""
+    """Check that the types of conditions are unique and not empty."""
     seen: set[str] = set()
     for index, condition in enumerate(status.get("conditions") or ()):
         path, kind = Path("status", "conditions").index(index).child("type"), condition.get("type", "")
@@ -43,7 +43,7 @@ def check_condition_types(status: Object, errors: Errors) -> None:
 
 
 def same_spec(spec: Object, expected: Object) -> bool:
-    """Whether two specs say the same: fields that are zero, false or empty count as absent."""
+    """Return True if two specs are equal. Fields that are zero, false or empty count as absent."""
     return bool(_significant(spec) == _significant(expected))
 
 
@@ -176,12 +176,12 @@ class FlowSchemaStrategy(Strategy):
     reset_metadata: ClassVar = {}
 
     def keep_for_status_update(self, obj: Object, old: Object) -> None:
-        """Keep all metadata."""
+        """Restore all metadata."""
         super().keep_for_status_update(obj, old)
         keep_all_metadata(obj, old)
 
     def default(self, obj: Object) -> None:
-        """In the middle of the order; the namespaces of a rule are always shown."""
+        """Set defaults: a middle precedence. The namespaces of a rule are always shown."""
         spec = obj.setdefault("spec", {})
         if not spec.get("matchingPrecedence"):
             spec["matchingPrecedence"] = _PRECEDENCE_DEFAULT
@@ -190,7 +190,7 @@ class FlowSchemaStrategy(Strategy):
                 rule.setdefault("namespaces", None)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a schema."""
+        """Check a schema."""
         spec = obj.get("spec", {})
         precedence, path = spec.get("matchingPrecedence", 0), _SPEC.child("matchingPrecedence")
         if precedence <= 0:
@@ -218,7 +218,7 @@ class FlowSchemaStrategy(Strategy):
         check_condition_types(obj.get("status", {}), errors)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Each type of condition once."""
+        """Check that the types of conditions are unique."""
         check_condition_types(obj.get("status", {}), errors)
 
 

@@ -22,7 +22,7 @@ _PRESERVE_ZERO = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 
 
 def required_entropy_bits(deck: int, hand: int) -> int:
-    """Bits of hash that dealing `hand` cards of `deck` takes."""
+    """Return the bits of hash that dealing `hand` cards of `deck` takes."""
     return math.ceil(math.log2(deck) * hand)
 
 
@@ -78,7 +78,7 @@ def _check_shares(part: Object, path: Path, errors: Errors) -> None:
 
 
 def _check_mandatory(name: str, spec: Object, errors: Errors) -> None:
-    """The mandatory levels are as they are, but for how many seats `exempt` counts for."""
+    """Check that mandatory levels are unchanged, except for the seats of `exempt`."""
     if name not in MANDATORY:
         return
     expected, detail = priority_levels()[name], f"spec of '{name}' must equal the fixed value"
@@ -95,12 +95,12 @@ class PriorityLevelConfigurationStrategy(Strategy):
     reset_metadata: ClassVar = {}
 
     def keep_for_status_update(self, obj: Object, old: Object) -> None:
-        """Keep all metadata."""
+        """Restore all metadata."""
         super().keep_for_status_update(obj, old)
         keep_all_metadata(obj, old)
 
     def default(self, obj: Object) -> None:
-        """Thirty shares, none lent; 64 queues of 50, hands of 8."""
+        """Set defaults: 30 shares, none lent; 64 queues with a limit of 50 requests, and hands of 8."""
         spec = obj.setdefault("spec", {})
         exempt, limited = spec.get("exempt"), spec.get("limited")
         if exempt is not None:
@@ -117,7 +117,7 @@ class PriorityLevelConfigurationStrategy(Strategy):
                     queuing[name] = value
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a level."""
+        """Check a level."""
         metadata, spec = obj["metadata"], obj.get("spec", {})
         if _PRESERVE_ZERO in metadata.get("annotations", {}):
             errors.append(forbidden(Path("metadata", "annotations"), f"annotation '{_PRESERVE_ZERO}' is forbidden"))
@@ -144,7 +144,7 @@ class PriorityLevelConfigurationStrategy(Strategy):
         check_condition_types(obj.get("status", {}), errors)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Each type of condition once."""
+        """Check that the types of conditions are unique."""
         check_condition_types(obj.get("status", {}), errors)
 
 

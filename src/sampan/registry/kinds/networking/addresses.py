@@ -18,12 +18,12 @@ _CIDRS = Path("spec", "cidrs")
 
 
 class IPAddressStrategy(Strategy):
-    """An address is named after itself; its parent never changes."""
+    """Strategy of IPAddresses. The name is the address, and the parent is immutable."""
 
     has_generation = False
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """An address in canonical form."""
+        """Check that the name is an address in canonical form."""
         errors: Errors = []
         check_ip(name, Path(), errors)
         ip = parse_ip(name)
@@ -32,7 +32,7 @@ class IPAddressStrategy(Strategy):
         return [error.detail for error in errors]
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The parent is named in full."""
+        """Check that the reference to the parent is complete."""
         parent = obj.get("spec", {}).get("parentRef")
         if parent is None:
             errors.append(required(_PARENT))
@@ -46,7 +46,7 @@ class IPAddressStrategy(Strategy):
             errors.extend(invalid(_PARENT.child(name), value, text) for text in path_segment_errors(value))
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; the parent stays."""
+        """Check an update: the parent is immutable."""
         self.check(ctx, obj, errors)
         check_immutable(obj.get("spec", {}).get("parentRef"), old.get("spec", {}).get("parentRef"), _PARENT, errors)
 
@@ -76,18 +76,18 @@ def _check_cidrs(cidrs: list[str], errors: Errors) -> None:
 
 
 class ServiceCIDRStrategy(Strategy):
-    """One range, or one of each family; a second family may be added later."""
+    """Strategy of ServiceCIDRs: one range, or one of each family. A second family may be added later."""
 
     kept_metadata = OBJECT_METADATA
     reset_metadata: ClassVar = {}
     has_generation = False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new range."""
+        """Check a new range."""
         _check_cidrs(obj.get("spec", {}).get("cidrs") or [], errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """What is there stays."""
+        """Check that no stored range changed."""
         cidrs, before = obj.get("spec", {}).get("cidrs") or [], old.get("spec", {}).get("cidrs") or []
         if len(cidrs) == len(before):
             for index, cidr in enumerate(cidrs):

@@ -23,7 +23,7 @@ from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _NO_RULES = Shown("null")
-"""What is shown where the rules should be, whatever is at the path."""
+"""Value that the error shows if there are no rules, whatever the path holds."""
 _LOAD_BALANCER = Path("status", "loadBalancer", "ingress")
 _CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -33,7 +33,7 @@ _NOT_IP = "must be a DNS name, not an IP address"
 
 
 def check_typed_reference(reference: Object, path: Path, errors: Errors) -> None:
-    """A reference to an object of any kind in the same namespace."""
+    """Check a reference to an object of any kind in the same namespace."""
     if reference.get("apiGroup") is not None:
         check_subdomain(reference["apiGroup"], path.child("apiGroup"), errors)
     for name in ("kind", "name"):
@@ -44,7 +44,7 @@ def check_typed_reference(reference: Object, path: Path, errors: Errors) -> None
 
 
 def _check_service(service: Object, path: Path, errors: Errors, *, relaxed: bool) -> None:
-    """`path` is the backend's."""
+    """Check the service of a backend. `path` is that of the backend."""
     name, port = service.get("name", ""), service.get("port", {})
     if not name:
         errors.append(required(path.child("service", "name")))
@@ -160,7 +160,7 @@ def _service_names(spec: Object) -> Iterator[str]:
 
 
 def _is_relaxed(old: Object | None) -> bool:
-    """Whether service names may begin with a digit."""
+    """Return True if service names may begin with a digit."""
     if gates.RELAXED_SERVICE_NAME_VALIDATION:
         return True
     return old is not None and any(
@@ -199,17 +199,17 @@ class IngressStrategy(Strategy):
     """Rules and warnings of ingresses."""
 
     def default(self, obj: Object) -> None:
-        """The group of a backend that is no Service is always shown."""
+        """Set defaults: the API group of a backend that is not a Service is always shown."""
         for backend in _backends(obj.get("spec") or {}):
             if backend.get("resource"):
                 backend["resource"].setdefault("apiGroup", None)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Some stored faults are tolerated."""
+        """Check an update. Some faults of the stored object are tolerated."""
         _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new ingress, and of the annotation that names its class."""
+        """Check a new ingress, and the annotation that sets its class."""
         _check_spec(obj.get("spec", {}), None, errors)
         annotation = obj["metadata"].get("annotations", {}).get(_CLASS_ANNOTATION)
         if annotation is not None and obj.get("spec", {}).get("ingressClassName", annotation) != annotation:
@@ -217,14 +217,14 @@ class IngressStrategy(Strategy):
             errors.append(invalid(path, annotation, "must match `ingressClassName` when both are specified"))
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """The annotation that `ingressClassName` replaced."""
+        """Warn about the annotation that `ingressClassName` replaced."""
         annotations = obj["metadata"].get("annotations", {})
         if _CLASS_ANNOTATION in annotations and "ingressClassName" not in obj.get("spec", {}):
             return [f"annotation \"{_CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"]
         return []
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """Addresses of the load balancer, after a change of the status."""
+        """Warn about addresses of the load balancer if the status changed."""
         if ctx.subresource != "status":
             return []
         return [
@@ -235,7 +235,7 @@ class IngressStrategy(Strategy):
         ]
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Addresses and names of the load balancer."""
+        """Check addresses and host names of the load balancer."""
         stored = [address["ip"] for address in _addresses(old) if address.get("ip")]
         for index, address in enumerate(_addresses(obj)):
             path, host = _LOAD_BALANCER.index(index), address.get("hostname")

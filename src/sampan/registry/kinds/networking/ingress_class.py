@@ -37,16 +37,16 @@ def _check_parameters(parameters: Object, path: Path, errors: Errors) -> None:
 
 
 class IngressClassStrategy(Strategy):
-    """Defaults and rules of ingress classes; the controller never changes."""
+    """Defaults and rules of ingress classes. The controller is immutable."""
 
     def default(self, obj: Object) -> None:
-        """Parameters are of the cluster."""
+        """Set defaults: parameters are cluster-scoped."""
         parameters = obj.get("spec", {}).get("parameters")
         if parameters is not None:
             parameters.setdefault("scope", "Cluster")
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a class."""
+        """Check a class."""
         spec = obj.get("spec", {})
         controller = spec.get("controller", "")
         if len(controller) > _CONTROLLER_LENGTH_MAX:
@@ -56,7 +56,7 @@ class IngressClassStrategy(Strategy):
             _check_parameters(spec["parameters"], _PARAMETERS, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; the controller stays."""
+        """Check an update: the controller is immutable."""
         new, before = obj.get("spec", {}).get("controller", ""), old.get("spec", {}).get("controller", "")
         check_immutable(new, before, _CONTROLLER, errors)
         self.check(ctx, obj, errors)

@@ -44,7 +44,7 @@ def _check_port(port: Object, path: Path, errors: Errors) -> None:
 
 
 def _network(cidr: str) -> Network | None:
-    """A network as Go's old parser reads it, or None."""
+    """Parse a network as Go's older parser does. None if it is malformed."""
     address, _, length = cidr.partition("/")
     ip = parse_ip(address)
     if ip is None or not length.isdigit():
@@ -131,7 +131,7 @@ class NetworkPolicyStrategy(Strategy):
     """Defaults, rules and warnings of network policies."""
 
     def default(self, obj: Object) -> None:
-        """Ingress always, egress where there are rules for it; ports are TCP."""
+        """Set defaults: the policy applies to ingress, and to egress if it has egress rules. Ports are TCP."""
         spec = obj.setdefault("spec", {})
         spec.setdefault("podSelector", {})
         if not spec.get("policyTypes"):
@@ -142,15 +142,15 @@ class NetworkPolicyStrategy(Strategy):
                     port.setdefault("protocol", "TCP")
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Rules of a new policy."""
+        """Check a new policy."""
         _check_spec(obj.get("spec", {}), None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Stored selectors and networks may keep their errors."""
+        """Check an update. Faults of stored selectors and networks are tolerated."""
         _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Networks that are written in an odd way."""
+        """Warn about networks that are not in canonical form."""
         found: list[str] = []
         for block, path in _blocks(obj.get("spec", {})):
             found += cidr_warnings(path.child("cidr"), block.get("cidr", ""))

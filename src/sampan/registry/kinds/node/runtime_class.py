@@ -30,7 +30,7 @@ def _check_tolerations(tolerations: list[Object], path: Path, errors: Errors) ->
 
 
 class RuntimeClassStrategy(Strategy):
-    """Rules of runtime classes; the handler never changes.
+    """Rules of runtime classes. The handler is immutable.
 
     Source: pkg/registry/node/runtimeclass, pkg/apis/node/validation (1.36).
     """
@@ -41,7 +41,7 @@ class RuntimeClassStrategy(Strategy):
     allow_unconditional_update = False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a class."""
+        """Check a class."""
         handler = obj.get("handler", "")
         if not handler:
             errors.append(required(_HANDLER))
@@ -55,12 +55,12 @@ class RuntimeClassStrategy(Strategy):
             _check_tolerations(scheduling.get("tolerations") or [], _SCHEDULING.child("tolerations"), errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; the handler stays."""
+        """Check an update: the handler is immutable."""
         self.check(ctx, obj, errors)
         check_immutable(obj.get("handler", ""), old.get("handler", ""), _HANDLER, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Node labels that are out of use."""
+        """Warn about deprecated node labels."""
         labels = (obj.get("scheduling") or {}).get("nodeSelector") or {}
         path = _SCHEDULING.child("nodeSelector")
         return [f"{path}: {DEPRECATED[key]}" for key in labels if key in DEPRECATED]

@@ -1,4 +1,4 @@
-"""Annotations of pods that mean something to Kubernetes.
+"""Annotations of pods that Kubernetes interprets.
 
 Source: pkg/apis/core/validation/validation.go ValidatePodSpecificAnnotations (1.36).
 """
@@ -29,7 +29,7 @@ APPARMOR_CONTAINER = "container.apparmor.security.beta.kubernetes.io/"
 def validate_pod_annotations(
     annotations: dict[str, str], spec: Object, path: Path, errors: Errors, options: PodOptions
 ) -> None:
-    """The annotations of a pod or template that have rules."""
+    """Check the annotations of a pod or template that have rules."""
     if MIRROR in annotations and not spec.get("nodeName"):
         text = "must set spec.nodeName if mirror pod annotation is set"
         errors.append(invalid(path.key(MIRROR), annotations[MIRROR], text))
@@ -71,7 +71,7 @@ def _check_apparmor(key: str, profile: str, spec: Object, path: Path, errors: Er
 
 
 def check_profiles_match_annotations(annotations: dict[str, str], spec: Object, path: Path, errors: Errors) -> None:
-    """Where both an annotation and a field name a seccomp or AppArmor profile, they agree. `path` is the spec's."""
+    """Check that annotations and fields for the same seccomp or AppArmor profile agree. `path` is that of the spec."""
     of_pod = spec.get("securityContext") or {}
     if "seccompProfile" in of_pod and SECCOMP_POD in annotations:
         at = path.child("securityContext", "seccompProfile")
@@ -106,7 +106,7 @@ def _check_match(what: str, annotation: str, profile: Object, path: Path, errors
 
 
 def apparmor_profile(annotation: str) -> Object | None:
-    """The profile that an annotation means, as the field says it."""
+    """Return the profile of an annotation in the form of the field."""
     if annotation == "unconfined":
         return {"type": "Unconfined"}
     if annotation == "runtime/default":
@@ -118,7 +118,7 @@ def apparmor_profile(annotation: str) -> Object | None:
 
 
 def validate_annotation_changes(new: dict[str, str], old: dict[str, str], path: Path, errors: Errors) -> None:
-    """Annotations of a running pod that may not change."""
+    """Check that immutable annotations of a pod did not change."""
     for key, value in old.items():
         if new.get(key) == value:
             continue

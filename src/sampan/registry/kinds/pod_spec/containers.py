@@ -1,4 +1,4 @@
-"""The containers of a pod spec: init, regular and ephemeral.
+"""Containers of a pod spec: init, regular and ephemeral.
 
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
@@ -11,15 +11,15 @@ from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec.env import validate_env, validate_env_from
 from sampan.registry.kinds.pod_spec.handlers import (
     PORT_RANGE,
-    known_port_name_errors,
+    cached_port_name_errors,
     validate_lifecycle,
     validate_probes,
 )
 from sampan.registry.kinds.pod_spec.mounts import validate_devices, validate_mounts
 from sampan.registry.kinds.pod_spec.options import PodOptions
-from sampan.registry.kinds.pod_spec.resources import is_plainly_sound, validate_requirements
-from sampan.registry.kinds.pod_spec.security import is_plain_context, validate_security_context
-from sampan.registry.kinds.rules.fields import known_label_errors, not_supported
+from sampan.registry.kinds.pod_spec.resources import is_trivially_valid, validate_requirements
+from sampan.registry.kinds.pod_spec.security import is_trivial_context, validate_security_context
+from sampan.registry.kinds.rules.fields import cached_label_errors, not_supported
 
 Errors = list[FieldError]
 _PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})
@@ -43,22 +43,22 @@ _NOT_FOR_EPHEMERAL = (
 
 @dataclass(frozen=True, slots=True)
 class PodScope:
-    """What the containers of one pod are checked against."""
+    """Properties of the pod that its containers are checked against."""
 
     spec: Object
     volumes: dict[str, Object]
-    """The sound volumes, by name."""
+    """Valid volumes by name."""
     claim_names: Collection[str]
     options: PodOptions
 
     @property
     def grace_s(self) -> int | None:
-        """The pod's terminationGracePeriodSeconds."""
+        """Return the pod's terminationGracePeriodSeconds."""
         return self.spec.get("terminationGracePeriodSeconds")
 
 
 def validate_containers(containers: list[Object], scope: PodScope, path: Path, errors: Errors) -> None:
-    """The regular containers; there must be one."""
+    """Check the regular containers. At least one is required."""
     if not containers:
         errors.append(required(path))
         return
@@ -79,7 +79,7 @@ def validate_containers(containers: list[Object], scope: PodScope, path: Path, e
 
 
 def validate_init_containers(containers: list[Object], scope: PodScope, path: Path, errors: Errors) -> None:
-    """The init containers, among them those that restart always (sidecars)."""
+    """Check the init containers, including sidecars, which always restart."""
     names = {c.get("name", "") for c in scope.spec.get("containers", ())}
     for i, container in enumerate(containers):
         at = path.index(i)
@@ -113,7 +113,7 @@ def _check_init_resize_policy(container: Object, path: Path, errors: Errors) -> 
 
 
 def validate_ephemeral_containers(containers: list[Object], scope: PodScope, path: Path, errors: Errors) -> None:
-    """The ephemeral containers: what they must have and what they cannot have."""
+    """Check the ephemeral containers: required fields, and fields that they cannot have."""
     if not containers:
         return
     others = {c.get("name", "") for kind in ("containers", "initContainers") for c in scope.spec.get(kind, ())}
@@ -140,7 +140,7 @@ def validate_ephemeral_containers(containers: list[Object], scope: PodScope, pat
 
 
 def check_image_spaces(container: Object, path: Path, errors: Errors) -> None:
-    """The image of a pod's container (not of a template's) has no spaces around it."""
+    """Check that the image of a pod's container has no spaces around it. Templates are not checked."""
     image = container.get("image", "")
     if image != image.strip():
         errors.append(invalid(path.child("image"), image, "must not have leading or trailing whitespace"))
@@ -150,7 +150,7 @@ def _validate_common(container: Object, scope: PodScope, path: Path, errors: Err
     name = container.get("name")
     if not name:
         errors.append(required(path.child("name")))
-    elif texts := known_label_errors(name):
+    elif texts := cached_label_errors(name):
         errors.extend(invalid(path.child("name"), name, text) for text in texts)
     if not container.get("image"):
         errors.append(required(path.child("image")))
@@ -171,7 +171,7 @@ def _validate_common(container: Object, scope: PodScope, path: Path, errors: Err
     if container.get("imagePullPolicy") not in _PULL_POLICIES:
         check_pull_policy(container.get("imagePullPolicy", ""), path.child("imagePullPolicy"), errors)
     resources = container.get("resources")
-    if resources and not is_plainly_sound(resources):
+    if resources and not is_trivially_valid(resources):
         validate_requirements(
             resources,
             scope.claim_names,
@@ -182,13 +182,13 @@ def _validate_common(container: Object, scope: PodScope, path: Path, errors: Err
     if "resizePolicy" in container:
         _validate_resize_policy(container["resizePolicy"], scope.spec, path.child("resizePolicy"), errors)
     context = container.get("securityContext")
-    if context and not is_plain_context(context):
+    if context and not is_trivial_context(context):
         host_users = scope.spec.get("hostUsers") is not False
         validate_security_context(context, path.child("securityContext"), errors, host_users=host_users)
 
 
 def check_pull_policy(policy: str, path: Path, errors: Errors) -> None:
-    """When an image is pulled."""
+    """Check an image pull policy."""
     if not policy:
         errors.append(required(path))
     elif policy not in _PULL_POLICIES:
@@ -200,7 +200,7 @@ def _validate_ports(ports: list[Object], path: Path, errors: Errors) -> None:
     for i, port in enumerate(ports):
         name = port.get("name")
         if name:
-            texts = known_port_name_errors(name)
+            texts = cached_port_name_errors(name)
             if texts:
                 at = path.child("ports").index(i).child("name")
                 errors.extend(invalid(at, name, text) for text in texts)

@@ -1,4 +1,4 @@
-"""What a pod spec says when it says nothing: the defaults of pods and of the pod templates of all workloads.
+"""Defaults of pods and of the pod templates of all workloads.
 
 Source: pkg/apis/core/v1/defaults.go, zz_generated.defaults.go (1.36).
 """
@@ -21,7 +21,7 @@ _NO_SOURCE_KEYS = frozenset({"name"})
 
 
 def default_pod_template(template: Object) -> None:
-    """Fill in the defaults of a PodTemplateSpec, in place. Idempotent."""
+    """Set the defaults of a PodTemplateSpec, in place. Idempotent."""
     if "metadata" not in template:
         template["metadata"] = {}
     spec = template.get("spec")
@@ -31,7 +31,7 @@ def default_pod_template(template: Object) -> None:
 
 
 def default_pod_spec(spec: Object) -> None:
-    """Fill in the defaults that a pod spec has wherever it stands, in place. Idempotent."""
+    """Set the defaults that pods and templates share, in place. Idempotent."""
     if not spec.get("restartPolicy"):
         spec["restartPolicy"] = "Always"
     if "terminationGracePeriodSeconds" not in spec:
@@ -55,7 +55,7 @@ def default_pod_spec(spec: Object) -> None:
 
 
 def _alias_service_account(spec: Object) -> None:
-    """`serviceAccount` is the old name of `serviceAccountName`; both are always written alike."""
+    """Make `serviceAccount`, the deprecated name, and `serviceAccountName` equal."""
     name = spec.get("serviceAccountName")
     if name:
         if spec.get("serviceAccount") != name:
@@ -65,7 +65,7 @@ def _alias_service_account(spec: Object) -> None:
 
 
 def default_container(container: Object) -> None:
-    """Fill in the defaults of one container of any kind, in place."""
+    """Set the defaults of a container of any kind, in place."""
     if not container.get("imagePullPolicy"):
         container["imagePullPolicy"] = pull_policy(container.get("image", ""))
     if not container.get("terminationMessagePath"):
@@ -111,7 +111,7 @@ def _round_requirements(resources: Object) -> None:
 
 
 def default_probe(probe: Object) -> None:
-    """Fill in the defaults of a probe, in place."""
+    """Set the defaults of a probe, in place."""
     if not probe.get("timeoutSeconds"):
         probe["timeoutSeconds"] = 1
     if not probe.get("periodSeconds"):
@@ -148,9 +148,9 @@ _identifier = re.compile("[a-f0-9]{64}").fullmatch
 
 @lru_cache(maxsize=1024)
 def pull_policy(image: str) -> str:
-    """`Always` for an image without a tag and digest or with the tag `latest`, else `IfNotPresent`.
+    """Return `Always` for an image with the tag `latest` or with neither tag nor digest, else `IfNotPresent`.
 
-    An image that is no valid reference (empty, upper case letters, too long) gives `IfNotPresent`.
+    An invalid reference (empty, upper case letters, too long) gives `IfNotPresent`.
     """
     host, slash, path = image.partition("/")
     if not slash or not ("." in host or ":" in host or host == "localhost" or host != host.lower()):
@@ -166,7 +166,7 @@ def pull_policy(image: str) -> str:
 
 
 def default_volume(volume: Object) -> None:
-    """Fill in the defaults of a volume and of its source, in place. A volume without a source is an emptyDir."""
+    """Set the defaults of a volume and of its source, in place. A volume without a source is an emptyDir."""
     if len(volume) <= 1 and not volume.keys() - _NO_SOURCE_KEYS:
         volume["emptyDir"] = {}
         return
@@ -193,23 +193,23 @@ def _default_fields(source: Object, defaults: dict[str, Any]) -> None:
 
 
 def default_iscsi(source: Object) -> None:
-    """Fill in the defaults of an iSCSI source."""
+    """Set the defaults of an iSCSI source."""
     _default_fields(source, {"iscsiInterface": "default"})
 
 
 def default_rbd(source: Object) -> None:
-    """Fill in the defaults of an RBD source."""
+    """Set the defaults of an RBD source."""
     _default_fields(source, {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"})
 
 
 def default_scale_io(source: Object) -> None:
-    """Fill in the defaults of a ScaleIO source; its Secret is always shown."""
+    """Set the defaults of a ScaleIO source. Its Secret is always shown."""
     source.setdefault("secretRef", None)
     _default_fields(source, {"storageMode": "ThinProvisioned", "fsType": "xfs"})
 
 
 def default_azure_disk(source: Object) -> None:
-    """Fill in the defaults of an Azure disk."""
+    """Set the defaults of an Azure disk."""
     for name, value in (("cachingMode", "ReadWrite"), ("fsType", "ext4"), ("readOnly", False), ("kind", "Shared")):
         source.setdefault(name, value)
 
@@ -243,7 +243,7 @@ def _default_ephemeral(source: Object) -> None:
 
 
 def default_claim_spec(spec: Object) -> None:
-    """Fill in the defaults of the spec of a PersistentVolumeClaim, in place."""
+    """Set the defaults of the spec of a PersistentVolumeClaim, in place."""
     if "volumeMode" not in spec:
         spec["volumeMode"] = "Filesystem"
     for name in ("dataSource", "dataSourceRef"):
@@ -273,7 +273,7 @@ _VOLUME_DEFAULTS = {
 
 
 def default_pod(pod: Object) -> None:
-    """Fill in the defaults of a Pod: those of its spec, and those that only a pod (not a template) has."""
+    """Set the defaults of a Pod: those of its spec, and those that templates do not have."""
     spec = pod.get("spec")
     if spec is None:
         spec = pod["spec"] = {}
@@ -297,7 +297,7 @@ def default_pod(pod: Object) -> None:
 
 
 def _default_requests(resources: Object) -> None:
-    """What is limited and not requested is requested up to the limit."""
+    """Set missing requests to their limits."""
     requests = resources.setdefault("requests", {})
     for name, amount in resources["limits"].items():
         if name not in requests:
@@ -305,7 +305,7 @@ def _default_requests(resources: Object) -> None:
 
 
 def _default_pod_level_limits(spec: Object) -> None:
-    """Limits of huge pages of a pod as a whole: those of its containers, where the pod says nothing."""
+    """Set missing limits of huge pages of a pod to those of its containers."""
     resources = spec["resources"]
     if not resources.get("limits") and not resources.get("requests"):
         return

@@ -1,4 +1,4 @@
-"""Environment variables of containers and where their values come from.
+"""Environment variables of containers and the sources of their values.
 
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
@@ -41,7 +41,7 @@ _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "
 
 
 def validate_env(variables: list[Object], path: Path, errors: Errors) -> None:
-    """The `env` of a container; `path` is the container's."""
+    """Check the `env` of a container. `path` is that of the container."""
     for i, variable in enumerate(variables):
         name = variable.get("name")
         if not name:
@@ -79,7 +79,7 @@ def _validate_source(variable: Object, source: Object, path: Path, errors: Error
 
 
 def validate_field_reference(reference: Object, known: Collection[str], path: Path, errors: Errors) -> None:
-    """A `fieldRef`: one of the pod's own fields that is among `known`."""
+    """Check a `fieldRef`, which must refer to one of the pod's fields in `known`."""
     version, name = reference.get("apiVersion", ""), reference.get("fieldPath", "")
     if not version:
         errors.append(required(path.child("apiVersion")))
@@ -100,7 +100,7 @@ def validate_field_reference(reference: Object, known: Collection[str], path: Pa
 
 
 def split_subscript(name: str) -> tuple[str, str | None]:
-    """`metadata.labels['app']` → `metadata.labels` and `app`; None where there is no subscript.
+    """Split `metadata.labels['app']` into `metadata.labels` and `app`, or None if there is no subscript.
 
     Source: pkg/fieldpath/fieldpath.go (1.36).
     """
@@ -123,7 +123,7 @@ def _conversion_problem(version: str, name: str, prefix: str, subscript: str | N
 
 
 def validate_resource_reference(reference: Object, path: Path, errors: Errors, *, volume: bool) -> None:
-    """A `resourceFieldRef`: an amount of a container's resources, divided."""
+    """Check a `resourceFieldRef`: an amount of a container's resources, and its divisor."""
     resource = reference.get("resource", "")
     if volume and not reference.get("containerName"):
         errors.append(required(path.child("containerName")))
@@ -177,7 +177,7 @@ def _validate_file_key(reference: Object, path: Path, errors: Errors) -> None:
 
 
 def validate_env_from(sources: list[Object], path: Path, errors: Errors) -> None:
-    """The `envFrom` of a container; `path` is its own."""
+    """Check the `envFrom` of a container. `path` is that of the list."""
     for i, source in enumerate(sources):
         prefix = source.get("prefix", "")
         for text in relaxed_environment_variable_name_errors(prefix) if prefix else ():

@@ -18,12 +18,13 @@ _LIFECYCLE_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
 _SCHEMES = frozenset({"HTTP", "HTTPS"})
 PORT_RANGE = "must be between 1 and 65535, inclusive"
 
-known_port_name_errors = lru_cache(maxsize=2048)(port_name_errors)
-"""As `port_name_errors`, remembered: the same few names occur in every pod. The list is shared; leave it as it is."""
+cached_port_name_errors = lru_cache(maxsize=2048)(port_name_errors)
+"""Cached `port_name_errors`, because every pod has the same few names. The list is shared; callers must not change it.
+"""
 
 
 def check_port(port: int | str, path: Path, errors: Errors) -> None:
-    """A port by number or by name."""
+    """Check a port by number or by name."""
     if isinstance(port, int):
         if not 1 <= port <= 65535:
             errors.append(invalid(path, port, PORT_RANGE))
@@ -32,7 +33,7 @@ def check_port(port: int | str, path: Path, errors: Errors) -> None:
 
 
 def validate_probes(container: Object, path: Path, errors: Errors) -> None:
-    """The three probes of a container. `path` is the container's."""
+    """Check the three probes of a container. `path` is that of the container."""
     probe = container.get("livenessProbe")
     if probe is not None:
         _validate_probe(probe, path, "livenessProbe", errors)
@@ -71,7 +72,7 @@ def _validate_probe(probe: Object, path: Path, name: str, errors: Errors) -> Non
 def _validate_handler(
     handler: Object, kinds: tuple[str, ...], grace_s: int | None, path: Path, name: str, errors: Errors
 ) -> None:
-    """A probe or hook called `name`: exactly one action, and a sound one. `path` is that of what holds it."""
+    """Check that the probe or hook `name` has exactly one action and that it is valid. `path` is that of its parent."""
     found = False
     for kind in kinds:
         action = handler.get(kind)
@@ -99,7 +100,7 @@ def _validate_http_get(action: Object, path: Path, name: str, errors: Errors) ->
         errors.append(required(path.child(name, "httpGet", "path")))
     port = action.get("port", 0)
     if isinstance(port, str):
-        if texts := known_port_name_errors(port):
+        if texts := cached_port_name_errors(port):
             errors.extend(invalid(path.child(name, "httpGet", "port"), port, text) for text in texts)
     elif not 1 <= port <= 65535:
         errors.append(invalid(path.child(name, "httpGet", "port"), port, PORT_RANGE))
@@ -119,7 +120,9 @@ def _validate_sleep(action: Object, grace_s: int | None, path: Path, errors: Err
 
 
 def validate_lifecycle(lifecycle: Object, grace_s: int | None, os: Object | None, path: Path, errors: Errors) -> None:
-    """The hooks of a container. `grace_s` is the pod's terminationGracePeriodSeconds, `path` the lifecycle's."""
+    """Check the hooks of a container. `grace_s` is the pod's terminationGracePeriodSeconds. `path` is that of the
+    lifecycle.
+    """
     for name in ("postStart", "preStop"):
         handler = lifecycle.get(name)
         if handler is not None:

@@ -1,4 +1,4 @@
-"""`PodOptions`: how strictly a pod spec is checked. What an old object has already is not held against the new one.
+"""`PodOptions`: strictness of the validation of a pod spec. Faults of the stored object are tolerated in the new one.
 
 Source: pkg/api/pod/util.go GetValidationOptionsFromPodSpecAndMeta (1.36).
 """
@@ -14,13 +14,13 @@ from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.pod_spec.resources import is_whole_pages
 
 CONTAINER_KINDS = ("initContainers", "containers", "ephemeralContainers")
-"""In the order in which Kubernetes visits them."""
+"""Kinds of containers, in the order in which Kubernetes visits them."""
 _NAMESPACED_SYSCTLS = ("net.", "fs.mqueue.", "kernel.msg", "kernel.sem", "kernel.shm")
 
 
 @dataclass(frozen=True, slots=True)
 class PodOptions:
-    """What is tolerated because the object was stored with it. `is_pod`: a Pod, not a template."""
+    """Faults that are tolerated because the stored object has them. `is_pod`: a Pod, not a template."""
 
     is_pod: bool = False
     allow_invalid_deletion_cost: bool = False
@@ -42,20 +42,20 @@ STRICT_TEMPLATE = PodOptions()
 
 
 def containers_of(spec: Object) -> Iterator[Object]:
-    """All containers of a pod spec."""
+    """Yield all containers of a pod spec."""
     for kind in CONTAINER_KINDS:
         yield from spec.get(kind, ())
 
 
 def containers_with_path(spec: Object, path: Path) -> Iterator[tuple[Object, Path]]:
-    """All containers of a pod spec, each with its path; `path` is the spec's."""
+    """Yield all containers of a pod spec with their paths. `path` is that of the spec."""
     for kind in CONTAINER_KINDS:
         for i, container in enumerate(spec.get(kind, ())):
             yield container, path.child(kind).index(i)
 
 
 def options_for(old_spec: Object | None, old_metadata: Object | None, *, is_pod: bool) -> PodOptions:
-    """The options for an update of `old_spec` (or for a create, where it is None)."""
+    """Return the options for an update of `old_spec`, or for a create if it is None."""
     if old_spec is None:
         return STRICT_POD if is_pod else STRICT_TEMPLATE
     sysctls = (old_spec.get("securityContext") or {}).get("sysctls", ())
@@ -80,7 +80,7 @@ def options_for(old_spec: Object | None, old_metadata: Object | None, *, is_pod:
 
 
 def has_invalid_deletion_cost(metadata: Object) -> bool:
-    """Whether the annotation of the deletion cost is no 32-bit integer."""
+    """Return True if the annotation of the deletion cost is not a 32-bit integer."""
     text = (metadata.get("annotations") or {}).get("controller.kubernetes.io/pod-deletion-cost")
     if text is None:
         return False
@@ -91,7 +91,7 @@ def has_invalid_deletion_cost(metadata: Object) -> bool:
 
 
 def host_sysctl_problem(name: str, spec: Object) -> str:
-    """Why a sysctl cannot be set together with the host's namespaces of the pod, or an empty text."""
+    """Return the reason why a sysctl conflicts with the host namespaces of the pod, or an empty string."""
     if spec.get("hostNetwork") and name.replace("/", ".").startswith("net."):
         return "may not be specified when 'hostNetwork' is true"
     if spec.get("hostIPC") and name.replace("/", ".").startswith(_NAMESPACED_SYSCTLS[1:]):
@@ -100,7 +100,7 @@ def host_sysctl_problem(name: str, spec: Object) -> str:
 
 
 def affinity_terms(spec: Object) -> Iterator[Object]:
-    """All PodAffinityTerms of a spec."""
+    """Yield all PodAffinityTerms of a spec."""
     affinity = spec.get("affinity") or {}
     for kind in ("podAffinity", "podAntiAffinity"):
         rules = affinity.get(kind) or {}
@@ -127,7 +127,7 @@ def _invalid_affinity_selector(spec: Object) -> bool:
 
 
 def has_invalid_term_values(node_selector: Object) -> bool:
-    """Whether a NodeSelector holds values that no label can have."""
+    """Return True if a NodeSelector holds values that no label can have."""
     return any(_invalid_values(term) for term in node_selector.get("nodeSelectorTerms", ()))
 
 

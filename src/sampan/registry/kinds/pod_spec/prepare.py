@@ -1,4 +1,4 @@
-"""What the server does to a pod before it is checked: features that are off, selectors, profiles.
+"""Changes of a pod before validation: features that are off, selectors and profiles.
 
 Source: pkg/registry/core/pod/strategy.go, pkg/api/pod/util.go (1.36).
 """
@@ -16,7 +16,7 @@ _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 def drop_disabled_fields(spec: Object, old_spec: Object | None) -> None:
-    """Remove what belongs to features that are off, unless the stored object has it already."""
+    """Remove fields of features that are off, unless the stored object has them."""
     if not gates.GENERIC_WORKLOAD and "schedulingGroup" in spec and "schedulingGroup" not in (old_spec or ()):
         del spec["schedulingGroup"]
     if not gates.CONTAINER_STOP_SIGNALS:
@@ -54,7 +54,7 @@ def _drop_stop_signals(spec: Object, old_spec: Object | None) -> None:
 
 
 def apply_label_keys(spec: Object, labels: dict[str, str]) -> None:
-    """Turn matchLabelKeys and mismatchLabelKeys into expressions about this pod's labels."""
+    """Convert matchLabelKeys and mismatchLabelKeys to expressions for the labels of this pod."""
     if "affinity" in spec:
         for term in affinity_terms(spec):
             _extend_selector(term, "matchLabelKeys", "In", labels)
@@ -74,7 +74,7 @@ def _extend_selector(term: Object, field: str, operator: str, labels: dict[str, 
 
 
 def new_status(pod: Object, qos: str) -> Object:
-    """The status of a pod that was just created."""
+    """Return the status of a new pod."""
     status: Object = {"phase": "Pending", "qosClass": qos}
     if pod["spec"].get("schedulingGates"):
         now = pod["metadata"].get("creationTimestamp")
@@ -85,7 +85,7 @@ def new_status(pod: Object, qos: str) -> Object:
 def set_condition(
     status: Object, kind: str, value: str, now: str | None, *, reason: str = "", message: str = ""
 ) -> None:
-    """Set one condition; its transition time changes only with its value."""
+    """Set a condition. Its transition time changes only with its value."""
     condition: Object = {"type": kind, "status": value, "lastProbeTime": None, "lastTransitionTime": now}
     if reason:
         condition["reason"] = reason
@@ -104,7 +104,7 @@ def set_condition(
 
 
 def apply_apparmor_annotations(pod: Object) -> None:
-    """Turn the old annotations of AppArmor into fields."""
+    """Convert the deprecated AppArmor annotations to fields."""
     annotations, spec = pod["metadata"].get("annotations"), pod["spec"]
     if not annotations or (spec.get("os") or {}).get("name") == "windows":
         return
@@ -120,7 +120,7 @@ def apply_apparmor_annotations(pod: Object) -> None:
 
 
 def valid_apparmor_profile(annotation: str) -> Object | None:
-    """The profile that an annotation means, if it is a sound one."""
+    """Return the profile of an annotation, or None if it is invalid."""
     profile = apparmor_profile(annotation)
     errors: list[FieldError] = []
     if profile is not None:
@@ -129,7 +129,7 @@ def valid_apparmor_profile(annotation: str) -> Object | None:
 
 
 def apparmor_warnings(pod: Object) -> list[str]:
-    """Warnings for annotations that were turned into fields, or could not be."""
+    """Return warnings for AppArmor annotations, both converted and invalid ones."""
     annotations, spec = pod["metadata"].get("annotations"), pod["spec"]
     if not annotations or (spec.get("os") or {}).get("name") == "windows":
         return []

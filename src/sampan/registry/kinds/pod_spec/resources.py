@@ -1,7 +1,7 @@
-"""Names and amounts of compute resources: which exist, which are allowed where, and how containers add up.
+"""Names and amounts of compute resources: valid names, permitted uses, and sums over containers.
 
-Source: pkg/apis/core/helper/helpers.go, pkg/apis/core/validation/validation.go,
-component-helpers resource/helpers.go (1.36).
+Source: pkg/apis/core/helper/helpers.go, pkg/apis/core/validation/validation.go, component-helpers resource/helpers.go
+(1.36).
 """
 
 from collections.abc import Collection
@@ -52,45 +52,45 @@ _PLAIN = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
 def is_hugepages(name: str) -> bool:
-    """Whether a resource is huge pages of some size."""
+    """Return True if the resource is huge pages of some size."""
     return name.startswith("hugepages-")
 
 
 def is_native(name: str) -> bool:
-    """Whether Kubernetes itself defines the resource."""
+    """Return True if Kubernetes defines the resource."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 @lru_cache(maxsize=1024)
 def is_extended(name: str) -> bool:
-    """Whether the name follows the standard of extended resources (`example.com/gpu`)."""
+    """Return True if the name is that of an extended resource (`example.com/gpu`)."""
     if is_native(name) or name.startswith("requests."):
         return False
     return not qualified_name_errors(f"requests.{name}")
 
 
 def is_integer_resource(name: str) -> bool:
-    """Whether only whole amounts make sense."""
+    """Return True if amounts of the resource must be whole."""
     return name in _COUNTS or ("/" in name and is_extended(name))
 
 
 def is_overcommit_allowed(name: str) -> bool:
-    """Whether requests may be less than limits."""
+    """Return True if requests may be less than limits."""
     return is_native(name) and not is_hugepages(name)
 
 
 def is_pod_level_resource(name: str) -> bool:
-    """Whether a pod as a whole can ask for it."""
+    """Return True if a pod as a whole can request the resource."""
     return name in _CPU_AND_MEMORY or is_hugepages(name)
 
 
 def is_standard_quota_resource(name: str) -> bool:
-    """Whether a quota knows the resource by its short name."""
+    """Return True if quotas accept the resource by its short name."""
     return name in _STANDARD_QUOTA or name.startswith(("hugepages-", "requests.hugepages-"))
 
 
 def check_resource_name(name: str, path: Path, errors: Errors) -> None:
-    """A qualified name, and a known one if it has no domain."""
+    """Check a qualified name. A name without a domain must be a standard one."""
     texts = qualified_name_errors(name)
     if texts:
         errors.extend(invalid(path, name, text) for text in texts)
@@ -99,7 +99,7 @@ def check_resource_name(name: str, path: Path, errors: Errors) -> None:
 
 
 def check_container_resource_name(name: str, path: Path, errors: Errors) -> None:
-    """What a container can ask for."""
+    """Check the name of a resource that a container requests."""
     if name in _PLAIN:
         return
     check_resource_name(name, path, errors)
@@ -111,7 +111,7 @@ def check_container_resource_name(name: str, path: Path, errors: Errors) -> None
 
 
 def check_pod_resource_name(name: str, path: Path, errors: Errors) -> None:
-    """What a pod as a whole can ask for."""
+    """Check the name of a resource that a pod as a whole requests."""
     before = len(errors)
     check_resource_name(name, path, errors)
     if len(errors) == before and not is_pod_level_resource(name):
@@ -119,14 +119,14 @@ def check_pod_resource_name(name: str, path: Path, errors: Errors) -> None:
 
 
 def check_quota_resource_name(name: str, path: Path, errors: Errors) -> None:
-    """What a quota can limit."""
+    """Check the name of a resource that a quota limits."""
     check_resource_name(name, path, errors)
     if "/" not in name and not is_standard_quota_resource(name):
         errors.append(invalid(path, name, "must be a standard resource for quota"))
 
 
 def check_amount(name: str, text: str, path: Path, errors: Errors) -> None:
-    """An amount is not negative, and whole where the resource is counted."""
+    """Check that an amount is not negative, and that it is whole if the resource is counted."""
     if text[:1] == "-" and amount(text) < ZERO:
         errors.append(invalid(path, text, NOT_NEGATIVE))
     if is_integer_resource(name) and not is_whole(text):
@@ -134,20 +134,20 @@ def check_amount(name: str, text: str, path: Path, errors: Errors) -> None:
 
 
 def check_positive_amount(text: str, path: Path, errors: Errors) -> None:
-    """An amount is more than nothing."""
+    """Check that an amount is greater than zero."""
     if amount(text) <= ZERO:
         errors.append(invalid(path, text, "must be greater than zero"))
 
 
 def check_basic_amount(text: str, path: Path, errors: Errors) -> None:
-    """An amount is not negative."""
+    """Check that an amount is not negative."""
     units = amount(text).value()
     if units < 0:
         errors.append(invalid(path, units, "must be a valid resource quantity"))
 
 
 def is_whole_pages(name: str, text: str) -> bool:
-    """Return True if the amount is a multiple of the page size that the name of a huge page resource gives.
+    """Return True if the amount is a multiple of the page size in the name of a huge page resource.
 
     Source: pkg/apis/core/v1/helper/helpers.go IsHugePageResourceValueDivisible (1.36).
     """
@@ -169,7 +169,7 @@ def validate_requirements(
     pod_level: bool = False,
     allow_indivisible_hugepages: bool = False,
 ) -> None:
-    """Check ResourceRequirements of a container (or with `pod_level` of a pod)."""
+    """Check ResourceRequirements of a container, or with `pod_level` those of a pod."""
     limits = resources.get("limits") or {}
     requests = resources.get("requests") or {}
     claims = resources.get("claims")
@@ -190,10 +190,10 @@ def validate_requirements(
         _check_claims(claims, claim_names, path.child("claims"), errors)
 
 
-def is_plainly_sound(resources: Object) -> bool:
-    """Whether a container asks for nothing but cpu, memory and storage, and that within its limits.
+def is_trivially_valid(resources: Object) -> bool:
+    """Return True if a container requests only cpu, memory and storage, within its limits.
 
-    The cheap question before the dear check; False decides nothing.
+    This is a fast path around the full check. False does not imply a fault.
     """
     if resources.get("claims"):
         return False
@@ -250,9 +250,9 @@ def _check_claims(claims: list[Object], known: Collection[str], path: Path, erro
 
 
 def aggregate_container_resources(spec: Object, kind: str) -> Usage:
-    """Return the amounts that all containers of a pod need at once; `kind` is `requests` or `limits`.
+    """Return the amounts that all containers of a pod need at once. `kind` is `requests` or `limits`.
 
-    Init containers run one after the other; those that always restart keep running next to the rest.
+    Init containers run one after the other. Those that always restart run until the pod ends.
     """
     total: Usage = {}
     for container in spec.get("containers", ()):

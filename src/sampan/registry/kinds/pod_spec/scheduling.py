@@ -1,4 +1,4 @@
-"""Where a pod may run: node selectors, affinity, tolerations, topology spread.
+"""Scheduling constraints of a pod: node selectors, affinity, tolerations, topology spread.
 
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
@@ -22,7 +22,7 @@ _INT64_MAX = 2**63 - 1
 
 
 def check_node_selector(selector: Object, path: Path, errors: Errors, *, allow_invalid_values: bool = False) -> None:
-    """A NodeSelector: at least one term."""
+    """Check a NodeSelector, which has at least one term."""
     terms = selector.get("nodeSelectorTerms") or []
     at = path.child("nodeSelectorTerms")
     if not terms:
@@ -75,7 +75,7 @@ def _check_field(requirement: Object, path: Path, errors: Errors) -> None:
 
 
 def validate_affinity(affinity: Object, path: Path, errors: Errors, options: PodOptions) -> None:
-    """All three kinds of affinity."""
+    """Check all three kinds of affinity."""
     node = affinity.get("nodeAffinity")
     if node is not None:
         at = path.child("nodeAffinity")
@@ -144,7 +144,7 @@ def _check_label_keys(
 
 
 def validate_tolerations(tolerations: list[Object], path: Path, errors: Errors, options: PodOptions) -> None:
-    """Tolerations of taints; `path` is their own."""
+    """Check tolerations of taints. `path` is that of the list."""
     for i, toleration in enumerate(tolerations):
         key, value = toleration.get("key", ""), toleration.get("value", "")
         operator, effect = toleration.get("operator", ""), toleration.get("effect", "")
@@ -186,7 +186,7 @@ def _check_comparison(operator: str, value: str, path: Path, errors: Errors, opt
 
 
 def check_taint_effect(effect: str, path: Path, errors: Errors) -> None:
-    """The effect of a taint; it must be given."""
+    """Check the effect of a taint, which is required."""
     if not effect:
         errors.append(required(path))
     elif effect not in _EFFECTS:
@@ -194,7 +194,7 @@ def check_taint_effect(effect: str, path: Path, errors: Errors) -> None:
 
 
 def validate_spread(constraints: list[Object], path: Path, errors: Errors, options: PodOptions) -> None:
-    """The topologySpreadConstraints; `path` is their own."""
+    """Check the topologySpreadConstraints. `path` is that of the list."""
     last = {(each.get("topologyKey", ""), each.get("whenUnsatisfiable", "")): i for i, each in enumerate(constraints)}
     for i, constraint in enumerate(constraints):
         at = path.index(i)

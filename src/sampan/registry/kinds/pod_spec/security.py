@@ -68,8 +68,8 @@ def _check_id(context: Object, name: str, path: Path, errors: Errors) -> None:
         errors.append(invalid(path.child(name), value, _ID_RANGE))
 
 
-def is_plain_context(context: Object) -> bool:
-    """Whether a container's context holds nothing that could be wrong. The cheap question before the dear check."""
+def is_trivial_context(context: Object) -> bool:
+    """Return True if a container's context has only fields that are always valid. A fast path around the full check."""
     if not _PLAIN_CONTEXT.issuperset(context):
         return False
     if context.get("allowPrivilegeEscalation") is not False:
@@ -78,7 +78,7 @@ def is_plain_context(context: Object) -> bool:
 
 
 def validate_security_context(context: Object, path: Path, errors: Errors, *, host_users: bool) -> None:
-    """The SecurityContext of a container. `host_users`: whether the pod uses the host's user namespace."""
+    """Check the SecurityContext of a container. `host_users` is True if the pod uses the host's user namespace."""
     _check_id(context, "runAsUser", path, errors)
     _check_id(context, "runAsGroup", path, errors)
     mount = context.get("procMount")
@@ -106,7 +106,7 @@ def validate_security_context(context: Object, path: Path, errors: Errors, *, ho
 def validate_pod_security_context(
     context: Object, spec: Object, path: Path, errors: Errors, options: PodOptions
 ) -> None:
-    """The PodSecurityContext, together with the host's namespaces that the spec asks for."""
+    """Check the PodSecurityContext, together with the host namespaces that the spec requests."""
     for name in ("fsGroup", "runAsUser", "runAsGroup"):
         _check_id(context, name, path, errors)
     for i, group in enumerate(context.get("supplementalGroups") or ()):
@@ -151,7 +151,7 @@ def _check_sysctls(sysctls: list[Object], spec: Object, path: Path, errors: Erro
 
 
 def check_seccomp_profile(profile: Object, path: Path, errors: Errors) -> None:
-    """A SeccompProfile."""
+    """Check a SeccompProfile."""
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     if not kind:
         errors.append(required(path.child("type"), "type is required when seccompProfile is set"))
@@ -168,7 +168,7 @@ def check_seccomp_profile(profile: Object, path: Path, errors: Errors) -> None:
 
 
 def check_apparmor_profile(profile: Object, path: Path, errors: Errors) -> None:
-    """An AppArmorProfile."""
+    """Check an AppArmorProfile."""
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     at = path.child("localhostProfile")
     if kind == "Localhost":
@@ -229,7 +229,7 @@ def _windows_user_errors(name: str) -> list[str]:
 
 
 def validate_host_process(spec: Object, path: Path, errors: Errors) -> None:
-    """HostProcess containers of Windows: all or none, and on the host's network. `path` is the spec's."""
+    """Check HostProcess containers of Windows: all or none, and on the host's network. `path` is that of the spec."""
     of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
     total = host = 0
     for container, at in containers_with_path(spec, path):
@@ -252,7 +252,7 @@ def validate_host_process(spec: Object, path: Path, errors: Errors) -> None:
 
 
 def uses_windows_options(spec: Object) -> bool:
-    """Whether the pod or one of its containers has Windows options: the cheap question before the dear check."""
+    """Return True if the pod or a container has Windows options. A fast path around the full check."""
     if "windowsOptions" in (spec.get("securityContext") or ()):
         return True
     return any(
@@ -263,7 +263,7 @@ def uses_windows_options(spec: Object) -> bool:
 
 
 def validate_os(spec: Object, path: Path, errors: Errors) -> None:
-    """What the named operating system does not know. `path` is the spec's."""
+    """Check that no field is set that the pod's operating system does not support. `path` is that of the spec."""
     name = spec["os"].get("name", "")
     if not name:
         errors.append(required(path.child("os", "name")))

@@ -1,4 +1,4 @@
-"""Pod specs and pod templates: what every workload shares. The public face of this folder for other API groups.
+"""Pod specs and pod templates, which all workloads share. This module is the API of the folder for other API groups.
 
 Source: pkg/apis/core/validation/validation.go ValidatePodSpec, ValidatePodTemplateSpec (1.36).
 """
@@ -70,11 +70,11 @@ _MIRROR = "kubernetes.io/config.mirror"
 _INT32_MAX = 2**31 - 1
 
 warnings = template_warnings
-"""The warnings for a pod template: `warnings(template, path)`."""
+"""Warnings for a pod template: `warnings(template, path)`."""
 
 
 def template_options(old_template: Object | None) -> PodOptions:
-    """How strictly the new template is checked, given the stored one."""
+    """Return the validation options for an update of the stored template."""
     if old_template is None:
         return STRICT_TEMPLATE
     return options_for(old_template.get("spec") or {}, old_template.get("metadata"), is_pod=False)
@@ -83,9 +83,9 @@ def template_options(old_template: Object | None) -> PodOptions:
 def validate_pod_template_spec(
     template: Object, path: Path = _TEMPLATE, *, old_template: Object | None = None
 ) -> list[FieldError]:
-    """All faults of a PodTemplateSpec, defaults applied. `old_template`: the stored one, on updates.
+    """Return the faults of a PodTemplateSpec after defaulting. `old_template` is the stored one, on updates.
 
-    What a workload demands beyond (restart policy, selector) it checks itself.
+    Workloads check their additional rules (restart policy, selector) themselves.
     """
     errors: Errors = []
     options = template_options(old_template)
@@ -108,7 +108,7 @@ def validate_pod_template_spec(
 
 
 def validate_pod_spec(spec: Object, metadata: Object | None, path: Path, errors: Errors, options: PodOptions) -> None:
-    """Check a PodSpec, defaults applied. `metadata` is the pod's own, None in templates."""
+    """Check a PodSpec after defaulting. `metadata` is that of the pod, or None in templates."""
     if "terminationGracePeriodSeconds" not in spec:
         errors.append(required(path.child("terminationGracePeriodSeconds")))
     volumes: dict[str, Object] = {}
@@ -265,7 +265,7 @@ def _validate_claims(claims: list[Object], metadata: Object | None, path: Path, 
 def _validate_pod_resources(
     spec: Object, claim_names: Collection[str], path: Path, errors: Errors, options: PodOptions
 ) -> None:
-    """What the pod as a whole asks for, and that its containers fit in."""
+    """Check the resources of the pod as a whole, and that those of its containers fit into them."""
     at, resources = path.child("resources"), spec["resources"]
     if (spec.get("os") or {}).get("name") == "windows":
         errors.append(forbidden(at, "may not be set for a windows pod"))
@@ -363,12 +363,12 @@ def _check_file_key_volume(name: str, spec: Object, path: Path, errors: Errors) 
 
 
 def name_rule(name: str, *, prefix: bool) -> list[str]:
-    """Pods and their templates are named by a DNS-1123 subdomain."""
+    """Check that the name of a pod or template is a DNS-1123 subdomain."""
     return dns1123_subdomain_errors(name, prefix=prefix)
 
 
 def hostname_warning(name: str) -> list[str]:
-    """The warning for a pod whose name is no DNS label."""
+    """Return the warning for a pod whose name is not a DNS label."""
     texts = dns1123_label_errors(name)
     if not texts:
         return []

@@ -1,4 +1,4 @@
-"""The signals that may stop a container. Source: pkg/apis/core/validation/validation.go (1.36)."""
+"""Signals that may stop a container. Source: pkg/apis/core/validation/validation.go (1.36)."""
 
 WINDOWS_SIGNALS = frozenset({"SIGKILL", "SIGTERM"})
 _NAMES = (

@@ -1,4 +1,4 @@
-"""Pod templates inside workloads, and claim templates: what strategies of other groups need of the core group's.
+"""Pod templates and claim templates of workloads: the functions that strategies of other API groups use.
 
 Source: pkg/api/pod/{util,warnings}.go (1.36).
 """
@@ -15,12 +15,12 @@ from sampan.registry.kinds.rules.fields import Errors
 
 
 def default_template(owner_spec: Object) -> None:
-    """Defaults of the pod template that a workload's spec holds."""
+    """Set the defaults of the pod template in a workload's spec."""
     default_pod_template(owner_spec.setdefault("template", {}))
 
 
 def default_claim_template(claim: Object) -> None:
-    """Defaults of a claim in `volumeClaimTemplates`; it is written as a whole object."""
+    """Set the defaults of a claim in `volumeClaimTemplates`, which is written as a whole object."""
     claim.setdefault("apiVersion", "v1")
     claim.setdefault("kind", "PersistentVolumeClaim")
     claim.setdefault("metadata", {})
@@ -31,41 +31,41 @@ def default_claim_template(claim: Object) -> None:
 
 
 def drop_disabled_template_fields(owner_spec: Object, old: Object | None) -> None:
-    """Features that are off leave the template of a workload's spec, unless the stored spec `old` has them."""
+    """Drop fields of features that are off from the template, unless the stored spec `old` has them."""
     spec = (owner_spec.get("template") or {}).get("spec")
     if spec is not None:
         drop_disabled_fields(spec, None if old is None else (old.get("template") or {}).get("spec"))
 
 
 def check_template(template: Object, old: Object | None, path: Path, errors: Errors) -> None:
-    """All faults of a pod template; `old` is the stored one, whose faults are tolerated."""
+    """Check a pod template. Faults of the stored template `old` are tolerated."""
     errors.extend(validate_pod_template_spec(template, path, old_template=old))
 
 
 def check_claim_spec(spec: Object, path: Path, errors: Errors) -> None:
-    """All faults of a new claim's spec."""
+    """Check the spec of a new claim."""
     validate_claim_spec(spec, path, errors)
 
 
 def warnings(template: Object, old: Object | None, path: Path) -> list[str]:
-    """What a template says that is better said otherwise."""
+    """Return the warnings for a pod template."""
     return template_warnings(template, path)
 
 
 def claim_warnings(spec: Object, path: Path) -> list[str]:
-    """What a claim says that is better said otherwise."""
+    """Return the warnings for the spec of a claim."""
     return claim_spec_warnings(spec, path)
 
 
 def warnings_on_update(obj: Object, old: Object, path: Path) -> list[str]:
-    """Warnings of `spec.template`, if the update made a new generation."""
+    """Return the warnings for `spec.template` if the update increased the generation."""
     if obj["metadata"].get("generation") == old["metadata"].get("generation"):
         return []
     return warnings(obj["spec"].get("template", {}), old["spec"].get("template", {}), path)
 
 
 def name_warnings(obj: Object) -> list[str]:
-    """A name that is no DNS label makes poor pod and host names."""
+    """Warn about a name that is not a DNS label, because pod and host names are derived from it."""
     texts = dns1123_label_errors(obj["metadata"].get("name", ""))
     if not texts:
         return []

@@ -1,4 +1,4 @@
-"""The kinds of storage that volumes and PersistentVolumes share.
+"""Volume sources that pod volumes and PersistentVolumes share.
 
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
@@ -36,7 +36,7 @@ _DAY_S = 24 * 3600
 
 
 def check_host_path(source: Object, path: Path, errors: Errors) -> None:
-    """A path of the node."""
+    """Check a path on the node."""
     if not source.get("path"):
         errors.append(required(path.child("path")))
         return
@@ -47,7 +47,7 @@ def check_host_path(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_git_repo(source: Object, path: Path, errors: Errors) -> None:
-    """A git repository."""
+    """Check a git repository."""
     check_required(source, ("repository",), path, errors)
     check_local_descending(source.get("directory", ""), path.child("directory"), errors)
 
@@ -59,19 +59,19 @@ def _check_partition(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_gce_disk(source: Object, path: Path, errors: Errors) -> None:
-    """A persistent disk of Google's cloud."""
+    """Check a persistent disk of Google Cloud."""
     check_required(source, ("pdName",), path, errors)
     _check_partition(source, path, errors)
 
 
 def check_aws_disk(source: Object, path: Path, errors: Errors) -> None:
-    """A disk of Amazon's cloud."""
+    """Check an EBS disk of AWS."""
     check_required(source, ("volumeID",), path, errors)
     _check_partition(source, path, errors)
 
 
 def check_nfs(source: Object, path: Path, errors: Errors) -> None:
-    """An NFS export."""
+    """Check an NFS export."""
     check_required(source, ("server", "path"), path, errors)
     if not source.get("path", "").startswith("/"):
         errors.append(invalid(path.child("path"), source.get("path", ""), "must be an absolute path"))
@@ -85,7 +85,7 @@ def _iscsi_name_problem(name: str) -> str:
 
 
 def check_iscsi(source: Object, path: Path, errors: Errors, *, persistent: bool = False) -> None:
-    """An iSCSI target."""
+    """Check an iSCSI target."""
     check_required(source, ("targetPortal",), path, errors)
     iqn = source.get("iqn", "")
     if not iqn:
@@ -106,12 +106,12 @@ def check_iscsi(source: Object, path: Path, errors: Errors, *, persistent: bool 
 
 
 def check_glusterfs(source: Object, path: Path, errors: Errors) -> None:
-    """A Gluster volume."""
+    """Check a Gluster volume."""
     check_required(source, ("endpoints", "path"), path, errors)
 
 
 def check_flocker(source: Object, path: Path, errors: Errors) -> None:
-    """A Flocker data set."""
+    """Check a Flocker data set."""
     name, uuid = source.get("datasetName", ""), source.get("datasetUUID", "")
     if not name and not uuid:
         errors.append(required(path, "one of datasetName and datasetUUID is required"))
@@ -123,24 +123,24 @@ def check_flocker(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_rbd(source: Object, path: Path, errors: Errors) -> None:
-    """A Ceph block device."""
+    """Check a Ceph block device."""
     check_required(source, ("monitors", "image"), path, errors)
 
 
 def check_cinder(source: Object, path: Path, errors: Errors) -> None:
-    """A disk of OpenStack."""
+    """Check an OpenStack disk."""
     check_required(source, ("volumeID",), path, errors)
     if source.get("secretRef") is not None:
         check_required(source["secretRef"], ("name",), path.child("secretRef"), errors)
 
 
 def check_cephfs(source: Object, path: Path, errors: Errors) -> None:
-    """A Ceph file system."""
+    """Check a Ceph file system."""
     check_required(source, ("monitors",), path, errors)
 
 
 def check_quobyte(source: Object, path: Path, errors: Errors) -> None:
-    """A Quobyte volume."""
+    """Check a Quobyte volume."""
     registry = source.get("registry", "")
     pairs = "must be a host:port pair or multiple pairs separated by commas"
     if not registry:
@@ -157,7 +157,7 @@ def check_quobyte(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_fc(source: Object, path: Path, errors: Errors) -> None:
-    """A Fibre Channel disk."""
+    """Check a Fibre Channel disk."""
     targets, wwids = source.get("targetWWNs"), source.get("wwids")
     at = path.child("targetWWNs")
     if not targets and not wwids:
@@ -173,7 +173,7 @@ def check_fc(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_flex(source: Object, path: Path, errors: Errors) -> None:
-    """A volume of an exec-based driver."""
+    """Check a volume of an exec-based driver."""
     check_required(source, ("driver",), path, errors)
     for key in source.get("options") or {}:
         domain = f".{key.partition('/')[0].lower()}"
@@ -183,12 +183,12 @@ def check_flex(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_azure_file(source: Object, path: Path, errors: Errors) -> None:
-    """A file share of Microsoft's cloud."""
+    """Check an Azure file share."""
     check_required(source, ("secretName", "shareName"), path, errors)
 
 
 def check_azure_disk(source: Object, path: Path, errors: Errors) -> None:
-    """A disk of Microsoft's cloud."""
+    """Check an Azure disk."""
     check_required(source, ("diskName", "diskURI"), path, errors)
     caching, kind, uri = source.get("cachingMode"), source.get("kind"), source.get("diskURI", "")
     modes, kinds = frozenset({"None", "ReadOnly", "ReadWrite"}), frozenset({"Shared", "Dedicated", "Managed"})
@@ -205,27 +205,27 @@ def check_azure_disk(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_vsphere(source: Object, path: Path, errors: Errors) -> None:
-    """A disk of vSphere."""
+    """Check a vSphere disk."""
     check_required(source, ("volumePath",), path, errors)
 
 
 def check_photon(source: Object, path: Path, errors: Errors) -> None:
-    """A disk of Photon."""
+    """Check a Photon disk."""
     check_required(source, ("pdID",), path, errors)
 
 
 def check_portworx(source: Object, path: Path, errors: Errors) -> None:
-    """A Portworx volume."""
+    """Check a Portworx volume."""
     check_required(source, ("volumeID",), path, errors)
 
 
 def check_scale_io(source: Object, path: Path, errors: Errors) -> None:
-    """A ScaleIO volume."""
+    """Check a ScaleIO volume."""
     check_required(source, ("gateway", "system", "volumeName"), path, errors)
 
 
 def check_storage_os(source: Object, path: Path, errors: Errors) -> None:
-    """A StorageOS volume."""
+    """Check a StorageOS volume."""
     name, namespace = source.get("volumeName", ""), source.get("volumeNamespace", "")
     check_required(source, ("volumeName",), path, errors)
     for text in dns1123_label_errors(name) if name else ():
@@ -237,7 +237,7 @@ def check_storage_os(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_csi_driver_name(name: str, path: Path, errors: Errors) -> None:
-    """The name of a CSI driver: a subdomain of any case, up to 63 bytes."""
+    """Check the name of a CSI driver: a subdomain in any case, of at most 63 bytes."""
     if not name:
         errors.append(required(path))
         return
@@ -247,7 +247,7 @@ def check_csi_driver_name(name: str, path: Path, errors: Errors) -> None:
 
 
 def check_csi(source: Object, path: Path, errors: Errors) -> None:
-    """An inline volume of a CSI driver."""
+    """Check an inline volume of a CSI driver."""
     check_csi_driver_name(source.get("driver", ""), path.child("driver"), errors)
     secret = source.get("nodePublishSecretRef")
     if secret is None:
@@ -260,7 +260,7 @@ def check_csi(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_trust_bundle(source: Object, path: Path, errors: Errors) -> None:
-    """A projection of ClusterTrustBundles, by name or by signer."""
+    """Check a projection of ClusterTrustBundles, by name or by signer."""
     name, signer, selector = source.get("name"), source.get("signerName"), source.get("labelSelector")
     if name is not None and signer is not None:
         errors.append(invalid(path, source, "only one of name and signerName may be used"))
@@ -282,7 +282,7 @@ def check_trust_bundle(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_pod_certificate(source: Object, path: Path, errors: Errors) -> None:
-    """A projection of a certificate that is made for the pod."""
+    """Check a projection of a certificate that is issued for the pod."""
     signer = source.get("signerName", "")
     check_signer_name(signer, path.child("signerName"), errors)
     annotations = source.get("userAnnotations") or {}

@@ -1,4 +1,4 @@
-"""The volumes of a pod spec. Source: pkg/apis/core/validation/validation.go (1.36)."""
+"""Volumes of a pod spec. Source: pkg/apis/core/validation/validation.go (1.36)."""
 
 from collections.abc import Callable
 
@@ -10,12 +10,12 @@ from sampan.registry.kinds.pod_spec import volume_sources as sources
 from sampan.registry.kinds.pod_spec.env import VOLUME_FIELDS, validate_field_reference, validate_resource_reference
 from sampan.registry.kinds.pod_spec.options import PodOptions
 from sampan.registry.kinds.rules.fields import (
+    cached_label_errors,
     check_annotations,
     check_file_mode,
     check_labels,
     check_local_not_reserved,
     check_required,
-    known_label_errors,
     not_supported,
 )
 from sampan.registry.kinds.rules.quantities import ZERO, amount
@@ -28,11 +28,11 @@ _ONE_TYPE = "may not specify more than 1 volume type"
 def validate_volumes(
     volumes: list[Object], metadata: Object | None, path: Path, errors: Errors, options: PodOptions
 ) -> dict[str, Object]:
-    """Check all volumes. Gives the sound ones by name.
+    """Check all volumes, and return the valid ones by name.
 
-    `metadata` is a pod's (None for templates), needed for the names of claims that ephemeral volumes make.
+    `metadata` is that of a pod, or None for templates. The names of the claims of ephemeral volumes depend on it.
     """
-    sound: dict[str, Object] = {}
+    valid: dict[str, Object] = {}
     pod_name = (metadata or {}).get("name", "")
     made: set[str] = set()
     if pod_name:
@@ -43,17 +43,17 @@ def validate_volumes(
         _validate_source(volume, path, i, errors, options, pod_name)
         if not name:
             errors.append(required(path.index(i).child("name")))
-        elif texts := known_label_errors(name):
+        elif texts := cached_label_errors(name):
             errors.extend(invalid(path.index(i).child("name"), name, text) for text in texts)
-        if name in sound:
+        if name in valid:
             errors.append(duplicate(path.index(i).child("name"), name))
         if len(errors) == before:
-            sound[name] = volume
+            valid[name] = volume
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
         if made and claim in made:
             at = path.index(i).child("persistentVolumeClaim", "claimName")
             errors.append(invalid(at, claim, "must not reference a PVC that gets created for an ephemeral volume"))
-    return sound
+    return valid
 
 
 def _validate_source(volume: Object, path: Path, i: int, errors: Errors, options: PodOptions, pod_name: str) -> None:
@@ -69,7 +69,7 @@ def _validate_source(volume: Object, path: Path, i: int, errors: Errors, options
         _check_config_map(source, path, i, errors)
     elif kind == "secret":
         _check_secret(source, path, i, errors)
-    elif kind == "projected" and _is_plain_projection(source):
+    elif kind == "projected" and _is_service_account_projection(source):
         pass
     elif kind != "emptyDir" or source:
         at = path.index(i)
@@ -100,7 +100,7 @@ def _check_empty_dir(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_items(items: list[Object], path: Path, errors: Errors) -> None:
-    """A list of KeyToPath; `path` is its own."""
+    """Check a list of KeyToPath. `path` is that of the list."""
     for i, item in enumerate(items):
         target = item.get("path", "")
         if not item.get("key"):
@@ -134,7 +134,7 @@ def _check_mode_and_items(source: Object, path: Path, i: int, kind: str, errors:
 
 
 def check_downward_item(item: Object, path: Path, errors: Errors) -> None:
-    """One DownwardAPIVolumeFile; Kubernetes reports it at its source."""
+    """Check a DownwardAPIVolumeFile. Kubernetes reports its faults at the path of the source."""
     if not item.get("path"):
         errors.append(required(path.child("path")))
     check_local_not_reserved(item.get("path", ""), path.child("path"), errors)
@@ -186,10 +186,10 @@ def _check_image(source: Object, path: Path, errors: Errors, options: PodOptions
         errors.append(not_supported(at, policy, supported) if policy else required(at))
 
 
-def _is_plain_projection(source: Object) -> bool:
-    """Whether a projected volume is sound at first sight, as that of every pod's account is.
+def _is_service_account_projection(source: Object) -> bool:
+    """Return True if a projected volume has the form that every pod's service account volume has.
 
-    The cheap question before the dear check; False decides nothing.
+    This is a fast path around the full check. False does not imply a fault.
     """
     if not 0 <= source.get("defaultMode", 0) <= 0o777:
         return False
@@ -321,8 +321,8 @@ def _project_certificate(part: Object, path: Path, at: Path, paths: set[str], er
         errors.append(required(at, text))
 
 
-def _nothing(source: Object, path: Path, errors: Errors) -> None:
-    """Checked elsewhere, with the pod's options."""
+def _checked_elsewhere(source: Object, path: Path, errors: Errors) -> None:
+    """Do nothing: this source is checked elsewhere, with the options of the pod."""
 
 
 _PROJECTIONS = {
@@ -338,7 +338,7 @@ _SOURCES: dict[str, Check] = {
     "gitRepo": sources.check_git_repo,
     "gcePersistentDisk": sources.check_gce_disk,
     "awsElasticBlockStore": sources.check_aws_disk,
-    "secret": _nothing,
+    "secret": _checked_elsewhere,
     "nfs": sources.check_nfs,
     "iscsi": sources.check_iscsi,
     "glusterfs": sources.check_glusterfs,
@@ -351,18 +351,18 @@ _SOURCES: dict[str, Check] = {
     "downwardAPI": _check_downward_api,
     "fc": sources.check_fc,
     "flexVolume": sources.check_flex,
-    "configMap": _nothing,
+    "configMap": _checked_elsewhere,
     "azureFile": sources.check_azure_file,
     "vsphereVolume": sources.check_vsphere,
     "photonPersistentDisk": sources.check_photon,
     "portworxVolume": sources.check_portworx,
     "azureDisk": sources.check_azure_disk,
     "storageos": sources.check_storage_os,
-    "projected": _nothing,
+    "projected": _checked_elsewhere,
     "scaleIO": sources.check_scale_io,
     "csi": sources.check_csi,
     "ephemeral": _check_ephemeral,
-    "image": _nothing,
+    "image": _checked_elsewhere,
 }
 _ORDER = {kind: i for i, kind in enumerate(_SOURCES)}
 _CHECKED_AT = {"gcePersistentDisk": "persistentDisk"}

@@ -1,4 +1,4 @@
-"""Warnings for pods and pod templates: what is accepted and yet hardly meant.
+"""Warnings for pods and pod templates: valid but probably unintended settings.
 
 Source: pkg/api/pod/warnings.go (1.36).
 """
@@ -20,9 +20,9 @@ from sampan.registry.kinds.rules.ip_addresses import ip_warnings
 from sampan.registry.kinds.rules.quantities import is_whole
 
 WARNINGS_MAX = 1000
-"""Far more than the headers of an answer hold."""
+"""Limit of warnings. It is far above the number that fits into the headers of a response."""
 _Port = tuple[Object, str, int, int]
-"""A port, and where it is: the list of containers, its container's and its own index."""
+"""Port with its location: the name of the container list, the index of the container, the index of the port."""
 _ROOT = Path("spec")
 _METADATA = Path("metadata")
 _TEMPLATE = Path("template")
@@ -47,12 +47,12 @@ _NULL_SELECTOR = "a null labelSelector results in matching no pod"
 
 
 def pod_warnings(pod: Object) -> list[str]:
-    """Warnings for a new Pod."""
+    """Return warnings for a new Pod."""
     return _warnings(pod.get("spec") or {}, pod.get("metadata") or {}, _ROOT, _METADATA, template=False)
 
 
 def template_warnings(template: Object, path: Path = _TEMPLATE) -> list[str]:
-    """Warnings for a pod template; `path` is the template's."""
+    """Return warnings for a pod template. `path` is that of the template."""
     spec, metadata = template.get("spec") or {}, template.get("metadata") or {}
     return _warnings(spec, metadata, path.child("spec"), path.child("metadata"), template=True)
 
@@ -107,7 +107,7 @@ def _placement(spec: Object, path: Path, found: list[str]) -> None:
 
 
 def claim_spec_warnings(spec: Object, path: Path) -> list[str]:
-    """Warnings for the spec of a claim: amounts of bytes with fractions."""
+    """Return warnings for fractional amounts of bytes in the spec of a claim."""
     found: list[str] = []
     for kind in ("limits", "requests"):
         text = ((spec.get("resources") or {}).get(kind) or {}).get("storage")
@@ -136,7 +136,7 @@ def _volumes(volumes: list[Object], path: Path, found: list[str]) -> None:
 
 
 def _overlaps(volume: Object, found: list[str]) -> None:
-    """Files of one volume that would lie over each other."""
+    """Warn about files of one volume whose paths overlap."""
     name = volume.get("name", "")
     for kind, title in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
         source = volume.get(kind)
@@ -183,9 +183,9 @@ def _report_overlaps(volume: str, title: str, files: list[tuple[str, str]], foun
 
 
 def _overlapping(paths: list[str]) -> Iterator[tuple[int, int]]:
-    """Pairs of places in the list, the later one first, where a path is equal to another one or lies in it.
+    """Yield pairs of indexes, the later one first, of paths that are equal or of which one contains the other.
 
-    In the order of their texts a path comes just after those that hold it: these are kept on a stack.
+    In sorted order a path directly follows those that contain it, so these are kept on a stack.
     """
     holders: list[tuple[str, int]] = []
     for path, index in sorted((f"{path}/", index) for index, path in enumerate(paths) if path):
@@ -224,7 +224,7 @@ def _fractions(amounts: Object, path: Path, found: list[str]) -> None:
 def _profiles(
     spec: Object, annotations: dict[str, str], path: Path, at: Path, found: list[str], template: bool
 ) -> None:
-    """Annotations whose place a field has taken."""
+    """Warn about annotations that fields replaced."""
     of_pod = spec.get("securityContext") or {}
     seccomp = 'non-functional in v1.27+; use the "seccompProfile" field instead'
     if "seccompProfile" not in of_pod and SECCOMP_POD in annotations:
@@ -281,14 +281,14 @@ def _go_port(port: Object) -> str:
 
 
 class _SameNumber:
-    """Ports of one number and protocol, to be found by what they conflict with: each only looks at those."""
+    """Ports of one number and protocol, indexed by host port and host address. Lookups read only conflicting ports."""
 
     def __init__(self) -> None:
         self._all: list[_Port] = []
         self._by_host: dict[int, dict[str, list[int]]] = {}
 
     def conflicting(self, port: Object) -> list[_Port]:
-        """The first of those added before that have a conflict with a port; one without a host port has with all."""
+        """Return the first added ports that conflict with this one. Without a host port, all of them conflict."""
         host, address = port.get("hostPort", 0), port.get("hostIP", "")
         if not host:
             return self._all[:WARNINGS_MAX]
@@ -302,7 +302,7 @@ class _SameNumber:
         return [self._all[index] for index in sorted(found)[:WARNINGS_MAX]]
 
     def add(self, entry: _Port) -> None:
-        """Remember a port."""
+        """Add a port to the index."""
         port = entry[0]
         of_host = self._by_host.setdefault(port.get("hostPort", 0), {})
         of_host.setdefault(port.get("hostIP", ""), []).append(len(self._all))

@@ -1,4 +1,4 @@
-"""When a pod may be evicted: what its disruption budget says, and what an eviction takes from the budget.
+"""Rules of evictions: checks against the disruption budget, and its update.
 
 Source: pkg/registry/core/pod/storage/eviction.go, component-helpers apps/poddisruptionbudget/helpers.go (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.core.object import Object
 from sampan.core.selectors import selector_from_label_selector
 
 DISRUPTED_PODS_MAX: Final = 2000
-"""Evictions that the controller of the budgets has not taken note of; with more, it is taken to be gone."""
+"""Limit of evictions that the budget controller has not processed. Above it, the controller counts as unavailable."""
 RETRY_AFTER_S: Final = 10
 _BUDGETS: Final = GroupResource("policy", "poddisruptionbudget")
 _ALLOWED: Final = "DisruptionAllowed"
@@ -21,30 +21,32 @@ _ENDED: Final = ("Succeeded", "Failed")
 
 
 def ignores_budgets(pod: Object) -> bool:
-    """Whether a pod is no loss to its application: it has ended, has not begun, or is going anyway."""
+    """Return True if evicting the pod harms no application: it has ended, has not started, or is being deleted."""
     phase = (pod.get("status") or {}).get("phase")
-    return phase in _ENDED or phase == "Pending" or _is_going(pod)
+    return phase in _ENDED or phase == "Pending" or _is_terminating(pod)
 
 
 def may_become_ready(pod: Object) -> bool:
-    """Whether a pod that is no loss now could be one a moment later."""
-    return (pod.get("status") or {}).get("phase") not in _ENDED and not _is_going(pod)
+    """Return True if the pod can still become ready: it has not ended and is not being deleted."""
+    return (pod.get("status") or {}).get("phase") not in _ENDED and not _is_terminating(pod)
 
 
 def is_ready(pod: Object) -> bool:
-    """Whether a budget counts the pod as healthy."""
+    """Return True if a budget counts the pod as healthy."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
     return any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
 
 
 def budgets_of(pod: Object, budgets: Iterable[Object]) -> list[Object]:
-    """The budgets (of the pod's namespace) that select the pod; those with a broken selector select nothing."""
+    """Return the budgets (of the pod's namespace) that select the pod. A budget with an invalid selector selects
+    nothing.
+    """
     labels = pod["metadata"].get("labels") or {}
     return [budget for budget in budgets if _selects(budget, labels)]
 
 
-def gives_up_unready(budget: Object) -> bool:
-    """Whether a budget lets a pod go that is not ready, without counting it."""
+def allows_unready_eviction(budget: Object) -> bool:
+    """Return True if the budget permits evicting a pod that is not ready, without counting it."""
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     status = budget.get("status") or {}
@@ -53,9 +55,9 @@ def gives_up_unready(budget: Object) -> bool:
 
 
 def take_disruption(budget: Object, pod_name: str, now: str) -> None:
-    """Take one disruption from a budget's status, in place, for a pod that is about to be deleted.
+    """Count one disruption in a budget's status, in place, for a pod that is about to be deleted.
 
-    `now` is an RFC 3339 time. Raises `StatusError`: 429 when the budget allows none, 403 when it is out of order.
+    `now` is an RFC 3339 time. Raises `StatusError`: 429 if the budget allows none, 403 if its status is inconsistent.
     """
     metadata, status = budget["metadata"], budget.setdefault("status", {})
     name = metadata["name"]
@@ -69,7 +71,7 @@ def take_disruption(budget: Object, pod_name: str, now: str) -> None:
         text = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
         raise errors.forbidden(_BUDGETS, name, text)
     if not allowed:
-        raise _refused(_why_none(name, status))
+        raise _refused(_denial_message(name, status))
     status["disruptionsAllowed"] = allowed - 1
     if allowed == 1:
         _set_exhausted(status, now)
@@ -77,12 +79,12 @@ def take_disruption(budget: Object, pod_name: str, now: str) -> None:
 
 
 def still_processed(budget_name: str) -> errors.StatusError:
-    """429 with the advice to come again: the controller of the budgets has not seen the latest state."""
+    """Return a 429 error that requests a retry: the budget controller has not processed the latest state."""
     text = f"The disruption budget {budget_name} is still being processed by the server."
     return _refused(text, retry_after_s=RETRY_AFTER_S)
 
 
-def _is_going(pod: Object) -> bool:
+def _is_terminating(pod: Object) -> bool:
     return bool(pod["metadata"].get("deletionTimestamp"))
 
 
@@ -101,8 +103,11 @@ def _refused(cause: str, *, retry_after_s: int = 0) -> errors.StatusError:
     return errors.StatusError(errors.Reason.TOO_MANY_REQUESTS, 429, text, details=details)
 
 
-def _why_none(name: str, status: Object) -> str:
-    """Whether the last sync failed comes first: after that the numbers are not to be trusted."""
+def _denial_message(name: str, status: Object) -> str:
+    """Return the reason why no disruption is allowed.
+
+    A failed sync is checked first, because after it the counters are not reliable.
+    """
     conditions = status.get("conditions") or ()
     found: Object = next((c for c in conditions if c.get("type") == _ALLOWED and c.get("status") == "False"), {})
     reason, message = found.get("reason", ""), found.get("message", "")
@@ -116,7 +121,7 @@ def _why_none(name: str, status: Object) -> str:
 
 
 def _set_exhausted(status: Object, now: str) -> None:
-    """Say in the conditions that no disruption is left; the transition time changes only with the value."""
+    """Set the condition that no disruption is allowed. The transition time changes only with the value."""
     conditions = status.setdefault("conditions", [])
     found = next((c for c in conditions if c.get("type") == _ALLOWED), None)
     if found is None:

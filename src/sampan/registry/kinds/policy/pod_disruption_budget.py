@@ -40,20 +40,20 @@ class PodDisruptionBudgetStrategy(Strategy):
     allow_unconditional_update = False
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """Whatever a path segment may be."""
+        """Check that the name is a valid path segment."""
         return path_segment_errors(name)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new budget."""
+        """Check a new budget."""
         _check_spec(obj.get("spec", {}), errors, lenient=False)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; a selector that was stored with faults may keep them."""
+        """Check an update. Faults of the stored selector are tolerated."""
         lenient = has_invalid_selector(old.get("spec", {}).get("selector"))
         _check_spec(obj.get("spec", {}), errors, lenient=lenient)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Conditions in form, counters not negative."""
+        """Check that conditions are well-formed and counters are not negative."""
         status = obj.get("status", {})
         check_conditions(status.get("conditions", ()), _STATUS.child("conditions"), errors)
         counts = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")

@@ -16,7 +16,7 @@ _SELECTORS = Path("aggregationRule", "clusterRoleSelectors")
 
 
 def check_rule(rule: Object, path: Path, errors: Errors, *, namespaced: bool) -> None:
-    """A rule names verbs, and either resources or URLs."""
+    """Check a rule, which has verbs and either resources or URLs."""
     if not rule.get("verbs"):
         errors.append(required(path.child("verbs"), "verbs must contain at least one value"))
     urls = rule.get("nonResourceURLs")
@@ -34,23 +34,23 @@ def check_rule(rule: Object, path: Path, errors: Errors, *, namespaced: bool) ->
 
 
 class RoleStrategy(Strategy):
-    """Rules of roles; their names may hold whatever a path segment may."""
+    """Rules of roles. Any path segment is a valid name."""
 
     has_generation = False
     allow_create_on_update = True
     namespaced = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """One segment of a path."""
+        """Check that the name is a valid path segment."""
         return path_segment_errors(name)
 
     def default(self, obj: Object) -> None:
-        """Rules are always shown: null, where there are none."""
+        """Set defaults: `rules` is always shown, as null if there are none."""
         if not obj.get("rules"):
             obj["rules"] = None
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a role."""
+        """Check a role."""
         for index, rule in enumerate(obj.get("rules") or ()):
             check_rule(rule, _RULES.index(index), errors, namespaced=self.namespaced)
 
@@ -66,11 +66,11 @@ class ClusterRoleStrategy(RoleStrategy):
     namespaced = False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new cluster role."""
+        """Check a new cluster role."""
         self._check(ctx, obj, errors, lenient=False)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; selectors that were stored with faults may keep them."""
+        """Check an update. Faults of stored selectors are tolerated."""
         self._check(ctx, obj, errors, lenient=any(map(has_invalid_selector, _selectors(old))))
 
     def _check(self, ctx: Context, obj: Object, errors: Errors, *, lenient: bool) -> None:

@@ -38,7 +38,7 @@ def _check_subject(subject: Object, path: Path, errors: Errors, *, namespaced: b
 
 
 class BindingStrategy(Strategy):
-    """Who holds which role. The role of a binding never changes."""
+    """Rules of role bindings. The role of a binding is immutable."""
 
     has_generation = False
     allow_create_on_update = True
@@ -48,11 +48,11 @@ class BindingStrategy(Strategy):
         self._role_kinds = ("Role", "ClusterRole") if namespaced else ("ClusterRole",)
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """One segment of a path."""
+        """Check that the name is a valid path segment."""
         return path_segment_errors(name)
 
     def default(self, obj: Object) -> None:
-        """API groups of the role and of users and groups."""
+        """Set the default API groups of the role and of users and groups."""
         role = obj.setdefault("roleRef", {})
         if not role.get("apiGroup"):
             role["apiGroup"] = _GROUP
@@ -61,7 +61,7 @@ class BindingStrategy(Strategy):
                 subject["apiGroup"] = _GROUP
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a binding."""
+        """Check a binding."""
         role = obj.get("roleRef", {})
         group, kind, name = role.get("apiGroup", ""), role.get("kind", ""), role.get("name", "")
         if group != _GROUP:
@@ -75,7 +75,7 @@ class BindingStrategy(Strategy):
             _check_subject(subject, _SUBJECTS.index(index), errors, namespaced=self._namespaced)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; the role stays."""
+        """Check an update: the role is immutable."""
         self.check(ctx, obj, errors)
         if obj.get("roleRef") != old.get("roleRef"):
             errors.append(invalid(_ROLE, obj.get("roleRef"), "cannot change roleRef"))

@@ -1,4 +1,4 @@
-"""How much of a device's capacity a claim may ask for. Source: pkg/apis/resource/validation/validation.go (1.36)."""
+"""Capacity of a device that claims may request. Source: pkg/apis/resource/validation/validation.go (1.36)."""
 
 from sampan.core.field import Path, forbidden, invalid, required, too_many
 from sampan.core.object import Object
@@ -11,7 +11,7 @@ _ONE_POLICY = 'exactly one policy can be specified, cannot specify "validValues"
 
 
 def check_capacity(capacity: Object, path: Path, errors: Errors) -> None:
-    """The policy of requests: single values or a range, with a default that fits."""
+    """Check the policy of requests: single values or a range, with a valid default."""
     policy, at = capacity.get("requestPolicy"), path.child("requestPolicy")
     if policy is None:
         return

@@ -22,11 +22,11 @@ class DeviceClassStrategy(Strategy):
     returns_deleted_object = True
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """What a name is made from has no rule of its own."""
+        """Check the name. A prefix for generated names has no separate rule."""
         return [] if prefix else super().name_errors(name)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a class."""
+        """Check a class."""
         spec = obj.get("spec", {})
         check_selectors(spec.get("selectors") or [], _SPEC.child("selectors"), errors)
         check_list(spec.get("config") or [], LIST_MAX, _SPEC.child("config"), errors, check_configuration)

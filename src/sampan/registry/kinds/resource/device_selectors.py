@@ -1,4 +1,4 @@
-"""Selectors of devices: CEL over one device, compiled when they are written.
+"""Selectors of devices: CEL expressions over one device, compiled when they are written.
 
 Source: dynamic-resource-allocation cel/compile.go, pkg/apis/resource/validation (1.36).
 """
@@ -19,7 +19,7 @@ from sampan.schema.cel.library.quantities import QUANTITY
 from sampan.schema.cel.types import ANY, CelType, struct
 
 LIST_MAX = 32
-"""Requests, constraints, configurations and selectors: at most so many of each."""
+"""Limit of requests, constraints, configurations and selectors, for each list."""
 _EXPRESSION_LENGTH_MAX = 10 * 1024
 _COST_MAX = 1_000_000
 _VALUE_SIZE_MAX = 64
@@ -28,7 +28,7 @@ _ANY_NAME = re.compile(r"\bany\b")
 
 
 class _Every(dict[str, CelType]):
-    """Fields that all have one type: keys of a map may be selected like fields."""
+    """Fields that all have one type, so that the keys of a map can be selected like fields."""
 
     def __init__(self, kind: CelType) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ def _fault(expression: str, path: str) -> FieldError | None:
 
 
 def check_selectors(selectors: list[Object], path: Path, errors: Errors) -> None:
-    """CEL expressions of bounded length and cost that tell whether a device fits."""
+    """Check CEL expressions that select devices: syntax, type, length and cost."""
     if len(selectors) > LIST_MAX:
         errors.append(too_many(path, len(selectors), LIST_MAX))
         return

@@ -1,4 +1,4 @@
-"""The devices of a slice: attributes, capacities, taints, counters and where each is.
+"""Devices of a slice: attributes, capacities, taints, counters and nodes.
 
 Source: pkg/apis/resource/validation/validation.go (1.36).
 """
@@ -47,7 +47,7 @@ _version = re.compile(
 
 
 def _shortened(text: str, length_max: int) -> str:
-    """A key as paths show it: cut in the middle when it is too long."""
+    """Return a key as paths show it: cut in the middle if it is too long."""
     if len(text) <= length_max:
         return text
     remaining = length_max - 3
@@ -87,7 +87,7 @@ def _check_sizes(device: Object, path: Path, errors: Errors) -> None:
 
 
 def check_counters(owner: Object, path: Path, errors: Errors, field: str) -> None:
-    """Counters by name, at least one; `field` names the set."""
+    """Check counters by name, at least one. `field` is the name of the set."""
     name = owner.get(field, "")
     if name:
         check_label(name, path.child(field), errors)
@@ -139,7 +139,7 @@ def _check_mapping(mapping: Object, capacity: Object, path: Path, errors: Errors
 
 
 def check_device(device: Object, old: Object | None, path: Path, errors: Errors, *, per_device: bool) -> None:
-    """One device; `per_device`: whether each says where it is."""
+    """Check a device. With `per_device`, each device sets its nodes."""
     check_label(device.get("name", ""), path.child("name"), errors)
     _check_sizes(device, path, errors)
     attributes: dict[str, Any] = device.get("attributes") or {}

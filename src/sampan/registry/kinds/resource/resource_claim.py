@@ -37,7 +37,7 @@ _ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 
 
 def _device_requests(spec: Object) -> Iterator[Object]:
-    """What is asked for, alternatives included."""
+    """Yield all requests of devices, alternatives included."""
     for request in spec.get("devices", {}).get("requests") or ():
         if "exactly" in request:
             yield request["exactly"]
@@ -94,7 +94,7 @@ def _check_request(request: Object, path: Path, errors: Errors) -> None:
 
 
 def request_names(spec: Object) -> set[str]:
-    """The names that constraints, configurations and results may refer to."""
+    """Return the names that constraints, configurations and results may refer to."""
     names: set[str] = set()
     for request in spec.get("devices", {}).get("requests") or ():
         name = request.get("name", "")
@@ -113,7 +113,7 @@ def _check_constraint(constraint: Object, path: Path, errors: Errors) -> None:
 
 
 def check_claim_spec(spec: Object, path: Path, errors: Errors) -> None:
-    """Requests, and constraints and configurations that refer to them."""
+    """Check requests, and the constraints and configurations that refer to them."""
     devices, at, known = spec.get("devices", {}), path.child("devices"), request_names(spec)
     requests = devices.get("requests") or []
     if check_list(requests, LIST_MAX, at.child("requests"), errors, _check_request):
@@ -128,7 +128,7 @@ def check_claim_spec(spec: Object, path: Path, errors: Errors) -> None:
 
 
 def _check_admin_access(ctx: Context, path: Path | None, errors: Errors) -> None:
-    """Access to devices that others use needs a namespace that is labelled for it."""
+    """Check that admin access, to devices in use by others, is requested only in a namespace labelled for it."""
     if path is None:
         return
     namespace = ctx.reader.get("", "namespaces", "", ctx.namespace) if ctx.reader is not None else None
@@ -141,7 +141,7 @@ def _check_admin_access(ctx: Context, path: Path | None, errors: Errors) -> None
 
 
 def _admin_access(spec: Object) -> Path | None:
-    """Where access to devices that others use is asked for."""
+    """Return the path of the first request with admin access, or None."""
     for index, request in enumerate(spec.get("devices", {}).get("requests") or ()):
         if (request.get("exactly") or {}).get("adminAccess"):
             return Path("spec", "devices", "requests").index(index).child("adminAccess")
@@ -149,7 +149,7 @@ def _admin_access(spec: Object) -> Path | None:
 
 
 class ResourceClaimStrategy(Strategy):
-    """Defaults and rules of claims; the spec never changes."""
+    """Defaults and rules of claims. The spec is immutable."""
 
     has_generation = False
     returns_deleted_object = True
@@ -157,21 +157,21 @@ class ResourceClaimStrategy(Strategy):
     reset_metadata: ClassVar = {}
 
     def default(self, obj: Object) -> None:
-        """One device of each request."""
+        """Set defaults: one device for each request."""
         _default_spec(obj.setdefault("spec", {}))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new claim."""
+        """Check a new claim."""
         spec = obj.get("spec", {})
         _check_admin_access(ctx, _admin_access(spec), errors)
         check_claim_spec(spec, _SPEC, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The spec stays."""
+        """Check that the spec did not change."""
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Only what is allocated can be reserved; an allocation stays until it is given back."""
+        """Check that only an allocated claim is reserved, and that the allocation changes only by deallocation."""
         status, before = obj.get("status", {}), old.get("status", {})
         if granted_admin_access(before) is None:
             _check_admin_access(ctx, granted_admin_access(status), errors)
@@ -180,17 +180,17 @@ class ResourceClaimStrategy(Strategy):
 
 
 class ResourceClaimTemplateStrategy(Strategy):
-    """Defaults and rules of templates of claims; they never change."""
+    """Defaults and rules of templates of claims, which are immutable."""
 
     has_generation = False
     returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
-        """One device of each request."""
+        """Set defaults: one device for each request."""
         _default_spec(obj.setdefault("spec", {}).setdefault("spec", {}))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new template."""
+        """Check a new template."""
         _check_admin_access(ctx, _admin_access(obj.get("spec", {}).get("spec", {})), errors)
         self._check(obj, errors)
 
@@ -202,7 +202,7 @@ class ResourceClaimTemplateStrategy(Strategy):
         check_claim_spec(spec.get("spec", {}), _SPEC.child("spec"), errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The spec stays, and its faults are told all the same."""
+        """Check that the spec did not change. Its faults are reported too."""
         self._check(obj, errors)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
 

@@ -1,4 +1,4 @@
-"""The status of resource claims: what is allocated, for whom it is reserved, and what its drivers tell.
+"""Status of resource claims: allocation, reservations, and device data that drivers report.
 
 Source: pkg/apis/resource/validation/validation.go, pkg/registry/resource/utils.go (1.36).
 """
@@ -40,7 +40,7 @@ _NOT_UID = (
 
 
 def granted_admin_access(status: Object) -> Path | None:
-    """Where access to devices that others use is granted."""
+    """Return the path of the first allocation result with admin access, or None."""
     for index, result in enumerate(_results(status)):
         if result.get("adminAccess"):
             return Path("status", "allocation", "devices", "results").index(index).child("adminAccess")
@@ -133,7 +133,7 @@ def _check_allocation(allocation: Object, known: set[str], errors: Errors) -> No
 
 
 def check_status(status: Object, before: Object, known: set[str], errors: Errors, *, deleted: bool) -> None:
-    """A new status; `known`: the names of the claim's requests."""
+    """Check a new status. `known` holds the names of the claim's requests."""
     reserved, path = status.get("reservedFor") or [], _STATUS.child("reservedFor")
     if check_list(reserved, _RESERVED_MAX, path, errors, _check_consumer):
         check_unique([consumer.get("uid", "") for consumer in reserved], path, errors)

@@ -61,7 +61,7 @@ def _check_place(spec: Object, errors: Errors) -> None:
 
 
 def _has_features(device: Object) -> bool:
-    """Whether it has what makes slices long: then there may be fewer devices."""
+    """Return True if the device has taints or counters. Slices with such devices have a lower limit of devices."""
     return bool(device.get("taints") or device.get("consumesCounters"))
 
 
@@ -111,22 +111,22 @@ def _driver_warnings(obj: Object) -> list[str]:
 
 
 class ResourceSliceStrategy(Strategy):
-    """Rules of slices; driver, pool and node never change."""
+    """Rules of slices. Driver, pool and node are immutable."""
 
     labels = ("spec.driver", "spec.nodeName")
     selects_namespace = False
     returns_deleted_object = True
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Rules of a new object."""
+        """Check a new object."""
         _check_spec(obj.get("spec", {}), None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """What it is a slice of stays."""
+        """Check an update: driver, pool and node are immutable."""
         _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
     def default(self, obj: Object) -> None:
-        """Taints are from now on, where nothing is said; what a device takes of its node is taken once."""
+        """Set defaults: taints start now, and allocations on the node have the multiplier 1."""
         for device in obj.get("spec", {}).get("devices") or ():
             for taint in device.get("taints") or ():
                 taint.setdefault("timeAdded", format_time(datetime.now(UTC)))
@@ -134,25 +134,25 @@ class ResourceSliceStrategy(Strategy):
                 mapping.setdefault("allocationMultiplier", "1")
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Lists as values of attributes are a feature that is off."""
+        """Drop attributes with list values, a feature that is off."""
         super().prepare_for_create(ctx, obj)
         _drop_lists(obj)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """The same."""
+        """Drop attributes with list values, a feature that is off."""
         super().prepare_for_update(ctx, obj, old)
         _drop_lists(obj)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Names of drivers are in lower case."""
+        """Warn about names of drivers that are not in lower case."""
         return _driver_warnings(obj)
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """The same."""
+        """Warn about names of drivers that are not in lower case."""
         return _driver_warnings(obj)
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
-        """`spec.driver` and `spec.nodeName`."""
+        """Return `spec.driver` and `spec.nodeName`."""
         spec = obj.get("spec", {})
         return {"spec.driver": spec.get("driver", ""), "spec.nodeName": spec.get("nodeName", "")}
 

@@ -1,4 +1,4 @@
-"""Rules that claims, classes and slices share: names, opaque parameters, taints, tolerations, conditions of binding.
+"""Rules that claims, classes and slices share: names, opaque parameters, taints, tolerations, binding conditions.
 
 Source: pkg/apis/resource/validation/validation.go (1.36).
 """
@@ -38,7 +38,7 @@ Check = Callable[[Any, Path, Errors], None]
 
 
 def check_list(items: list[Any], count_max: int, path: Path, errors: Errors, check: Check) -> bool:
-    """Each item; none of them where there are too many, which is told with False."""
+    """Check each item. If the list is too long, add one error, check no item, and return False."""
     if 0 <= count_max < len(items):
         errors.append(too_many(path, len(items), count_max))
         return False
@@ -48,7 +48,7 @@ def check_list(items: list[Any], count_max: int, path: Path, errors: Errors, che
 
 
 def check_unique(keys: list[str], path: Path, errors: Errors) -> None:
-    """Each key once."""
+    """Check that keys are unique."""
     seen: set[str] = set()
     for index, key in enumerate(keys):
         if key in seen:
@@ -64,7 +64,7 @@ def _check_identifier(text: str, path: Path, errors: Errors) -> None:
 
 
 def check_attribute_name(name: str, path: Path, errors: Errors) -> None:
-    """An identifier, with or without a domain before it. More than one slash is let through, as in Kubernetes."""
+    """Check an identifier with an optional domain. A name with several slashes passes, as in Kubernetes."""
     domain, *rest = name.split("/")
     if not rest:
         _check_identifier(domain, path, errors)
@@ -80,14 +80,14 @@ def check_attribute_name(name: str, path: Path, errors: Errors) -> None:
 
 
 def check_full_attribute_name(name: str, path: Path, errors: Errors) -> None:
-    """An identifier with its domain."""
+    """Check an identifier with its domain."""
     check_attribute_name(name, path, errors)
     if "/" not in name:
         errors.append(invalid(path, name, _NOT_QUALIFIED))
 
 
 def check_pool_name(name: str, path: Path, errors: Errors) -> None:
-    """Subdomains with slashes between them."""
+    """Check the name of a pool: subdomains separated by slashes."""
     if not name:
         errors.append(required(path))
         return
@@ -98,7 +98,7 @@ def check_pool_name(name: str, path: Path, errors: Errors) -> None:
 
 
 def check_references(names: list[str], known: set[str], path: Path, errors: Errors) -> None:
-    """Names of requests, each once."""
+    """Check unique names of requests."""
 
     def check(name: str, at: Path, errors: Errors) -> None:
         check_reference(name, known, at, errors)
@@ -108,7 +108,7 @@ def check_references(names: list[str], known: set[str], path: Path, errors: Erro
 
 
 def check_reference(name: str, known: set[str], path: Path, errors: Errors) -> None:
-    """The name of a request, or of one of its alternatives."""
+    """Check the name of a request, or of one of its alternatives."""
     parts = name.split("/")
     if len(parts) <= 2:
         for part in parts:
@@ -118,7 +118,7 @@ def check_reference(name: str, known: set[str], path: Path, errors: Errors) -> N
 
 
 def check_raw_object(value: Any, path: Path, errors: Errors) -> None:
-    """A JSON object of bounded length."""
+    """Check a JSON object of limited length."""
     if value is None:
         errors.append(required(path))
     elif len(json.encode(value)) > _PARAMETERS_LENGTH_MAX:
@@ -128,7 +128,7 @@ def check_raw_object(value: Any, path: Path, errors: Errors) -> None:
 
 
 def check_configuration(configuration: Object, path: Path, errors: Errors) -> None:
-    """Parameters for a driver, which is named."""
+    """Check a configuration: opaque parameters and the name of their driver."""
     opaque, at = configuration.get("opaque"), path.child("opaque")
     if opaque is None:
         errors.append(required(at))
@@ -146,7 +146,7 @@ def _check_label_value(value: str, path: Path, errors: Errors) -> None:
 
 
 def check_taint(taint: Object, path: Path, errors: Errors) -> None:
-    """A taint of a device has a key and an effect."""
+    """Check a taint of a device, which has a key and an effect."""
     effect = taint.get("effect", "")
     _check_label_name(taint.get("key", ""), path.child("key"), errors)
     _check_label_value(taint.get("value", ""), path.child("value"), errors)
@@ -157,7 +157,7 @@ def check_taint(taint: Object, path: Path, errors: Errors) -> None:
 
 
 def check_toleration(toleration: Object, path: Path, errors: Errors) -> None:
-    """A toleration of a device's taints says how it compares."""
+    """Check a toleration of device taints and its operator."""
     key, value, effect = (toleration.get(name, "") for name in ("key", "value", "effect"))
     operator = toleration.get("operator", "")
     if key:
@@ -176,7 +176,7 @@ def check_toleration(toleration: Object, path: Path, errors: Errors) -> None:
 
 
 def check_binding_conditions(device: Object, path: Path, errors: Errors) -> None:
-    """Conditions that let bind and those that prevent it: both or none, and no condition in both."""
+    """Check the conditions that permit or prevent binding: both lists or neither, without common entries."""
     good, bad = (device.get(name) or [] for name in ("bindingConditions", "bindingFailureConditions"))
     good_at, bad_at = path.child("bindingConditions"), path.child("bindingFailureConditions")
     check_list(good, _CONDITIONS_MAX, good_at, errors, _check_label_name)

@@ -1,1 +1,1 @@
-"""Checks that many kinds share."""
+"""Validation rules that many kinds share."""

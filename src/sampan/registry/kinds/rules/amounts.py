@@ -12,7 +12,7 @@ IntOrString = int | str
 
 
 def check_int_or_percent(value: IntOrString, path: Path, errors: Errors) -> None:
-    """A number that is not negative, or a percentage."""
+    """Check a number that is not negative, or a percentage."""
     if isinstance(value, str):
         errors.extend(invalid(path, value, text) for text in percent_errors(value))
     else:
@@ -26,7 +26,7 @@ def _percentage(value: IntOrString) -> int | None:
 
 
 def int_or_percent_value(value: IntOrString) -> int:
-    """The number itself; of a percentage, the number before the sign; of other text, what it reads as, or 0."""
+    """Return the number, or that of a percentage. Other text is parsed as an integer, or gives 0."""
     if isinstance(value, int):
         return value
     percentage = _percentage(value)
@@ -36,7 +36,7 @@ def int_or_percent_value(value: IntOrString) -> int:
 
 
 def check_at_most_100_percent(value: IntOrString, path: Path, errors: Errors) -> None:
-    """A percentage up to 100; numbers have no bound."""
+    """Check that a percentage is at most 100. Numbers have no limit."""
     percentage = _percentage(value)
     if percentage is not None and percentage > 100:
         errors.append(invalid(path, value, "must not be greater than 100%"))

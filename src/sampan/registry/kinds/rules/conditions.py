@@ -50,7 +50,7 @@ def _check_condition(condition: Object, path: Path, errors: Errors) -> None:
 
 
 def check_conditions(conditions: Iterable[Object], path: Path, errors: Errors) -> None:
-    """Each type once, and every part in form."""
+    """Check conditions: unique types and valid fields."""
     seen: set[str] = set()
     for index, condition in enumerate(conditions):
         kind = condition.get("type", "")

@@ -10,7 +10,7 @@ MORE_THAN_REPLICAS = "cannot be greater than status.replicas"
 
 
 def check_counts(status: Object, names: Iterable[str], path: Path, errors: Errors) -> None:
-    """Numbers that are not negative; those left out are fine."""
+    """Check that counters are not negative. They may be absent."""
     for name in names:
         value = status.get(name)
         if value is not None and value < 0:
@@ -18,14 +18,14 @@ def check_counts(status: Object, names: Iterable[str], path: Path, errors: Error
 
 
 def check_at_most(status: Object, name: str, bound: str, detail: str, *, path: Path, errors: Errors) -> None:
-    """The counter `name` does not exceed the counter `bound`."""
+    """Check that the counter `name` does not exceed the counter `bound`."""
     value = status.get(name, 0)
     if value > status.get(bound, 0):
         errors.append(invalid(path.child(name), value, detail))
 
 
 def check_collision_count(status: Object, old: Object, path: Path, errors: Errors) -> None:
-    """`collisionCount` only grows."""
+    """Check that `collisionCount` does not decrease."""
     before, now = old.get("collisionCount"), status.get("collisionCount")
     if before is not None and (now is None or now < before):
         errors.append(invalid(path.child("collisionCount"), now or 0, "cannot be decremented"))

@@ -16,7 +16,7 @@ from sampan.core.object import Object
 
 Errors = list[FieldError]
 NOWHERE = Path("[]")
-"""The object as a whole, as Go prints a path without a name."""
+"""Path of the object as a whole, as Go prints a path without a name."""
 IMMUTABLE = "field is immutable"
 NOT_NEGATIVE = "must be greater than or equal to 0"
 FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
@@ -24,36 +24,36 @@ ANNOTATIONS_BYTES_MAX = 256 * 1024
 
 
 def not_found_with_detail(path: Path, value: object, detail: str) -> FieldError:
-    """A reference to something that is not there, with what would be."""
+    """Return the error for a reference to a missing object. `detail` describes a valid one."""
     return FieldError(ErrorType.NOT_FOUND, str(path), value, detail)
 
 
 def duplicate_with_detail(path: Path, value: object, detail: str) -> FieldError:
-    """A value that must be unique occurs twice, and why that is wrong."""
+    """Return the error for a value that must be unique, with the reason."""
     return FieldError(ErrorType.DUPLICATE, str(path), value, detail)
 
 
-known_label_errors = lru_cache(maxsize=4096)(dns1123_label_errors)
-"""As `dns1123_label_errors`, remembered: for names that recur. The list is shared; leave it as it is."""
+cached_label_errors = lru_cache(maxsize=4096)(dns1123_label_errors)
+"""Cached `dns1123_label_errors`, for names that recur. The list is shared; callers must not change it."""
 
 
 def check_label(text: str, path: Path, errors: Errors) -> None:
-    """A DNS-1123 label."""
+    """Check a DNS-1123 label."""
     errors.extend(invalid(path, text, problem) for problem in dns1123_label_errors(text))
 
 
 def check_subdomain(text: str, path: Path, errors: Errors) -> None:
-    """A DNS-1123 subdomain."""
+    """Check a DNS-1123 subdomain."""
     errors.extend(invalid(path, text, problem) for problem in dns1123_subdomain_errors(text))
 
 
 def check_qualified_name(text: str, path: Path, errors: Errors) -> None:
-    """A name with an optional domain, as in label keys."""
+    """Check a name with an optional domain, as in label keys."""
     errors.extend(invalid(path, text, problem) for problem in qualified_name_errors(text))
 
 
 def check_labels(labels: dict[str, str], path: Path, errors: Errors) -> None:
-    """Keys and values of labels; both are reported at the map itself."""
+    """Check keys and values of labels. All errors are reported at the path of the map."""
     for key, value in labels.items():
         for text in qualified_name_errors(key):
             errors.append(invalid(path, key, text))
@@ -62,7 +62,7 @@ def check_labels(labels: dict[str, str], path: Path, errors: Errors) -> None:
 
 
 def check_annotations(annotations: dict[str, str], path: Path, errors: Errors) -> None:
-    """Keys of annotations, and the size of all together."""
+    """Check the keys of annotations and their total size."""
     size = 0
     for key, value in annotations.items():
         size += len(key.encode()) + len(value.encode())
@@ -77,7 +77,7 @@ def check_annotations(annotations: dict[str, str], path: Path, errors: Errors) -
 def check_label_selector(
     selector: Object | None, path: Path, errors: Errors, *, allow_invalid_values: bool = False
 ) -> None:
-    """A LabelSelector. Source: apimachinery pkg/apis/meta/v1/validation/validation.go (1.36)."""
+    """Check a LabelSelector. Source: apimachinery pkg/apis/meta/v1/validation/validation.go (1.36)."""
     if not selector:
         return
     if selector.get("matchLabels"):
@@ -102,53 +102,53 @@ def check_label_selector(
 
 
 def check_not_negative(value: int, path: Path, errors: Errors) -> None:
-    """A number that is 0 or more."""
+    """Check that a number is not negative."""
     if value < 0:
         errors.append(invalid(path, value, NOT_NEGATIVE))
 
 
 def check_immutable(new: object, old: object, path: Path, errors: Errors) -> None:
-    """A value that stays as it was."""
+    """Check that a value did not change."""
     if new != old:
         errors.append(invalid(path, new, IMMUTABLE))
 
 
 def check_no_backsteps(text: str, path: Path, errors: Errors) -> None:
-    """A path without `..` as a part."""
+    """Check that no segment of a path is `..`."""
     if ".." in text and ".." in text.split("/"):
         errors.append(invalid(path, text, "must not contain '..'"))
 
 
 def check_local_descending(text: str, path: Path, errors: Errors) -> None:
-    """A relative path that does not leave its directory."""
+    """Check a relative path that does not leave its directory."""
     if text.startswith("/"):
         errors.append(invalid(path, text, "must be a relative path"))
     check_no_backsteps(text, path, errors)
 
 
 def check_local_not_reserved(text: str, path: Path, errors: Errors) -> None:
-    """A relative path that stays in its directory and does not begin with two dots."""
+    """Check a relative path that stays in its directory and does not begin with two dots."""
     check_local_descending(text, path, errors)
     if text.startswith("..") and not text.startswith("../"):
         errors.append(invalid(path, text, "must not start with '..'"))
 
 
 def check_file_mode(source: Object, name: str, path: Path, errors: Errors) -> None:
-    """A file mode between 0 and 0777, if there is one."""
+    """Check that a file mode is between 0 and 0777. It may be absent."""
     mode = source.get(name)
     if mode is not None and not 0 <= mode <= 0o777:
         errors.append(invalid(path.child(name), mode, FILE_MODE))
 
 
 def check_required(source: Object, names: Iterable[str], path: Path, errors: Errors) -> None:
-    """Fields that must not be empty."""
+    """Check that fields are not empty."""
     for name in names:
         if not source.get(name):
             errors.append(required(path.child(name)))
 
 
 COMPARED_LINES_MAX = 2000
-"""Of longer values only the first lines that differ are compared."""
+"""Limit of lines in a comparison. Of longer values, only the first lines that differ are compared."""
 
 
 def difference(old: object, new: object) -> str:
@@ -158,7 +158,7 @@ def difference(old: object, new: object) -> str:
     """
     before, after = _lines(old), _lines(new)
     if max(len(before), len(after)) > COMPARED_LINES_MAX:
-        # The comparison takes time that grows with the square of the length: the first part that differs will do.
+        # The comparison is quadratic in the length of the texts, so only the first part that differs is compared.
         pairs = enumerate(zip(before, after, strict=False))
         start = max(next((i for i, (a, b) in pairs if a != b), min(len(before), len(after))) - 3, 0)
         before, after = (lines[start : start + COMPARED_LINES_MAX // 4] for lines in (before, after))
@@ -170,7 +170,7 @@ def _lines(value: object) -> list[str]:
 
 
 def not_supported(path: Path, value: object, supported: Iterable[str]) -> FieldError:
-    """A value is none of a closed set: a sequence is shown in its order, a set sorted."""
+    """Return the error for a value outside a closed set. A sequence is shown in its order, a set sorted."""
     known = sorted(supported) if isinstance(supported, set | frozenset) else supported
     text = ", ".join(quote(item) for item in known)
     return FieldError(ErrorType.NOT_SUPPORTED, str(path), value, f"supported values: {text}" if text else "")

@@ -1,4 +1,4 @@
-"""IP addresses and CIDRs in fields that once accepted more than they do now.
+"""IP addresses and CIDRs, in fields whose older rules accepted more.
 
 Source: apimachinery pkg/util/validation/ip.go (1.36).
 """
@@ -17,7 +17,7 @@ _NOT_CIDR = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
 
 def parse_ip(text: str) -> IP | None:
-    """Read an address as Go's old parser did: leading zeros are decimal, IPv4-mapped IPv6 is IPv4."""
+    """Parse an address as Go's older parser does: leading zeros are decimal, IPv4-mapped IPv6 is IPv4."""
     try:
         ip = ipaddress.ip_address(text)
     except ValueError:
@@ -41,7 +41,7 @@ def _parse_with_zeros(text: str) -> IP | None:
 
 
 def is_ipv6(text: str) -> bool:
-    """Whether a text is an IPv6 address (not one that maps IPv4)."""
+    """Return True if a text is an IPv6 address that does not map IPv4."""
     return isinstance(parse_ip(text), ipaddress.IPv6Address)
 
 
@@ -50,7 +50,7 @@ def _is_mapped(text: str) -> bool:
 
 
 def check_ip(text: str, path: Path, errors: Errors, stored: Collection[str] = ()) -> None:
-    """An address; what is among the `stored` ones already is accepted."""
+    """Check an address. Addresses in `stored` are accepted without a check."""
     if text in stored:
         return
     ip = parse_ip(text)
@@ -64,7 +64,7 @@ def check_ip(text: str, path: Path, errors: Errors, stored: Collection[str] = ()
 
 
 def check_cidr(text: str, path: Path, errors: Errors, stored: Collection[str] = ()) -> None:
-    """A network; what is among the `stored` ones already is accepted."""
+    """Check a network. Networks in `stored` are accepted without a check."""
     if text in stored:
         return
     address, _, length = text.partition("/")
@@ -85,7 +85,7 @@ def check_cidr(text: str, path: Path, errors: Errors, stored: Collection[str] = 
 
 
 def ip_warnings(path: Path, text: str) -> list[str]:
-    """Warnings for an address that is accepted but not written as it should be."""
+    """Return warnings for a valid address that is not in canonical form."""
     ip = parse_ip(text)
     if ip is None:
         return []
@@ -97,7 +97,7 @@ def ip_warnings(path: Path, text: str) -> list[str]:
 
 
 def cidr_warnings(path: Path, text: str) -> list[str]:
-    """Warnings for a network that is accepted but not written as it should be."""
+    """Return warnings for a valid network that is not in canonical form."""
     address, _, length = text.partition("/")
     ip = parse_ip(address)
     given = integer_or(length, -1) if length.isdigit() else -1
@@ -121,12 +121,12 @@ def cidr_warnings(path: Path, text: str) -> list[str]:
 
 
 def are_dual_stack(texts: list[str]) -> bool:
-    """Whether both families are among the addresses."""
+    """Return True if the addresses are of both families."""
     return any(is_ipv6(text) for text in texts) and any(not is_ipv6(text) for text in texts)
 
 
 def check_endpoint_ip(text: str, path: Path, errors: Errors) -> None:
-    """An address that something can be reached at from elsewhere."""
+    """Check an address that other nodes can reach."""
     ip = parse_ip(text)
     if ip is None:
         errors.append(invalid(path, text, "must be a valid IP address"))

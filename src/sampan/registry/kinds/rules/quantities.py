@@ -14,7 +14,7 @@ ONE: Final = Quantity(1)
 _MILLI: Final = -3
 _INT64_MAX: Final = (1 << 63) - 1
 _TEXT_SIZE_MAX: Final = 64
-"""Longer texts are not kept in the cache, which clients could otherwise fill with large texts."""
+"""Limit of the size of cached texts. Without it, clients could fill the cache with large texts."""
 
 
 def amount(text: str) -> Quantity:
@@ -35,14 +35,15 @@ _kept = lru_cache(maxsize=8192)(_parsed)
 def is_whole(text: str) -> bool:
     """Return True if the amount, rounded up to thousandths, has no fraction.
 
-    A binary amount, and one without suffix, is counted in thousandths of 64 bits: one that overflows them, from 8 PiB
-    on, may seem to have one.
+    Kubernetes counts binary amounts, and those without suffix, in thousandths of 64 bits. From 8 PiB on they overflow,
+    and then may seem to have a fraction.
+
     Source: apimachinery pkg/api/resource quantity.go MilliValue, math.go int64MultiplyScale1000 (1.36).
     """
     quantity = amount(text)
     if quantity.format is Format.DECIMAL_EXPONENT and quantity.scale >= 0:
         return True
-    # Not an exponent any more: the scale is at most that of the suffix E.
+    # The scale is at most that of the suffix E, so the letter is not an exponent.
     rounded = quantity.round_up(_MILLI)
     thousandths: int = rounded.unscaled * 10 ** (rounded.scale - _MILLI)
     binary = quantity.format is Format.BINARY_SI

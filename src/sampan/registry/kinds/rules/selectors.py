@@ -1,4 +1,4 @@
-"""Label selectors of workloads: what they select must be the pods of their own template."""
+"""Label selectors of workloads, which must select the pods of the workload's template."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -11,27 +11,27 @@ from sampan.registry.kinds.rules.fields import Errors, check_label_selector
 
 
 class LabelMatcher(Protocol):
-    """A compiled label selector, as far as one object's labels are concerned."""
+    """Compiled label selector, with the operations that the labels of one object need."""
 
     @property
     def empty(self) -> bool:
-        """Whether everything is selected."""
+        """Return True if the selector matches everything."""
         ...
 
     @property
     def matches(self) -> "Matches":
-        """The test itself."""
+        """Return the test of labels."""
         ...
 
 
 class Matches(Protocol):
-    """Tells whether labels are selected."""
+    """Function that returns True if labels are selected."""
 
     def __call__(self, labels: Mapping[str, str], /) -> bool: ...
 
 
 class _Labels:
-    """Selects by equality alone: what nearly all workloads do, at a tenth of the cost."""
+    """Selector with equality requirements only, at a tenth of the cost. Nearly all workloads use these."""
 
     __slots__ = ("_items", "empty")
 
@@ -40,12 +40,12 @@ class _Labels:
         self.empty = not labels
 
     def matches(self, labels: Mapping[str, str], /) -> bool:
-        """Whether all wanted labels are there."""
+        """Return True if all required labels are present."""
         return self._items <= labels.items()
 
 
 def selector_or_none(selector: Object | None) -> LabelMatcher | None:
-    """The compiled selector, or None if it makes no sense."""
+    """Return the compiled selector, or None if it is invalid."""
     if selector is not None and not selector.get("matchExpressions"):
         labels: Mapping[str, str] = selector.get("matchLabels") or {}
         for key, value in labels.items():
@@ -59,14 +59,14 @@ def selector_or_none(selector: Object | None) -> LabelMatcher | None:
 
 
 def has_invalid_selector(selector: Object | None) -> bool:
-    """Whether a stored selector breaks today's rules; then its values are let be on update."""
+    """Return True if a stored selector violates today's rules. Then updates tolerate its values."""
     errors: Errors = []
     check_label_selector(selector, Path(), errors)
     return bool(errors)
 
 
 def check_required_selector(spec: Object, kind: str, path: Path, errors: Errors) -> None:
-    """`spec.selector`: there, valid, not empty. `kind` is what the message calls the object."""
+    """Check that `spec.selector` is present, valid and not empty. `kind` is the name of the object in the message."""
     selector = spec.get("selector")
     if selector is None:
         errors.append(required(path.child("selector")))
@@ -77,7 +77,7 @@ def check_required_selector(spec: Object, kind: str, path: Path, errors: Errors)
 
 
 def check_selects_template(selector: LabelMatcher, template: Object, path: Path, errors: Errors) -> None:
-    """The template's labels (at `path`) satisfy the selector."""
+    """Check that the labels of the template (at `path`) match the selector."""
     labels = template.get("metadata", {}).get("labels")
     if not selector.matches(labels or {}):
         errors.append(invalid(path, labels, "`selector` does not match template `labels`"))

@@ -1,4 +1,4 @@
-"""When two values mean the same: what is empty is as good as absent.
+"""Semantic equality of values: empty and absent values are equal.
 
 Source: apimachinery pkg/api/equality/semantic.go (1.36).
 """
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two decoded values mean the same."""
+    """Return True if two decoded values are semantically equal."""
     return bool(one == other or pruned(one) == pruned(other))
 
 
 def pruned(value: Any) -> Any:
-    """A copy without nulls, empty texts, lists and objects."""
+    """Return a copy without nulls, empty texts, lists and objects."""
     if isinstance(value, dict):
         items = {name: pruned(item) for name, item in value.items()}
         return {name: item for name, item in items.items() if item is not None} or None

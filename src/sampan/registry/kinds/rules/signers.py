@@ -7,7 +7,10 @@ Errors = list[FieldError]
 
 
 def check_signer_name(name: str, path: Path, errors: Errors) -> None:
-    """`<domain>/<path>`: a domain of at least two labels, and a path of subdomains, up to 571 characters."""
+    """Check a name of the form `<domain>/<path>`, of at most 571 characters.
+
+    The domain has at least two labels, and the segments of the path are subdomains.
+    """
     if not name:
         errors.append(required(path))
         return
@@ -35,7 +38,7 @@ def check_signer_name(name: str, path: Path, errors: Errors) -> None:
 
 
 def trust_bundle_name_errors(name: str) -> list[str]:
-    """The rule of ClusterTrustBundle names: a subdomain, after its signer's name if it has one."""
+    """Check the name of a ClusterTrustBundle: a subdomain, with the signer's name as prefix if there is a signer."""
     signer, colon, rest = name.rpartition(":")
     if colon and not signer:
         return ['ClusterTrustBundle without signer name must not have ":" in its name']

@@ -12,7 +12,7 @@ from sampan.registry.strategy import Context, Strategy
 HIGHEST_USER_DEFINABLE_PRIORITY = 1_000_000_000
 SYSTEM_PREFIX = "system-"
 SYSTEM_PRIORITY_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
-"""Names and values of the classes that exist from the start."""
+"""Names and values of the built-in classes."""
 
 _VALUE = Path("value")
 _POLICY = Path("preemptionPolicy")
@@ -29,21 +29,21 @@ def _system_class_problem(name: str, value: int, global_default: bool) -> str:
 
 
 class PriorityClassStrategy(Strategy):
-    """Value and preemption policy of a class never change.
+    """Strategy of priority classes. Value and preemption policy are immutable.
 
     Source: pkg/registry/scheduling/priorityclass, pkg/apis/scheduling/{v1,validation} (1.36).
     """
 
     def default(self, obj: Object) -> None:
-        """Pods may preempt those of lower priority."""
+        """Set defaults: pods may preempt those of lower priority."""
         obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
-        """What may change does not count."""
+        """Return False: changes of the mutable fields do not increase the generation."""
         return False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new class."""
+        """Check a new class."""
         name, value = obj["metadata"].get("name", ""), obj.get("value", 0)
         if name.startswith(SYSTEM_PREFIX):
             problem = _system_class_problem(name, value, bool(obj.get("globalDefault")))
@@ -62,13 +62,13 @@ class PriorityClassStrategy(Strategy):
             errors.append(not_supported(_POLICY, policy, _POLICIES))
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Only description and global default may change."""
+        """Check that only description and global default changed."""
         if obj.get("value", 0) != old.get("value", 0):
             errors.append(forbidden(_VALUE, "may not be changed in an update."))
         check_immutable(obj.get("preemptionPolicy"), old.get("preemptionPolicy"), _POLICY, errors)
 
     def deletion_fault(self, name: str) -> str:
-        """Those that exist from the start stay."""
+        """Return an error for built-in classes, which cannot be deleted."""
         return "this is a system priority class and cannot be deleted" if name in SYSTEM_PRIORITY_CLASSES else ""
 
 

@@ -65,18 +65,18 @@ def _check_topologies(topologies: list[Object], errors: Errors) -> None:
 
 
 class StorageClassStrategy(Strategy):
-    """Defaults and rules of storage classes; what volumes were made with never changes."""
+    """Defaults and rules of storage classes. Provisioner and parameters are immutable."""
 
     has_generation = False
     returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
-        """Volumes are deleted with their claim and bound at once."""
+        """Set defaults: volumes are deleted with their claim and bound immediately."""
         obj.setdefault("reclaimPolicy", "Delete")
         obj.setdefault("volumeBindingMode", "Immediate")
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a class."""
+        """Check a class."""
         _check_provisioner(obj.get("provisioner", ""), Path("provisioner"), errors)
         _check_parameters(obj.get("parameters") or {}, errors, may_be_empty=True)
         policy, mode = obj.get("reclaimPolicy"), obj.get("volumeBindingMode")
@@ -89,7 +89,7 @@ class StorageClassStrategy(Strategy):
         _check_topologies(obj.get("allowedTopologies") or [], errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Node labels that are out of use."""
+        """Warn about deprecated node labels."""
         return [
             f"{_TOPOLOGIES.index(i).child('matchLabelExpressions').index(j).child('key')}: {DEPRECATED[key]}"
             for i, term in enumerate(obj.get("allowedTopologies") or ())
@@ -98,25 +98,25 @@ class StorageClassStrategy(Strategy):
         ]
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; only expansion, mount options and topologies may change."""
+        """Check an update. Only expansion, mount options and topologies may change."""
         self.check(ctx, obj, errors)
         for name in _IMMUTABLE:
             check_immutable(obj.get(name), old.get(name), Path(name), errors)
 
 
 class VolumeAttributesClassStrategy(Strategy):
-    """Rules of volume attributes classes; driver and parameters never change."""
+    """Rules of volume attributes classes. Driver and parameters are immutable."""
 
     has_generation = False
     returns_deleted_object = True
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a class."""
+        """Check a class."""
         _check_provisioner(obj.get("driverName", ""), Path("driverName"), errors)
         _check_parameters(obj.get("parameters") or {}, errors, may_be_empty=False)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; nothing may change."""
+        """Check an update: no field may change."""
         if obj.get("driverName", "") != old.get("driverName", ""):
             errors.append(forbidden(Path("driverName"), "updates to driverName are forbidden."))
         if (obj.get("parameters") or {}) != (old.get("parameters") or {}):

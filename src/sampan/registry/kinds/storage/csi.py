@@ -47,7 +47,7 @@ _TOKEN_WARNING = (
 
 
 def check_driver_name(name: str, path: Path, errors: Errors) -> None:
-    """A subdomain in any case, up to 63 bytes."""
+    """Check a driver name: a subdomain in any case, of at most 63 bytes."""
     if not name:
         errors.append(required(path))
         return
@@ -82,7 +82,9 @@ class CSIDriverStrategy(Strategy):
     returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
-        """Volumes are attached, persistent, and owned by the pod's group where that is safe."""
+        """Set defaults: volumes are attached and persistent; fsGroup applies only to ReadWriteOnce volumes with a file
+        system.
+        """
         spec = obj.setdefault("spec", {})
         for name, value in _DRIVER_DEFAULTS.items():
             spec.setdefault(name, value)
@@ -90,17 +92,17 @@ class CSIDriverStrategy(Strategy):
             spec["volumeLifecycleModes"] = ["Persistent"]
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """The generation begins with the first change; what is off is dropped."""
+        """Drop fields of features that are off, and the generation, which starts with the first change."""
         obj["metadata"].pop("generation", None)
         obj["spec"].pop("preventPodSchedulingIfMissing", None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """What is off is dropped, unless it is there already."""
+        """Drop fields of features that are off, unless the stored object has them."""
         if "preventPodSchedulingIfMissing" not in old["spec"]:
             obj["spec"].pop("preventPodSchedulingIfMissing", None)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a driver."""
+        """Check a driver."""
         spec = obj.get("spec", {})
         policy = spec.get("fsGroupPolicy")
         if policy is not None and policy not in _GROUP_POLICIES:
@@ -119,18 +121,18 @@ class CSIDriverStrategy(Strategy):
             errors.append(invalid(_SPEC.child("serviceAccountTokenInSecrets"), in_secrets, detail))
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Tokens in volume attributes may end up in logs."""
+        """Warn if tokens in volume attributes may be logged."""
         spec = obj["spec"]
         exposed = spec.get("tokenRequests") and "serviceAccountTokenInSecrets" not in spec
         return [_TOKEN_WARNING] if exposed else []
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """The same, if the tokens changed."""
+        """Warn if tokens in volume attributes may be logged and the token requests changed."""
         changed = (obj["spec"].get("tokenRequests") or []) != (old["spec"].get("tokenRequests") or [])
         return self.warnings_on_create(ctx, obj) if changed else []
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; whether and how volumes are attached stays."""
+        """Check an update: `attachRequired` and `volumeLifecycleModes` are immutable."""
         self.check(ctx, obj, errors)
         for name, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")):
             check_immutable(obj["spec"].get(name), old["spec"].get(name), _SPEC.child(shown), errors)
@@ -164,14 +166,14 @@ def _without_allocatable(driver: Object) -> Object:
 
 
 class CSINodeStrategy(Strategy):
-    """Rules of CSI nodes; a driver that is there changes in its allocatable count alone."""
+    """Rules of CSI nodes. Only the allocatable count of an existing driver may change."""
 
     has_generation = False
     allow_unconditional_update = False
     returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
-        """Drivers and their topology keys are always shown: null, where there are none."""
+        """Set defaults: drivers and their topology keys are always shown, as null if there are none."""
         spec = obj.setdefault("spec", {})
         if not spec.get("drivers"):
             spec["drivers"] = None
@@ -179,7 +181,7 @@ class CSINodeStrategy(Strategy):
             driver.setdefault("topologyKeys", None)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a node."""
+        """Check a node."""
         seen: set[str] = set()
         for index, driver in enumerate(obj.get("spec", {}).get("drivers") or ()):
             path, name = _DRIVERS.index(index), driver.get("name", "")
@@ -190,7 +192,7 @@ class CSINodeStrategy(Strategy):
             _check_topology_keys(driver, path, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; what a driver said stays."""
+        """Check an update: the other fields of existing drivers are immutable."""
         self.check(ctx, obj, errors)
         drivers = obj.get("spec", {}).get("drivers") or ()
         for before in old.get("spec", {}).get("drivers") or ():
@@ -200,17 +202,17 @@ class CSINodeStrategy(Strategy):
 
 
 class CSIStorageCapacityStrategy(Strategy):
-    """Rules of capacities; topology and class never change."""
+    """Rules of capacities. Topology and class are immutable."""
 
     has_generation = False
     allow_unconditional_update = False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of a new capacity."""
+        """Check a new capacity."""
         self._check(obj, errors, lenient=False)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; topology and class stay."""
+        """Check an update: topology and class are immutable."""
         self._check(obj, errors, lenient=has_invalid_selector(old.get("nodeTopology")))
         check_immutable(obj.get("nodeTopology"), old.get("nodeTopology"), _TOPOLOGY, errors)
         path = Path("storageClassName")
@@ -225,7 +227,7 @@ class CSIStorageCapacityStrategy(Strategy):
             errors.append(invalid(Path("capacity"), capacity, NOT_NEGATIVE))
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Node labels that are out of use."""
+        """Warn about deprecated node labels."""
         topology = obj.get("nodeTopology") or {}
         found = [
             f"{_TOPOLOGY.child('matchExpressions').index(index).child('key')}: {key} is {DEPRECATED[key]}"

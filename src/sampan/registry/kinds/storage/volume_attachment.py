@@ -64,7 +64,7 @@ def _check_status(status: Object, errors: Errors) -> None:
 
 
 class VolumeAttachmentStrategy(Strategy):
-    """Rules of attachments; the spec never changes."""
+    """Rules of attachments. The spec is immutable."""
 
     kept_metadata = OBJECT_METADATA
     reset_metadata: ClassVar = {}
@@ -73,7 +73,7 @@ class VolumeAttachmentStrategy(Strategy):
     returns_deleted_object = True
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """The rules of an attachment."""
+        """Check an attachment."""
         spec = obj.get("spec", {})
         check_driver_name(spec.get("attacher", ""), _SPEC.child("attacher"), errors)
         source, node = spec.get("source", {}), spec.get("nodeName", "")
@@ -86,12 +86,12 @@ class VolumeAttachmentStrategy(Strategy):
             errors.extend(invalid(path, volume, text) for text in dns1123_subdomain_errors(volume))
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """The same; the spec stays."""
+        """Check an update: the spec is immutable."""
         self.check(ctx, obj, errors)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Sizes of what the attacher tells."""
+        """Check the size of the data that the attacher reports."""
         self.check_update(ctx, obj, old, errors)
 
 
