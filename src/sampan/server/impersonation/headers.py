@@ -39,11 +39,11 @@ def wanted_user(headers: dict[str, str]) -> UserInfo | None:
 
 def _extra(values: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     extra: dict[str, tuple[str, ...]] = {}
-    for header, said in values.items():
+    for header, parts in values.items():
         if header.startswith(_EXTRA):
             key = header[len(_EXTRA) :]
             key = key if _BROKEN_ESCAPE.search(key) else unquote(key)
-            extra[key] = (*extra.get(key, ()), *said)
+            extra[key] = (*extra.get(key, ()), *parts)
     return extra
 
 

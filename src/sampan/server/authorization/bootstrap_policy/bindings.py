@@ -83,9 +83,9 @@ def aggregation_label(name: str) -> str:
     return f"{RBAC_GROUP}/aggregate-to-{name}"
 
 
-def subjects(said: Subjects) -> list[dict[str, Any]]:
+def subjects(texts: Subjects) -> list[dict[str, Any]]:
     """Return the subjects of a binding."""
-    return [_subject(*text.split(":", 1)) for text in said]
+    return [_subject(*text.split(":", 1)) for text in texts]
 
 
 def role_ref(kind: str, name: str) -> Object:
