@@ -6,7 +6,6 @@ response that comes too late, or a stream that falls silent; they need no task.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator
 from typing import Protocol
 
@@ -39,7 +38,9 @@ class Flow(Protocol):
 class Answer:
     """An `HttpResponse`. See the module for its bounds."""
 
-    def __init__(self, flow: Flow, request: HttpRequest, settings: HttpSettings) -> None:
+    def __init__(
+        self, flow: Flow, request: HttpRequest, settings: HttpSettings, loop: asyncio.AbstractEventLoop
+    ) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
         self.fields: Fields = []
@@ -51,10 +52,10 @@ class Answer:
         self.complete = False
         self.has_head = False
         self._flow: Flow | None = flow
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop
         self._settings = settings
         self._idle_timeout_s = request.idle_timeout_s
-        self._chunks: deque[bytes] = deque()
+        self._chunks: list[bytes] = []
         self._buffered = 0
         self._collecting = False
         self._paused = False

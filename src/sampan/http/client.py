@@ -64,7 +64,9 @@ class HttpClient:
         if replay is None:
             replay = request.method in REPLAYABLE
         while True:
-            connection = await self._connection(origin, request, deadline, fresh=fresh)
+            connection = None if fresh else self.pool.take_idle(origin, stream=request.stream)
+            if connection is None:
+                connection = await self._connection(origin, request, deadline, fresh=fresh)
             reused = connection.reused
             answer = connection.begin(request, head, more=more)
             if deadline is not None and timeout_s is not None:

@@ -8,7 +8,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable
-from typing import cast
+from typing import Final, cast
 
 from sampan.http.answer import Answer
 from sampan.http.errors import TransportError
@@ -17,6 +17,10 @@ from sampan.http.settings import HttpSettings
 from sampan.http.tunnel import Tunnel
 from sampan.wire.http1 import ExchangeState, Limits, Malformed, NameCache, ResponseHead, ResponseReader, Step
 
+_HEAD: Final = Step.HEAD
+_WHOLE: Final = Step.WHOLE
+_END: Final = Step.END
+_SWITCH: Final = Step.SWITCH
 _SWITCHING_PROTOCOLS = 101
 
 
@@ -33,6 +37,7 @@ class Connection(asyncio.Protocol):
         lost: Callable[["Connection"], None],
     ) -> None:
         self.settings = settings
+        self.loop = asyncio.get_running_loop()
         self.reused = False
         self.closed = False
         self.retired = False
@@ -64,14 +69,11 @@ class Connection(asyncio.Protocol):
 
         `more`: the body follows by `write`, and ends with `end_request`.
         """
-        answer = self._answer = Answer(self, request, self.settings)
-        state = self._state
-        state.step_request(Step.HEAD)
+        answer = self._answer = Answer(self, request, self.settings, self.loop)
+        self._state.step_request(_HEAD if more else _WHOLE)
         self._may_switch = "upgrade" in request.headers
         self._reader.expect(request.method)
         self._transport.write(head + request.body if request.body else head)
-        if not more:
-            state.step_request(Step.END)
         return answer
 
     async def write(self, data: bytes) -> None:
@@ -88,7 +90,7 @@ class Connection(asyncio.Protocol):
     def end_request(self) -> None:
         """The body of the request is complete."""
         if not self.closed:
-            self._state.step_request(Step.END)
+            self._state.step_request(_END)
 
     def switch(self) -> Tunnel:
         """Return the connection as bytes, after a 101. It does not come back."""
@@ -158,7 +160,7 @@ class Connection(asyncio.Protocol):
         self._lost(self)
 
     def pause_writing(self) -> None:
-        self._can_write = asyncio.get_running_loop().create_future()
+        self._can_write = self.loop.create_future()
 
     def resume_writing(self) -> None:
         waiter, self._can_write = self._can_write, None
@@ -174,10 +176,10 @@ class Connection(asyncio.Protocol):
         if head.status == _SWITCHING_PROTOCOLS:
             if not self._may_switch:
                 raise Malformed("malformed HTTP response: 101 without a request for an upgrade")
-            self._state.step_response(Step.SWITCH)
+            self._state.step_response(_SWITCH)
             self._transport.pause_reading()
         else:
-            self._state.step_response(Step.HEAD)
+            self._state.step_response(_HEAD)
         answer.take_head(head)
 
     def on_data(self, data: bytes) -> None:
@@ -190,7 +192,7 @@ class Connection(asyncio.Protocol):
             return
         state = self._state
         state.keep_alive = reusable
-        state.step_response(Step.END)
+        state.step_response(_END)
         answer.finish()
         if not state.reusable:
             self.close()

@@ -41,7 +41,8 @@ class ConnectionPool(Generic[AnOrigin]):
     def __init__(self, settings: HttpSettings, dial: Dial[AnOrigin]) -> None:
         self.settings = settings
         self._dial = dial
-        self._idle: dict[Hashable, deque[Connection]] = {}
+        self._idle: dict[Hashable, list[Connection]] = {}
+        """By server, the youngest last. No list is empty."""
         self._idle_count = 0
         self._keys: dict[Connection, Hashable] = {}
         """All connections, each with its server."""
@@ -67,18 +68,28 @@ class ConnectionPool(Generic[AnOrigin]):
 
         Cancelled while it waits, it leaves nothing behind.
         """
+        connection = None if fresh else self.take_idle(origin, stream=stream)
+        if connection is not None:
+            return connection
         self._check_open()
         if stream:
-            return (None if fresh else self._idle_connection(origin.key)) or await self._new(origin)
-        if not self._waiters:
-            connection = None if fresh else self._idle_connection(origin.key)
-            if connection is not None:
-                self._counted.add(connection)
-                return connection
-            if self._has_room:
-                self._dialling += 1
-                return await self._new_counted(origin)
+            return await self._new(origin)
+        if not self._waiters and self._has_room:
+            self._dialling += 1
+            return await self._new_counted(origin)
         return await self._queue(origin)
+
+    def take_idle(self, origin: AnOrigin, *, stream: bool) -> Connection | None:
+        """Return an idle connection for one request, unless earlier requests wait. Raises `TransportError`."""
+        self._check_open()
+        if stream:
+            return self._idle_connection(origin.key)
+        if self._waiters:
+            return None
+        connection = self._idle_connection(origin.key)
+        if connection is not None:
+            self._counted.add(connection)
+        return connection
 
     def release(self, connection: Connection) -> None:
         """A connection's answer is complete: it is free again."""
@@ -137,11 +148,13 @@ class ConnectionPool(Generic[AnOrigin]):
     def sweep(self, before: float) -> None:
         """Close the connections that have been idle since before this loop time."""
         for key, idle in list(self._idle.items()):
-            while idle and idle[0].idle_since <= before:
-                self._idle_count -= 1
-                idle.popleft().close()
+            old = [connection for connection in idle if connection.idle_since <= before]
+            self._idle_count -= len(old)
+            del idle[: len(old)]
             if not idle:
                 del self._idle[key]
+            for connection in old:
+                connection.close()
 
     async def aclose(self) -> None:
         """Cut all connections; requests that wait or are under way get a `TransportError`."""
@@ -176,15 +189,18 @@ class ConnectionPool(Generic[AnOrigin]):
     def _keep(self, connection: Connection, key: Hashable) -> None:
         """Keep a connection for later requests, or close it if there are enough."""
         settings = self.settings
-        idle = self._idle.get(key, ())
+        idle = self._idle.get(key)
         if (settings.idle_max is not None and self._idle_count >= settings.idle_max) or (
-            settings.idle_per_server_max is not None and len(idle) >= settings.idle_per_server_max
+            settings.idle_per_server_max is not None and len(idle or ()) >= settings.idle_per_server_max
         ):
             connection.close()
             return
         loop = asyncio.get_running_loop()
         connection.idle_since = loop.time()
-        self._idle.setdefault(key, deque()).append(connection)
+        if idle:
+            idle.append(connection)
+        else:
+            self._idle[key] = [connection]
         self._idle_count += 1
         if self._sweep is None:
             self._sweep = loop.call_later(settings.idle_timeout_s, self._close_idle)

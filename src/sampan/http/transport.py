@@ -32,6 +32,8 @@ class HttpTransport:
         absolute = self._origin.absolute
         self._before_target = (f"{address.scheme}://{address.authority}" if absolute else "") + address.prefix
         self._always = {"host": address.authority}
+        if self.settings.compression:
+            self._always["accept-encoding"] = "gzip"
         if proxy is not None and absolute and (authorization := proxy_authorization(proxy)):
             self._always["proxy-authorization"] = authorization
 
@@ -62,8 +64,7 @@ class HttpTransport:
         if not target.startswith("/") or not target.isascii():
             raise ValueError(f"bad target {target!r}")
         headers = {**self._always, **request.headers}
-        if self.settings.compression:
-            headers.setdefault("accept-encoding", "gzip")
-        if request.body or request.method in _BODY_METHODS:
-            headers["content-length"] = str(len(request.body))
-        return request_head(request.method, self._before_target + target, headers.items())
+        body, method = request.body, request.method
+        if body or method in _BODY_METHODS:
+            headers["content-length"] = str(len(body))
+        return request_head(method, self._before_target + target, headers.items())

@@ -74,9 +74,9 @@ class Heads:
 
     def _remember(self, key: tuple[int, str]) -> bytes:
         status, content_type = key
-        line = status_line(status)
-        prefix = line + b"Content-Type: " + content_type.encode("latin-1") + b"\r\n" if content_type else line
-        check_lines(prefix, 2 if content_type else 1)
+        field = f"Content-Type: {content_type}\r\n" if content_type else ""
+        check_lines(field, 1 if content_type else 0)
+        prefix = status_line(status) + field.encode("latin-1")
         if len(self._prefixes) < _PREFIXES_MAX:
             self._prefixes[key] = prefix
         return prefix

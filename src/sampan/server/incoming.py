@@ -54,18 +54,28 @@ class Incoming:
         "waiter",
     )
 
-    def __init__(self, connection: Source) -> None:
+    def __init__(
+        self,
+        connection: Source,
+        method: str = "",
+        raw_target: bytes = b"",
+        headers: dict[str, str] | None = None,
+        *,
+        keep_alive: bool = True,
+        http_1_0: bool = False,
+        expect_continue: bool = False,
+    ) -> None:
         self.connection = connection
-        self.raw_target = b""
-        self.method = ""
-        self.headers: dict[str, str] = {}
+        self.raw_target = raw_target
+        self.method = method
+        self.headers: dict[str, str] = {} if headers is None else headers
         self.body: list[bytes] = []
         self.size = 0
         self.limit = -1
         self.complete = False
-        self.keep_alive = True
-        self.http_1_0 = False
-        self.expect_continue = False
+        self.keep_alive = keep_alive
+        self.http_1_0 = http_1_0
+        self.expect_continue = expect_continue
         self.waiter: asyncio.Future[None] | None = None
 
     async def read_body(self, limit: int) -> bytes:

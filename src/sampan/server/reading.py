@@ -62,13 +62,15 @@ class Reading:
 
     def on_head(self, head: RequestHead) -> None:
         self.head_began = 0.0
-        incoming = self._incoming = Incoming(self)
-        incoming.method = head.method
-        incoming.raw_target = head.target
-        incoming.headers = head.headers
-        incoming.keep_alive = head.keep_alive
-        incoming.http_1_0 = head.http_1_0
-        incoming.expect_continue = head.expects_continue
+        incoming = self._incoming = Incoming(
+            self,
+            head.method,
+            head.target,
+            head.headers,
+            keep_alive=head.keep_alive,
+            http_1_0=head.http_1_0,
+            expect_continue=head.expects_continue,
+        )
         if self._ready is None and self._current is None:
             self._ready = incoming
         else:
@@ -77,7 +79,8 @@ class Reading:
                 self._pause_reading()
 
     def on_data(self, data: bytes) -> None:
-        incoming = cast(Incoming, self._incoming)
+        incoming = self._incoming
+        assert incoming is not None
         incoming.size += len(data)
         if incoming.limit >= 0 and incoming.size > incoming.limit:
             incoming.wake()
@@ -93,9 +96,11 @@ class Reading:
                 self._pause_reading()
 
     def on_end(self) -> None:
-        incoming = cast(Incoming, self._incoming)
+        incoming = self._incoming
+        assert incoming is not None
         incoming.complete = True
-        incoming.wake()
+        if incoming.waiter is not None:
+            incoming.wake()
 
     # --- inside
 

@@ -94,7 +94,7 @@ class _Exchange:
     """One request and the `Flow` of its answer."""
 
     def __init__(self, request: HttpRequest, settings: HttpSettings) -> None:
-        self.answer = Answer(self, request, settings)
+        self.answer = Answer(self, request, settings, asyncio.get_running_loop())
         self.gone = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
         self._wanted = asyncio.Event()

@@ -1,7 +1,7 @@
 """Header fields: their names, and the one rule for fields that come more than once."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 Field = tuple[bytes, bytes]
@@ -48,19 +48,33 @@ def values_of(header: str) -> tuple[str, ...]:
     return header.values if isinstance(header, Repeated) else (header,)
 
 
-class NameCache(dict[bytes, str]):
+class NameCache:
     """Names of fields in lower case, by the bytes that came. Keeps the first 1,024 short ones."""
 
-    def __missing__(self, name: bytes) -> str:
-        text = name.decode("latin-1").lower()
-        if len(self) < _NAMES_MAX and len(name) < _NAME_BYTES_MAX:
-            self[name] = text
+    __slots__ = ("known",)
+
+    def __init__(self) -> None:
+        self.known: dict[bytes, str] = {}
+
+    def __getitem__(self, name: bytes) -> str:
+        text = self.known.get(name)
+        if text is None:
+            text = name.decode("latin-1").lower()
+            if len(self.known) < _NAMES_MAX and len(name) < _NAME_BYTES_MAX:
+                self.known[name] = text
         return text
 
 
-def headers_of(fields: Iterable[Field], names: NameCache, encoding: str) -> dict[str, str]:
+def headers_of(fields: Collection[Field], names: NameCache, encoding: str) -> dict[str, str]:
     """Return fields by name, joined by the rule of `joined`. Raises `ValueError`."""
-    headers: dict[str, str] = {}
+    known = names.known
+    try:
+        headers = {known[name]: value.decode(encoding) for name, value in fields}
+        if len(headers) == len(fields):
+            return headers
+    except (KeyError, UnicodeDecodeError):
+        pass  # a new name, or bytes that are no text
+    headers = {}
     several: dict[str, list[str]] = {}
     for name, value in fields:
         text = names[name]

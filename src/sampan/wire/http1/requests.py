@@ -18,6 +18,11 @@ from sampan.wire.http1.parser import (
 from sampan.wire.http1.repeated import RepeatedGet
 from sampan.wire.http1.states import Half
 
+_IDLE: Final = Half.IDLE
+_HEAD: Final = Half.HEAD
+_BODY: Final = Half.BODY
+_SWITCHED: Final = Half.SWITCHED
+_ERROR: Final = Half.ERROR
 METHOD_BYTES_MAX: Final = 32
 """A longer method that the parser does not know must come in one piece."""
 _HOST: Final = re.compile(r"[!$%&'()*+,\-.:;=\[\]_~0-9A-Za-z]*")
@@ -35,7 +40,7 @@ class RequestReader:
     """
 
     def __init__(self, receiver: RequestReceiver, limits: Limits = LIMITS, names: NameCache | None = None) -> None:
-        self.half = Half.IDLE
+        self.half = _IDLE
         self._receiver = receiver
         self._limits = limits
         self._names = NameCache() if names is None else names
@@ -54,7 +59,7 @@ class RequestReader:
     @property
     def in_head(self) -> bool:
         """True while a head has begun to arrive and is not complete."""
-        return self.half is Half.HEAD or bool(self._partial)
+        return self.half is _HEAD or self._partial != b""
 
     def take_ahead(self) -> bytes:
         """Take what came after the head of a request for an upgrade."""
@@ -65,10 +70,10 @@ class RequestReader:
     def feed(self, data: bytes) -> None:
         """Read more bytes. Calls the receiver."""
         half = self.half
-        if half is Half.SWITCHED:
+        if half is _SWITCHED:
             self._keep_ahead(data)
             return
-        if half is Half.IDLE:
+        if half is _IDLE:
             if self._partial:
                 data, self._partial = self._partial + data, b""
             elif (head := self._repeated.read(data)) is not None:
@@ -78,11 +83,11 @@ class RequestReader:
             if len(data) < METHOD_BYTES_MAX and _BEGINNING.fullmatch(data) is not None:
                 self._partial = data
                 return
-        elif half is Half.HEAD:
+        elif half is _HEAD:
             self._count_head(len(data))
         else:
             self._overhead_bytes += len(data)
-        self._parse(data, fresh=half is Half.IDLE)
+        self._parse(data, fresh=half is _IDLE)
 
     def close(self) -> None:
         """Release the parser and the receiver, which refer to the reader. It cannot be used any more."""
@@ -92,7 +97,7 @@ class RequestReader:
     # --- called by the parser
 
     def on_message_begin(self) -> None:
-        self.half = Half.HEAD
+        self.half = _HEAD
         self._head_bytes = 0
         self._target = b""
 
@@ -100,14 +105,15 @@ class RequestReader:
         self._target = self._target + url if self._target else url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self.half is Half.HEAD:  # fields after a body are dropped
+        if self.half is _HEAD:  # fields after a body are dropped
             self._fields.append((name, value))
 
     def on_headers_complete(self) -> None:
         fields, self._fields = self._fields, []
-        if len(fields) > self._limits.fields_max:
+        limits = self._limits
+        if len(fields) > limits.fields_max:
             raise Malformed("too many header fields", status=431)
-        limit = self._limits.head_bytes_max
+        limit = limits.head_bytes_max
         if self._fed_bytes > limit and size_of(fields) + len(self._target) > limit:
             raise Malformed("the head is too large", status=431)
         parser = self._parser
@@ -117,7 +123,7 @@ class RequestReader:
         except ValueError as error:
             raise Malformed(str(error)) from None
         _check(headers, version)
-        self.half = Half.BODY
+        self.half = _BODY
         self._overhead_bytes = 0
         upgrade = parser.should_upgrade()
         self._last = RequestHead(
@@ -126,18 +132,19 @@ class RequestReader:
             headers,
             parser.should_keep_alive() and not upgrade,
             version == "1.0",
-            version != "1.0" and headers.get("expect", "").lower() == "100-continue",
+            version != "1.0" and "expect" in headers and headers["expect"].lower() == "100-continue",
             upgrade,
         )
         self._unknown_method = ""
         self._receiver.on_head(self._last)
 
     def on_body(self, data: bytes) -> None:
-        self._overhead_bytes = max(0, self._overhead_bytes - 3 * len(data) - 16)
+        if self._overhead_bytes:
+            self._overhead_bytes = max(0, self._overhead_bytes - 3 * len(data) - 16)
         self._receiver.on_data(data)
 
     def on_message_complete(self) -> None:
-        self.half = Half.IDLE
+        self.half = _IDLE
         self._receiver.on_end()
 
     # --- inside
@@ -147,24 +154,24 @@ class RequestReader:
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
-            self.half = Half.SWITCHED
+            self.half = _SWITCHED
             self._keep_ahead(data[upgrade.args[0] :])
             return
         except HttpParserCallbackError as error:
-            self.half = Half.ERROR
+            self.half = _ERROR
             raise (error.__context__ or error) from None
         except HttpParserError as error:
             if fresh and isinstance(error, HttpParserInvalidMethodError):
                 self._parse_unknown_method(data)
                 return
-            self.half = Half.ERROR
+            self.half = _ERROR
             raise Malformed(str(error)) from None
-        if self.half is Half.HEAD:
+        if self.half is _HEAD:
             if not self._head_bytes:
                 self._count_head(len(data))
-        elif self.half is Half.BODY:
+        elif self.half is _BODY:
             if self._overhead_bytes > self._limits.overhead_bytes_max:
-                self.half = Half.ERROR
+                self.half = _ERROR
                 raise Malformed("too many bytes between the pieces of the body")
         elif fresh and self._last is not None and self._last.method == "GET":
             self._repeated.remember(data, self._last)
@@ -173,29 +180,29 @@ class RequestReader:
         """Parse once more what the parser refused for its method, with another method in its place."""
         found = _TOKEN.match(data)
         if found is None or self._unknown_method or is_known_method(found[0]):
-            self.half = Half.ERROR
+            self.half = _ERROR
             raise Malformed("not a method")
         self._unknown_method = found[0].decode("ascii")
-        self.half = Half.IDLE
+        self.half = _IDLE
         self._parser = HttpRequestParser(self)
         self._parse(_STAND_IN + data[found.end() :], fresh=True)
 
     def _count_head(self, size: int) -> None:
         self._head_bytes += size
         if self._head_bytes > self._limits.head_bytes_max:
-            self.half = Half.ERROR
+            self.half = _ERROR
             raise Malformed("the head is too large", status=431)
 
     def _keep_ahead(self, data: bytes) -> None:
         self._ahead += data
         if len(self._ahead) > self._limits.ahead_bytes_max:
-            self.half = Half.ERROR
+            self.half = _ERROR
             raise Malformed("too many bytes after a request for an upgrade")
 
 
 def _check(headers: dict[str, str], version: str) -> None:
     """Check the version, Host and Transfer-Encoding as Go's server does. Raises `Malformed`."""
-    if not version.startswith("1."):
+    if version != "1.1" and not version.startswith("1."):
         raise Malformed("unsupported version", status=505, text=": unsupported protocol version")
     host = headers.get("host")
     if host is None:

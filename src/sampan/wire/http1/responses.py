@@ -10,6 +10,11 @@ from sampan.wire.http1.parser import HttpParserCallbackError, HttpParserError, H
 from sampan.wire.http1.states import Half
 from sampan.wire.http1.writers import BODILESS
 
+_IDLE: Final = Half.IDLE
+_HEAD: Final = Half.HEAD
+_BODY: Final = Half.BODY
+_SWITCHED: Final = Half.SWITCHED
+_ERROR: Final = Half.ERROR
 _SWITCHING_PROTOCOLS: Final = 101
 _FIRST_BYTES: Final = 256
 
@@ -21,16 +26,18 @@ class ResponseReader:
     """
 
     def __init__(self, receiver: ResponseReceiver, limits: Limits = LIMITS, names: NameCache | None = None) -> None:
-        self.half = Half.IDLE
+        self.half = _IDLE
         self.begun = False
         """True if any byte of the response has come."""
         self._receiver = receiver
         self._limits = limits
+        self._head_bytes_max = limits.head_bytes_max
         self._names = NameCache() if names is None else names
         self._parser = HttpResponseParser(self)
         self._method = ""
         self._fields: Fields = []
         self._first = b""
+        """Beginning of the response, until its head is complete."""
         self._head_bytes = 0
         self._overhead_bytes = 0
         self._interim = False
@@ -41,16 +48,15 @@ class ResponseReader:
 
     def expect(self, method: str) -> None:
         """Announce the response to a request with this method. The one before must be complete."""
-        assert self.half is Half.IDLE
+        assert self.half is _IDLE
         if self._method == "HEAD":
             # The parser waits for the body that a response to HEAD does not have.
             self._parser = HttpResponseParser(self)
-        self.half = Half.HEAD
+        self.half = _HEAD
         self._method = method
         self.begun = self._interim = False
         self._head_bytes = 0
         self._first = b""
-        self._fields = []
 
     def take_ahead(self) -> bytes:
         """Take what came after the head of a response that switched protocols (101, or 2xx to CONNECT)."""
@@ -61,17 +67,17 @@ class ResponseReader:
     def feed(self, data: bytes) -> None:
         """Read more bytes. Calls the receiver; `on_end` is its last call, when all of `data` is read."""
         half = self.half
-        if half is Half.SWITCHED:
+        if half is _SWITCHED:
             self._ahead += data
             return
-        if half is Half.IDLE:
-            self.half = Half.ERROR
+        if half is _IDLE:
+            self.half = _ERROR
             raise Malformed("a response to no request")
         self.begun = True
-        if half is Half.HEAD:
+        if half is _HEAD:
             self._head_bytes += len(data)
             if len(self._first) < _FIRST_BYTES:
-                self._first += data[:_FIRST_BYTES]
+                self._first = self._first + data if self._first else data
         else:
             self._overhead_bytes += len(data)
         self._parse(data)
@@ -81,11 +87,11 @@ class ResponseReader:
 
     def end(self) -> None:
         """The connection has ended: this completes a body without framing. Raises `EOFError`."""
-        if self.half is Half.BODY and self._until_end:
-            self.half = Half.IDLE
+        if self.half is _BODY and self._until_end:
+            self.half = _IDLE
             self._receiver.on_end(reusable=False)
-        elif self.half in (Half.HEAD, Half.BODY):
-            self.half = Half.ERROR
+        elif self.half in (_HEAD, _BODY):
+            self.half = _ERROR
             raise EOFError("unexpected EOF" if self.begun else "EOF")
 
     def close(self) -> None:
@@ -96,43 +102,45 @@ class ResponseReader:
     # --- called by the parser
 
     def on_message_begin(self) -> None:
-        if self.half is Half.IDLE:  # a second response
+        if self.half is _IDLE:  # a second response
             self._reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self.half is Half.HEAD:  # fields after a body are dropped
+        if self.half is _HEAD:  # fields after a body are dropped
             self._fields.append((name, value))
 
     def on_headers_complete(self) -> None:
-        if self.half is not Half.HEAD:
+        if self.half is not _HEAD:
             return
         fields, self._fields = self._fields, []
         if len(fields) > self._limits.fields_max:
             raise Malformed("too many header fields", status=431)
-        limit = self._limits.head_bytes_max
+        limit = self._head_bytes_max
         if self._head_bytes > limit and size_of(fields) > limit:
             raise Malformed("the head of the response is too large", status=431)
         status = self._parser.get_status_code()
-        self._interim = 100 <= status < 200 and status != _SWITCHING_PROTOCOLS
-        if self._interim:
+        if 100 <= status < 200 and status != _SWITCHING_PROTOCOLS:
+            self._interim = True
             return
-        head = ResponseHead(status, fields, headers_of(fields, self._names, "utf-8"))
-        self._read_framing(head)
+        headers = headers_of(fields, self._names, "utf-8")
+        head = ResponseHead(status, fields, headers, self._read_framing(status, headers))
         self._overhead_bytes = 0
+        self._first = b""
         self._reusable = self._parser.should_keep_alive()
         if status == _SWITCHING_PROTOCOLS or (self._method == "CONNECT" and 200 <= status < 300):
-            self.half = Half.SWITCHED
+            self.half = _SWITCHED
         elif self._method == "HEAD" or status in BODILESS:
             self._finish()
         else:
-            self.half = Half.BODY
+            self.half = _BODY
         self._receiver.on_head(head)
 
     def on_body(self, data: bytes) -> None:
-        if self.half is Half.BODY:
-            self._overhead_bytes = max(0, self._overhead_bytes - 3 * len(data) - 16)
+        if self.half is _BODY:
+            if self._overhead_bytes:
+                self._overhead_bytes = max(0, self._overhead_bytes - 3 * len(data) - 16)
             self._receiver.on_data(data)
-        elif self.half is Half.SWITCHED:
+        elif self.half is _SWITCHED:
             self._ahead += data
         else:
             self._reusable = False
@@ -140,7 +148,7 @@ class ResponseReader:
     def on_message_complete(self) -> None:
         if self._interim:
             self._interim = False
-        elif self.half is Half.BODY:
+        elif self.half is _BODY:
             self._finish()
 
     # --- inside
@@ -149,43 +157,46 @@ class ResponseReader:
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
-            if self.half is Half.SWITCHED:
+            if self.half is _SWITCHED:
                 self._ahead += data[upgrade.args[0] :]
             else:
                 self._reusable = False
         except HttpParserCallbackError as error:
-            self.half = Half.ERROR
+            self.half = _ERROR
             raise (error.__context__ or error) from None
         except HttpParserError as error:
             if not self._complete:
                 self._fail(f"malformed HTTP response: {error}")
             self._reusable = False
-        if self.half is Half.HEAD and self._head_bytes > self._limits.head_bytes_max:
-            self._fail("the head of the response is too large", status=431)
-        if self.half is Half.BODY and self._overhead_bytes > self._limits.overhead_bytes_max:
+        half = self.half
+        if half is _HEAD:
+            if self._head_bytes > self._head_bytes_max:
+                self._fail("the head of the response is too large", status=431)
+        elif half is _BODY and self._overhead_bytes > self._limits.overhead_bytes_max:
             self._fail("too many bytes between the pieces of the body")
 
     def _finish(self) -> None:
-        self.half = Half.IDLE
+        self.half = _IDLE
         self._complete = True
 
     def _fail(self, reason: str, *, status: int = 400) -> None:
-        first = self._first if self.half is Half.HEAD else b""
-        self.half = Half.ERROR
+        first = self._first[:_FIRST_BYTES] if self.half is _HEAD else b""
+        self.half = _ERROR
         raise Malformed(reason, status=status, first=first)
 
-    def _read_framing(self, head: ResponseHead) -> None:
-        """Determine where the body ends. Raises `Malformed` if that could be read in more than one way."""
-        length, coding = head.headers.get("content-length"), head.headers.get("transfer-encoding")
+    def _read_framing(self, status: int, headers: dict[str, str]) -> int | None:
+        """Determine where the body ends; return its length, if given.
+
+        Raises `Malformed` if that could be read in more than one way.
+        """
+        length, coding = headers.get("content-length"), headers.get("transfer-encoding")
         if coding is not None and (coding.lower() != "chunked" or length is not None):
             raise Malformed("the length of the response is ambiguous")
-        if head.status == _SWITCHING_PROTOCOLS and "upgrade" not in head.headers:
+        if status == _SWITCHING_PROTOCOLS and "upgrade" not in headers:
             raise Malformed("malformed HTTP response: 101 without Upgrade")
-        head.length = None if length is None else _number(length)
         self._until_end = length is None and coding is None
-
-
-def _number(length: str) -> int:
-    if not (length.isascii() and length.isdecimal()):
-        raise Malformed("the length of the response is no number")
-    return int(length)
+        if length is None:
+            return None
+        if not (length.isascii() and length.isdecimal()):
+            raise Malformed("the length of the response is no number")
+        return int(length)

@@ -4,6 +4,8 @@ Each message has two halves, the client's request and the server's response. A r
 reads (`Half`). `ExchangeState` follows both, so that a connection is used again only after both are complete.
 
 The API server reads requests ahead of its responses (pipelining), so it follows its own half by its queue of requests.
+
+Modules on the path of every message bind the members that they compare with: Python 3.11 takes 0.15 µs for `Half.IDLE`.
 """
 
 from enum import Enum
@@ -12,6 +14,8 @@ from typing import Final
 
 class Half(Enum):
     """State of one side's message."""
+
+    __hash__ = object.__hash__  # Enum's own is a Python function
 
     IDLE = "idle"
     HEAD = "head"
@@ -25,20 +29,31 @@ class Half(Enum):
 class Step(Enum):
     """Change of a half."""
 
+    __hash__ = object.__hash__
+
     HEAD = "head"
     END = "end"
+    WHOLE = "whole"
+    """`HEAD` and `END` at once."""
     SWITCH = "switch"
     FAIL = "fail"
 
 
 TABLE: Final[dict[Half, dict[Step, Half]]] = {
-    Half.IDLE: {Step.HEAD: Half.BODY, Step.SWITCH: Half.SWITCHED, Step.FAIL: Half.ERROR},
+    Half.IDLE: {
+        Step.HEAD: Half.BODY,
+        Step.WHOLE: Half.DONE,
+        Step.SWITCH: Half.SWITCHED,
+        Step.FAIL: Half.ERROR,
+    },
     Half.BODY: {Step.END: Half.DONE, Step.FAIL: Half.ERROR},
     Half.DONE: {Step.SWITCH: Half.SWITCHED, Step.FAIL: Half.ERROR},
     Half.SWITCHED: {Step.FAIL: Half.ERROR},
     Half.ERROR: {Step.FAIL: Half.ERROR},
 }
 """Next state of a half. A step that is not in the table is an error of the caller."""
+_IDLE: Final = Half.IDLE
+_DONE: Final = Half.DONE
 
 
 class BadStep(RuntimeError):
@@ -58,28 +73,31 @@ class ExchangeState:
 
     def step_request(self, step: Step) -> None:
         """Apply a step to the client's half. Raises `BadStep`."""
-        self.request = _next(self.request, step)
+        try:
+            self.request = TABLE[self.request][step]
+        except KeyError:
+            raise _bad_step(self.request, step) from None
 
     def step_response(self, step: Step) -> None:
         """Apply a step to the server's half. Raises `BadStep`."""
-        if self.request is Half.IDLE:
+        if self.request is _IDLE:
             raise BadStep("a response to no request")
-        self.response = _next(self.response, step)
+        try:
+            self.response = TABLE[self.response][step]
+        except KeyError:
+            raise _bad_step(self.response, step) from None
 
     @property
     def reusable(self) -> bool:
         """True if another request can follow: both halves are complete, and neither side closes the connection."""
-        return self.keep_alive and self.request is Half.DONE and self.response is Half.DONE
+        return self.keep_alive and self.request is _DONE and self.response is _DONE
 
     def restart(self) -> None:
         """Begin the next exchange. Raises `BadStep` unless `reusable`."""
         if not self.reusable:
             raise BadStep("the exchange is not complete")
-        self.request = self.response = Half.IDLE
+        self.request = self.response = _IDLE
 
 
-def _next(half: Half, step: Step) -> Half:
-    try:
-        return TABLE[half][step]
-    except KeyError:
-        raise BadStep(f"{step.value} while {half.value}") from None
+def _bad_step(half: Half, step: Step) -> BadStep:
+    return BadStep(f"{step.value} while {half.value}")

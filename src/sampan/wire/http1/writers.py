@@ -13,6 +13,10 @@ CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 STATUS_LINES: Final = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_KNOWN_TOKENS_MAX: Final = 1024
+_KNOWN_TOKEN_CHARACTERS_MAX: Final = 64
+_known_tokens: set[str] = set()
+"""Names and methods that have been checked: the first 1,024 short ones."""
 _TARGET: Final = re.compile(r"[^\0-\x20\x7f]+")
 
 
@@ -21,31 +25,39 @@ def request_head(method: str, target: str, headers: Iterable[tuple[str, str]], *
 
     Raises `ValueError` if a part would end its line, or is no token.
     """
-    if _TOKEN.fullmatch(method) is None:
+    if method not in _known_tokens and not _is_token(method):
         raise ValueError(f"bad method {method!r}")
     if _TARGET.fullmatch(target) is None:
         raise ValueError(f"bad target {target!r}")
     lines = [f"{method} {target} HTTP/1.1"]
     for name, value in headers:
-        if _TOKEN.fullmatch(name) is None:
+        if name not in _known_tokens and not _is_token(name):
             raise ValueError(f"bad header name {name!r}")
-        if isinstance(value, Repeated) and name != "cookie":
-            lines += [f"{name}: {single}" for single in value.values]
-        else:
+        if type(value) is str or name == "cookie" or not isinstance(value, Repeated):
             lines.append(f"{name}: {value}")
+        else:
+            lines += [f"{name}: {single}" for single in value.values]
     lines += ("", "")
-    # Names of users and groups need not be ASCII; Go writes and reads UTF-8.
-    head = "\r\n".join(lines).encode(encoding, "replace" if encoding == "latin-1" else "strict")
+    head = "\r\n".join(lines)
     check_lines(head, len(lines) - 1)
-    return head
+    # Names of users and groups need not be ASCII; Go writes and reads UTF-8.
+    return head.encode() if encoding == "utf-8" else head.encode(encoding, "replace")
+
+
+def _is_token(text: str) -> bool:
+    if _TOKEN.fullmatch(text) is None:
+        return False
+    if len(_known_tokens) < _KNOWN_TOKENS_MAX and len(text) < _KNOWN_TOKEN_CHARACTERS_MAX:
+        _known_tokens.add(text)
+    return True
 
 
 def response_head(status: int, headers: Iterable[tuple[str, str]]) -> bytes:
     """Return status line and fields with the empty line. Raises `ValueError` if a value would end its line."""
     fields = [f"{name}: {value}\r\n" for name, value in headers]
-    head = status_line(status) + "".join([*fields, "\r\n"]).encode("latin-1")
-    check_lines(head, len(fields) + 2)
-    return head
+    head = "".join([*fields, "\r\n"])
+    check_lines(head, len(fields) + 1)
+    return status_line(status) + head.encode("latin-1")
 
 
 def status_line(status: int) -> bytes:
@@ -53,9 +65,9 @@ def status_line(status: int) -> bytes:
     return STATUS_LINES.get(status) or b"HTTP/1.1 %d Unknown\r\n" % status
 
 
-def check_lines(head: bytes, count: int) -> None:
+def check_lines(head: str, count: int) -> None:
     """Check that a head has exactly so many lines. Raises `ValueError`."""
-    if head.count(b"\n") != count or head.count(b"\r") != count or b"\0" in head:
+    if head.count("\n") != count or head.count("\r") != count or "\0" in head:
         raise ValueError("a header field holds a line break")
 
 
