@@ -1,7 +1,7 @@
-"""`Cluster`: all that belongs to one cluster hangs from here: store, caches, registry, allocators, schemas.
+"""`Cluster`: root of everything that belongs to one cluster: store, caches, registry, allocators and schemas.
 
-Concurrency: `run` owns one task for each watch cache; caches of custom resources come and go with their CRDs. Nothing
-is kept outside the object, so a process may hold many clusters.
+Concurrency: `run` owns one task for each watch cache. CRDs add and remove the caches of their custom resources. All
+state belongs to the object, so a process may have many clusters.
 """
 
 import asyncio
@@ -36,9 +36,9 @@ from sampan.storage.encoding import extractor, respliced_record
 from sampan.storage.store import Store, Untransformable
 
 Measure = Callable[[Store, GroupResource], Store]
-"""Gives the store as one resource is to use it."""
+"""Wraps the store with the measurements of one resource."""
 Attempt = Callable[[str, Callable[[], Awaitable[None]]], Awaitable[None]]
-"""Does a step, which has a name for the log."""
+"""Runs a step. Its name is for the log."""
 _log = logging.getLogger(__name__)
 
 
@@ -47,7 +47,7 @@ async def _once(name: str, step: Callable[[], Awaitable[None]]) -> None:
 
 
 class Cluster:
-    """One cluster. `start` makes it ready to serve; `run` keeps it so."""
+    """One cluster. `run` starts it and serves until cancelled."""
 
     def __init__(
         self,
@@ -57,12 +57,12 @@ class Cluster:
         allocators: Allocators | None = None,
         schemas: Definitions | None = None,
     ) -> None:
-        """`schemas` may be shared by clusters; they are read anew if there are none."""
+        """Create a cluster. Clusters may share `schemas`; without them they are read again."""
         self.store = store
         self.measure: Measure = _unmeasured
-        """How the stores of resources are measured. Set before the first request."""
+        """Wrapper for the stores of resources. Set it before the first request."""
         self.is_stale: IsStale | None = None
-        """Says which stored values are to be written anew. Set before the first request; None: none."""
+        """Predicate for stored values that must be written again. None: no value. Set it before the first request."""
         self.clock: Clock = clock or SystemClock()
         self.registry = ResourceRegistry()
         self.schemas = schemas or Definitions()
@@ -70,14 +70,14 @@ class Cluster:
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()
         self.claims: StoredClaims | None = None
-        """What Services hold; there once the caches are."""
+        """IPs and ports that Services have; None until the caches are ready."""
         self.reader = CacheReader(self.registry, self.caches)
         self.measures = Measures()
         self.offload = Offload()
-        """Threads for the computations of large requests and objects."""
+        """Threads for computations on large requests and objects."""
         self.webhooks = WebhookClients(ServiceResolver(self.reader), self.measures.requests)
         self.connect: Connect = self.webhooks.connect
-        """How webhooks are reached. Set before the first request."""
+        """Factory of webhook clients. Set it before the first request."""
         self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -91,7 +91,7 @@ class Cluster:
             self.add_cache(definition)
 
     def add_cache(self, definition: ResourceDefinition) -> WatchCache | None:
-        """The cache of a resource's objects, made and started if it is not there. None: the resource stores nothing."""
+        """Return the cache of a resource, created and started if needed. None: the resource stores nothing."""
         if "list" not in definition.verbs and "get" not in definition.verbs:
             return None
         cache = self.caches.get(definition.storage_prefix)
@@ -106,9 +106,10 @@ class Cluster:
         return WatchCache(self.store, definition.storage_prefix, extract, respliced_record)
 
     async def serve(self, definition: ResourceDefinition) -> None:
-        """Serve a resource, or serve it by another definition: its endpoints appear when its cache is ready.
+        """Serve a resource, or replace its definition. Its endpoints appear when its cache is ready.
 
-        A definition with a new way to make records gets a new cache: watches on the old one end, their clients resume.
+        A definition that builds records differently gets a new cache. Watches on the old one end, and their clients
+        resume.
         """
         prefix = definition.storage_prefix
         present = self.registry.get(definition.group, definition.resource)
@@ -125,7 +126,7 @@ class Cluster:
         self.registry.add(definition)
 
     async def stop_serving(self, group: str, resource: str, prefix: str) -> None:
-        """Serve a resource no longer; its watches end."""
+        """Stop serving a resource and end its watches."""
         self.registry.remove(group, resource)
         self.caches.pop(prefix, None)
         task = self._tasks.pop(prefix, None)
@@ -133,7 +134,10 @@ class Cluster:
             task.cancel()
 
     def reread(self, prefixes: Collection[str] = ()) -> None:
-        """List anew the caches that hold what could not be decrypted, for it may be readable now, and those named."""
+        """List the caches again that contain undecryptable rows, and those with the given prefixes.
+
+        After a reload of the encryption keys such rows may be readable.
+        """
         for prefix, cache in self.caches.items():
             task = self._tasks.get(prefix)
             if (cache.unreadable or prefix in prefixes) and task is not None:
@@ -146,8 +150,8 @@ class Cluster:
         self._tasks[prefix] = self._group.create_task(cache.run(), name=f"watch cache {prefix}")
 
     async def run(self, started: Callable[[], None] | None = None, attempt: Attempt = _once) -> None:
-        """Serve until cancelled. `started` is called when all caches are ready; `attempt` does the first steps, perhaps
-        with patience.
+        """Serve until cancelled. `started` is called when all caches are ready. `attempt` runs the first steps and may
+        retry.
         """
         async with AsyncExitStack() as stack:
             await attempt("the opening of the store", self.store.open)
@@ -166,7 +170,9 @@ class Cluster:
                 await asyncio.get_running_loop().create_future()
 
     def endpoint(self, group: str, version: str, resource: str, subresource: str = "") -> Endpoint | None:
-        """What serves a resource (or a subresource that has rules of its own) in a version; made on first use."""
+        """Return the endpoint of a resource, or of a subresource with special rules, in a version. Create it on first
+        use.
+        """
         key = (group, version, resource, subresource)
         endpoint = self._endpoints.get(key)
         if endpoint is None:
@@ -181,13 +187,14 @@ class Cluster:
         return endpoint
 
     def _prepare_allocators(self) -> None:
-        """All addresses but those that Services hold."""
+        """Create the allocators without the addresses that Services have."""
         self.allocators.rebuild(self.reader.list("", "services"))
         self.allocators.claims = self.claims = self._claims()
 
     async def _adopt_networks(self) -> None:
-        """Give addresses of the networks, and ports of the range, that the cluster has, whoever gave them to it. Old
-        Services are read after this: those without an address are of the first network's family.
+        """Configure the allocators with the stored networks and port range of the cluster.
+
+        Services are read after this, because those without an address belong to the first network's family.
         """
         ports = await stored_range(self.store)
         if ports is not None:
@@ -195,7 +202,7 @@ class Cluster:
         try:
             networks = await stored_networks(self.store)
         except Untransformable as error:
-            _log.error("no Service gets a cluster IP, for the networks of the cluster are not known: %s", error)
+            _log.error("cannot read the networks of the cluster: %s; Services get no cluster IP", error)
             self.allocators.close()
             return
         if networks:
@@ -216,7 +223,7 @@ class Cluster:
     def make_endpoint(
         self, definition: ResourceDefinition, version: VersionDefinition, part: Strategy | None = None
     ) -> Endpoint:
-        """An endpoint for any version, served or not; `part` is the strategy of a subresource."""
+        """Create an endpoint for any version, served or not. `part` is the strategy of a subresource."""
         cache = self.caches.get(definition.storage_prefix)
         if cache is None:
             cache = WatchCache(self.store, definition.storage_prefix, extractor(None), respliced_record)

@@ -48,8 +48,8 @@ class WebhookConversion(Protocol):
         """Convert objects as canonical bytes with their resourceVersion."""
         ...
 
-    async def records(self, records: Sequence[Record], api_version: str, *, anew: bool = False) -> list[Record]:
-        """Convert records. Results are cached; `anew` bypasses the cache."""
+    async def records(self, records: Sequence[Record], api_version: str, *, refresh: bool = False) -> list[Record]:
+        """Convert records. Results are cached; `refresh` bypasses the cache."""
         ...
 
     async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:

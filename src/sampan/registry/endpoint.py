@@ -1,7 +1,7 @@
-"""`Endpoint`: one resource in one version, with all that serving it needs, made on first use.
+"""`Endpoint`: one resource in one version. Its parts are created on first use.
 
-Between the wire and the store an object is in up to three forms: the request's version, the version the strategy works
-in (built-ins: the hub; custom resources: the request's), and the stored version.
+Between the request and the store an object has up to three forms: the request's version, the strategy's version and the
+stored version. Built-ins use the hub version for their strategy, custom resources the request's.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,10 @@ T = TypeVar("T")
 
 
 class Endpoint:
-    """What serves `/apis/<group>/<version>/…/<resource>`.
+    """Resource at `/apis/<group>/<version>/…/<resource>`.
 
-    `store` is where the verbs read and write; `compiled` checks, prunes and defaults bodies; `item_prefix` is how
-    every stored value of the storage version begins (list items of built-ins leave it out).
+    Verbs read and write through `store`. `compiled` validates, prunes and sets defaults. `item_prefix` is the start of
+    every stored value of the storage version; list items of built-ins omit it.
     """
 
     __slots__ = (
@@ -73,42 +73,42 @@ class Endpoint:
 
     @property
     def schema(self) -> Schema:
-        """The root schema of this version."""
+        """Return the root schema of this version."""
         return self.version.schema()
 
     def is_builtin_kind(self, gvk: GroupVersionKind) -> bool:
-        """Whether there is a built-in type of this name."""
+        """Return True if a built-in type has this name."""
         return self._compiler.is_builtin_kind(gvk)
 
     @property
     def compiled(self) -> CompiledSchema:
-        """The compiled schema of this version."""
+        """Return the compiled schema of this version."""
         if self._compiled is None:
             own = self.version.compiled
             self._compiled = self._compiler.compile(self.version.schema()) if own is None else own()
         return self._compiled
 
     def to_hub(self, obj: Object) -> Object:
-        """From this version to the version the strategy works in (in place)."""
+        """Convert from this version to the strategy's version, in place."""
         conversion = self.version.conversion
         return obj if conversion is None else conversion.to_hub(obj)
 
     def from_hub(self, obj: Object) -> Object:
-        """The reverse (in place: pass a private copy)."""
+        """Convert from the strategy's version to this version, in place. Pass a private copy."""
         conversion = self.version.conversion
         return obj if conversion is None else conversion.from_hub(obj)
 
     def value_of(self, stored: bytes) -> bytes:
-        """Stored bytes (resourceVersion filled in) as bytes in this version.
+        """Convert stored bytes, with the resourceVersion, to bytes in this version.
 
-        Where a webhook converts, the store has presented them before.
+        If a webhook converts, pass the result of `store.present`.
         """
         if self.is_stored_version or stored.startswith(self.item_prefix):
             return stored
         return encode(self.from_stored(decode(stored)))
 
     def object_of(self, stored: bytes) -> Object:
-        """Stored bytes as an object of this version."""
+        """Decode stored bytes into an object of this version."""
         obj: Object = decode(stored)
         return obj if self.is_stored_version else self.from_stored(obj)
 
@@ -126,15 +126,17 @@ class Endpoint:
         return encode(obj)[1:]
 
     def field_manager(self, subresource: str = "") -> FieldManager:
-        """Keeps managedFields of writes through this endpoint."""
+        """Return the field manager, which updates managedFields for writes through this endpoint."""
         manager = self._field_managers.get(subresource)
         if manager is None:
             manager = self._field_managers[subresource] = self._make_field_manager(subresource)
         return manager
 
     async def managing_fields(self, work: Callable[[], T]) -> T:
-        """What `work` gives, which asks the field manager and leaves things as they were when it raises; where a
-        webhook converts, it may be called several times. Raises `StatusError` 500.
+        """Return the result of `work`, which uses the field manager.
+
+        If a webhook converts, `work` may run several times. So it must not have changed anything when it raises. Raises
+        `StatusError` 500.
         """
         return await offloaded(work) if self._awaited is None else await self._awaited.run(work)
 
@@ -172,5 +174,5 @@ class Endpoint:
 
 
 def encode_prefix(kind: str, api_version: str) -> bytes:
-    """How the canonical bytes of every object of a type begin."""
+    """Return the start of the canonical bytes of every object of a type."""
     return f'{{"kind":"{kind}","apiVersion":"{api_version}",'.encode()

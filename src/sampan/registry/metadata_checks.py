@@ -1,7 +1,7 @@
 """Repeated checks of the metadata when an object is updated.
 
-Every update is checked once by the rules that all objects share; most kinds check the same again by rules of their own,
-and each check that fails is a cause of its own in the Status.
+Every update is checked once by the rules of all objects. Most kinds then repeat the check with their rules, and each
+failed check adds a cause to the Status.
 Source: kubernetes pkg/apis/*/validation, pkg/registry/*/*/strategy.go ValidateUpdate (1.36).
 """
 

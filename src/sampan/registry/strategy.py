@@ -1,8 +1,7 @@
-"""`Strategy`: what a resource adds to the one path that every object takes.
+"""`Strategy`: hooks of a resource in the common path of every object.
 
-The generic path (registry/rest) does metadata, names, generation, managed fields, finalizers and storage; a strategy
-holds only what the type itself knows. All objects here are in the *hub* version. Errors of validation are returned,
-never raised.
+The common path (registry/rest) handles metadata, names, generation, managed fields, finalizers and storage. A strategy
+adds the rules of the type. All objects here are in the *hub* version. Validation errors are returned, never raised.
 Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
 """
 
@@ -17,9 +16,9 @@ from sampan.core.object import Object, set_or_drop
 
 @dataclass(slots=True)
 class Context:
-    """What a strategy may know of the request.
+    """Properties of a request that a strategy may use.
 
-    `user` and `groups` say who asks; `namespace` and `name` are those of the object.
+    `user` and `groups` identify the client; `namespace` and `name` are those of the object.
     """
 
     user: str = ""
@@ -31,11 +30,11 @@ class Context:
     dry_run: bool = False
     subresource: str = ""
     reader: "ObjectReader | None" = None
-    """Other objects, while one is validated; they are not part of the write."""
+    """Access to other objects during validation. They are not part of the write."""
 
 
 class ObjectReader(Protocol):
-    """Reads other objects, from the cache, in their hub version."""
+    """Reader of other objects from the cache, in their hub version."""
 
     def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None: ...
 
@@ -47,10 +46,13 @@ _NOT_SPEC = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 Errors = list[FieldError]
 OBJECT_METADATA = ("labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp")
-"""Source: apimachinery pkg/apis/meta/v1/meta.go ResetObjectMetaForStatus (1.36)."""
+"""Fields that writers of /status never own.
+
+Source: apimachinery pkg/apis/meta/v1/meta.go ResetObjectMetaForStatus (1.36).
+"""
 
 Release = Callable[[bool], Awaitable[None]]
-"""Called once after a write that allocated something; True = the write succeeded."""
+"""Callback after a write that allocated something. Its argument is True if the write succeeded."""
 
 
 def keep_metadata(obj: Object, old: Object, names: Iterable[str]) -> None:
@@ -60,22 +62,20 @@ def keep_metadata(obj: Object, old: Object, names: Iterable[str]) -> None:
 
 
 class Strategy:
-    """The defaults suit a resource about which nothing special is known. Stateless; one instance for all objects."""
+    """Strategy with defaults for a resource without special rules. It is stateless and shared by all objects."""
 
     allow_unconditional_update = True
-    """Whether PUT may leave out the resourceVersion."""
+    """PUT may omit the resourceVersion."""
     allow_create_on_update = False
-    """Whether PUT may create (leases and the like)."""
+    """PUT may create an object, for example a Lease."""
     has_generation = True
-    """Whether `metadata.generation` is kept: 1 on create, +1 whenever something outside metadata and status changes."""
+    """`metadata.generation` is 1 on create and grows with every change outside metadata and status."""
     keeps_status_on_create = False
-    """Whether a create may bring a status although /status is served (nodes, and kinds whose strategy resets it
-    itself).
-    """
+    """A create may set the status although /status is served (nodes, and kinds whose strategy resets it)."""
     labels: ClassVar[Sequence[str]] = ()
-    """Fields, besides those of the metadata, that a field selector may name."""
+    """Fields for field selectors, besides those of the metadata."""
     selects_namespace = True
-    """Whether a field selector may name metadata.namespace."""
+    """A field selector may use metadata.namespace."""
     kept_metadata: ClassVar[Sequence[str]] = ()
     """Fields of the metadata that PUT/PATCH of /status does not change."""
     reset_metadata: ClassVar[dict[str, Any] | None] = None
@@ -83,44 +83,44 @@ class Strategy:
     field_label_aliases: ClassVar[dict[str, str]] = {}
     """Old names of selectable fields and their present names (`spec.host` of pods)."""
     keeps_status_on_update = True
-    """Whether PUT/PATCH of this endpoint leaves the status alone (where /status is served)."""
+    """PUT/PATCH of this endpoint does not change the status if /status is served."""
     default_propagation = "Background"
-    """`propagationPolicy` of a delete that names none. Unsupported: such objects have no dependents, whatever a delete
-    says.
+    """`propagationPolicy` of a delete without one.
+
+    Unsupported: objects of the kind have no dependents, and a policy has no effect.
     """
     deletion_warning = ""
-    """What is said to who deletes an object without saying what becomes of its dependents."""
+    """Warning to a client that deletes an object without a propagation policy."""
     marks_before_deletion = False
-    """Whether the first delete only marks an object: no grace period is set, no generation counted (namespaces, CRDs).
-    """
+    """The first delete only marks an object: it sets no grace period and keeps the generation (namespaces, CRDs)."""
     first_delete_propagates = True
-    """Whether the propagation policy of a delete that only marks is looked at."""
+    """A delete that only marks applies its propagation policy."""
     standard_finalizers = True
-    """Whether `metadata.finalizers` have a domain or are Kubernetes' own: so in most built-in kinds."""
+    """`metadata.finalizers` must have a domain or be Kubernetes' standard ones, as in most built-in kinds."""
     companions: ClassVar[Sequence[tuple[str, str]]] = ()
-    """Group and resource of objects that go with the object of the same name and namespace (endpoints of a service)."""
+    """Group and resource of companion objects with the same name and namespace (Endpoints of a Service)."""
     returns_deleted_object = False
-    """Whether DELETE answers with the object instead of a Status."""
+    """DELETE returns the object instead of a Status."""
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """Why a name (or with `prefix` a generateName) is not allowed; the default is a DNS-1123 subdomain."""
+        """Return the faults of a name, or with `prefix` of a generateName. The default is a DNS-1123 subdomain."""
         return dns1123_subdomain_errors(name, prefix=prefix)
 
     def size_of_work(self, size_bytes: int) -> int:
-        """How much more work an object of this size is than others: as if it were larger by so many bytes."""
+        """Return the extra cost of an object of this size, as additional bytes of an ordinary object."""
         return 0
 
     def default(self, obj: Object) -> None:
-        """Fill in what the schema's own defaults do not say. Idempotent; runs after each mutation of the object."""
+        """Set the defaults that the schema does not contain. Idempotent; runs after each mutation of the object."""
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop or set fields that a client may not decide (status is dropped by the generic path)."""
+        """Reset or set fields that the client must not set. The common path has removed the status."""
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Add all errors of a new object, without those of the schema."""
+        """Add all errors of a new object, except those of the schema."""
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Add all errors of the new state, with those of the transition."""
+        """Add all errors of the new state and of the transition."""
         self.check(ctx, obj, errors)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
@@ -133,11 +133,11 @@ class Strategy:
         return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Texts for `Warning` headers."""
+        """Return texts for `Warning` headers."""
         return []
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """As for create; `old` is what is stored. The generic path has put back the old status already."""
+        """Prepare like for create. `old` is the stored object; the common path has restored its status."""
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Return all errors of the new state."""
@@ -146,11 +146,11 @@ class Strategy:
         return errors
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """Texts for `Warning` headers."""
+        """Return texts for `Warning` headers."""
         return self.warnings_on_create(ctx, obj)
 
     def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """PUT/PATCH of /status. The generic path has put back everything but metadata and status already."""
+        """Prepare PUT/PATCH of /status. The common path has restored everything but metadata and status."""
 
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Return all errors of the new status."""
@@ -159,7 +159,7 @@ class Strategy:
         return errors
 
     def keep_for_status_update(self, obj: Object, old: Object) -> None:
-        """Put back all that PUT/PATCH of /status may not change: everything but metadata and status."""
+        """Restore everything that PUT/PATCH of /status must not change: all but metadata and status."""
         for name in [name for name in obj if name not in _NOT_SPEC]:
             if name not in old:
                 del obj[name]
@@ -169,23 +169,24 @@ class Strategy:
         keep_metadata(obj, old, self.kept_metadata)
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
-        """Whether the generation grows: something outside metadata and status differs."""
+        """Return True if the generation grows: something outside metadata and status differs."""
         return any(obj.get(name) != old.get(name) for name in (obj.keys() | old.keys()) - _NOT_SPEC)
 
     def pending_finalizers(self, obj: Object) -> bool:
-        """Whether something still holds up the removal of an object whose deletion was requested."""
+        """Return True if more than metadata.finalizers delays the removal of an object with requested deletion."""
         return bool(obj["metadata"].get("finalizers"))
 
     def deletion_fault(self, name: str) -> str:
-        """Why the object of a name may not be deleted, whatever it is; empty when it may."""
+        """Return the reason why no object of this name may be deleted; "" if it may."""
         return ""
 
     def prepare_for_deletion(self, obj: Object) -> None:
-        """The first delete has marked the object (`marks_before_deletion`): change what must show it."""
+        """Update an object that the first delete has marked (`marks_before_deletion`)."""
 
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
-        """Per subresource ("" = the main endpoint): FieldsV1 that its writers never own, since the write cannot
-        change them.
+        """Return FieldsV1 for each subresource ("" = the main endpoint) that its writers never own.
+
+        These are the fields that the write cannot change.
         """
         if not status_served:
             return {}
@@ -195,11 +196,11 @@ class Strategy:
         return {"": {"f:status": {}}, "status": of_status}
 
     def ttl_s(self, obj: Object) -> int:
-        """Seconds after which the stored object expires; 0 = never (events override)."""
+        """Return the seconds until the stored object expires; 0 = never. Events override it."""
         return 0
 
     def grace_period_s(self, obj: Object, requested: int | None) -> int | None:
-        """Seconds of graceful deletion for this object, or None if this resource is deleted at once (pods override)."""
+        """Return the seconds of graceful deletion, or None if objects are deleted at once. Pods override it."""
         return None
 
     def field_labels(self, api_version: str) -> frozenset[str]:
@@ -208,21 +209,22 @@ class Strategy:
         return of_metadata.union(self.labels)
 
     selectable_part: ClassVar[Any] = None
-    """A `TypedDict` of what `selectable_fields` reads, so that no more need be decoded. None: the whole object."""
+    """`TypedDict` of the fields that `selectable_fields` reads, so that only they are decoded. None: the whole object.
+    """
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
-        """Field-selector values besides metadata.name and metadata.namespace."""
+        """Return the values of the selectable fields, besides metadata.name and metadata.namespace."""
         return {}
 
     async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
-        """Allocate (cluster IPs, ports) just before the write, after admission, before validation."""
+        """Allocate cluster IPs and ports, after admission and before validation."""
         return None
 
     async def begin_update(
         self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
     ) -> Release | None:
-        """The same for updates."""
+        """Allocate for an update."""
         return None
 
     async def after_delete(self, obj: Object, allocators: Any) -> None:
-        """Give back what the object had allocated."""
+        """Release the allocations of the object."""

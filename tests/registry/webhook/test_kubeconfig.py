@@ -62,5 +62,5 @@ def test_a_redirect_never_leaves_tls(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("server", ["ftp://h/x", "", "h:80", "http://"])
 def test_a_server_that_is_no_url_is_refused(tmp_path: Path, server: str) -> None:
-    with pytest.raises(ValueError, match="must be a URL of http or https"):
+    with pytest.raises(ValueError, match="must be an http or https URL"):
         read_webhook_kubeconfig(_kubeconfig(tmp_path, server))

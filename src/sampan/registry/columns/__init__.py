@@ -8,4 +8,4 @@ from sampan.registry.columns.cells import NAME, at, column
 __all__ = ["DEFAULT_COLUMNS"]
 
 DEFAULT_COLUMNS = (NAME, column("Created At", at("metadata", "creationTimestamp"), type="date"))
-"""Table of a kind that declares no columns (Roles, LimitRanges, CustomResourceDefinitions …)."""
+"""Columns of kinds that declare none (Roles, LimitRanges, CustomResourceDefinitions …)."""

@@ -1,6 +1,7 @@
-"""Building blocks of the built-in tables: columns, and the cells that many of them share.
+"""Building blocks of the built-in tables: columns and shared cells.
 
-A cell is called once for each row of a list, so cells are closures over precomputed keys, not interpreters of paths.
+A cell is called once for each row of a list. For speed it is a closure over precomputed keys, not an interpreter of
+paths.
 Source: pkg/printers/internalversion/printers.go (1.36).
 """
 
@@ -35,7 +36,7 @@ _DESCRIPTIONS = {
 
 
 def column(name: str, cell: Cell, *, type: str = "string", wide: bool = False, format: str = "") -> Column:
-    """A column of a built-in table; `wide` ones are shown with `-o wide` only."""
+    """Return a column of a built-in table. Clients show `wide` ones only with `-o wide`."""
     return Column(
         name=name,
         type=type,
@@ -47,17 +48,17 @@ def column(name: str, cell: Cell, *, type: str = "string", wide: bool = False, f
 
 
 def integer(name: str, cell: Cell, *, wide: bool = False) -> Column:
-    """A column of whole numbers."""
+    """Return a column of integers."""
     return column(name, cell, type="integer", wide=wide)
 
 
 def boolean(name: str, cell: Cell) -> Column:
-    """A column of true and false."""
+    """Return a column of booleans."""
     return column(name, cell, type="boolean")
 
 
 def name_of(obj: Object) -> str:
-    """The object's name."""
+    """Return the object's name."""
     return obj["metadata"].get("name", "")  # type: ignore[no-any-return]
 
 
@@ -65,7 +66,7 @@ NAME = column("Name", name_of, format="name")
 
 
 def at(*path: str, default: Any = "") -> Cell:
-    """The value at a path of one, two or three fields, or the default."""
+    """Return a cell for the value at a path of one to three fields, or the default."""
     if len(path) == 1:
         (first,) = path
         return lambda obj: obj.get(first, default)
@@ -77,13 +78,16 @@ def at(*path: str, default: Any = "") -> Cell:
 
 
 def count(*path: str) -> Cell:
-    """How many items the list or map at a path has."""
+    """Return a cell for the number of items in the list or map at a path."""
     value = at(*path, default=())
     return lambda obj: len(value(obj) or ())
 
 
 def labels_text(labels: Mapping[str, str] | None) -> str:
-    """`a=b,c=d`, or `<none>`. Source: labels.FormatLabels (1.36)."""
+    """Return `a=b,c=d`, or `<none>`.
+
+    Source: labels.FormatLabels (1.36).
+    """
     if not labels:
         return NONE
     return ",".join(sorted(f"{key}={value}" for key, value in labels.items()))
@@ -104,7 +108,7 @@ def _requirement_text(requirement: Mapping[str, Any]) -> str | None:
 
 
 def selector_text(selector: Mapping[str, Any] | None) -> str | None:
-    """A label selector in its one-line form; empty for all and for none; None if it makes no sense."""
+    """Return a label selector on one line. Return "" for all and for none, None if it is invalid."""
     if not selector:
         return ""
     parts = [(key, f"{key}={value}") for key, value in selector.get("matchLabels", EMPTY).items()]
@@ -118,13 +122,16 @@ def selector_text(selector: Mapping[str, Any] | None) -> str | None:
 
 
 def selector_or_none(selector: Mapping[str, Any] | None) -> str:
-    """`selector_text`, with `<none>` for empty. Source: metav1.FormatLabelSelector (1.36)."""
+    """Return `selector_text`, with `<none>` for an empty one.
+
+    Source: metav1.FormatLabelSelector (1.36).
+    """
     text = selector_text(selector)
     return "<error>" if text is None else text or NONE
 
 
 def container_columns(*template_path: str) -> tuple[Column, Column]:
-    """Names and images of the containers in the pod template at this path (wide)."""
+    """Return wide columns for the names and images of the containers in the pod template at this path."""
     template = _path(template_path)
 
     def joined(field: str) -> Cell:
@@ -136,7 +143,7 @@ def container_columns(*template_path: str) -> tuple[Column, Column]:
 
 
 def selector_column(*path: str) -> Column:
-    """The label selector at this path (wide)."""
+    """Return a wide column for the label selector at this path."""
     selector = _path(path)
     return column("Selector", lambda obj: selector_or_none(selector(obj)), wide=True)
 
@@ -152,7 +159,7 @@ def _path(path: tuple[str, ...]) -> Callable[[Object], Any]:
 
 
 def condition_is_true(conditions: Iterable[Mapping[str, Any]], kind: str) -> bool:
-    """Whether the first condition of this type is True."""
+    """Return True if the first condition of this type has status True."""
     for condition in conditions:
         if condition["type"] == kind:
             return bool(condition["status"] == "True")
@@ -160,7 +167,7 @@ def condition_is_true(conditions: Iterable[Mapping[str, Any]], kind: str) -> boo
 
 
 def some_of(items: Iterable[str], count_max: int) -> str:
-    """`a,b,c + 2 more...`, or `<unset>` when there is nothing."""
+    """Return `a,b,c + 2 more...`, or `<unset>` if there are no items."""
     texts = list(items)
     shown = ",".join(texts[:count_max])
     if len(texts) > count_max:
@@ -169,6 +176,6 @@ def some_of(items: Iterable[str], count_max: int) -> str:
 
 
 def load_balancer_text(obj: Object) -> str:
-    """Addresses of the load balancer in `status`, sorted, joined by commas."""
+    """Return the addresses of the load balancer in `status`, sorted and joined by commas."""
     ingress = obj.get("status", EMPTY).get("loadBalancer", EMPTY).get("ingress", ())
     return ",".join(sorted({each.get("ip") or each.get("hostname") or "" for each in ingress} - {""}))

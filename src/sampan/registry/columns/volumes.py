@@ -1,4 +1,4 @@
-"""Columns that PersistentVolumes and PersistentVolumeClaims share."""
+"""Common columns of PersistentVolumes and PersistentVolumeClaims."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Columns that workloads share."""
+"""Common columns of workloads."""
 
 from sampan.core.object import Object
 from sampan.registry.columns.age import Ages

@@ -1,1 +1,1 @@
-"""CustomResourceDefinitions: how a declared type becomes a served resource."""
+"""CustomResourceDefinitions: turn a declared type into a served resource."""

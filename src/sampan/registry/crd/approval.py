@@ -13,12 +13,12 @@ _APPROVAL_URL = "https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def is_protected_group(group: str) -> bool:
-    """Groups of the Kubernetes community, whose APIs need an approval."""
+    """Return True for a group of the Kubernetes community, whose APIs need an approval."""
     return group in ("k8s.io", "kubernetes.io") or group.endswith((".k8s.io", ".kubernetes.io"))
 
 
 def approval_state(crd: Object) -> tuple[str, str]:
-    """(Missing | Bypassed | Approved | Invalid, why)."""
+    """Return the state (`Missing`, `Bypassed`, `Approved` or `Invalid`) and its reason."""
     value = (crd["metadata"].get("annotations") or {}).get(APPROVAL_ANNOTATION, "")
     annotation = quote(APPROVAL_ANNOTATION)
     if not value:
@@ -38,7 +38,7 @@ def approval_state(crd: Object) -> tuple[str, str]:
 
 
 def approval_faults(crd: Object, old: Object | None) -> list[FieldError]:
-    """A missing or unreadable approval; an update may leave it as it was."""
+    """Return a fault if the approval is missing or unreadable. An update may keep the state of the old CRD."""
     if not is_protected_group(crd["spec"].get("group", "")):
         return []
     state, reason = approval_state(crd)

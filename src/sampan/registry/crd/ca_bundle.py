@@ -1,4 +1,4 @@
-"""The CA bundle of a conversion webhook: base64 of PEM with at least one certificate.
+"""CA bundle of a conversion webhook: base64 of PEM with at least one certificate.
 
 Source: apiserver pkg/util/webhook/validation.go ValidateCABundle, client-go transport/transport.go (1.36).
 """
@@ -17,14 +17,14 @@ _CERTIFICATE = b"CERTIFICATE"
 
 
 def ca_bundle_of(crd: Object) -> str:
-    """The bundle of a CRD's conversion webhook, base64 as in the CRD; "" when there is none."""
+    """Return the bundle of a CRD's conversion webhook, in base64 as in the CRD; "" if there is none."""
     webhook = (crd["spec"].get("conversion") or {}).get("webhook") or {}
     bundle: str = (webhook.get("clientConfig") or {}).get("caBundle") or ""
     return bundle
 
 
 def ca_bundle_error(bundle: str) -> str:
-    """Why a bundle (base64) cannot be used; "" when it can, or when it is empty."""
+    """Return the reason why a bundle (base64) is not usable; "" if it is usable or empty."""
     if not bundle:
         return ""
     try:

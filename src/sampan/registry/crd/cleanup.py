@@ -1,7 +1,7 @@
-"""The end of a CRD: its objects are deleted, and when the last one has gone its finalizer is taken off.
+"""Deletion of a CRD: delete its objects, then remove its finalizer.
 
-Concurrency: one `CleanUp.run` for each CRD that is being deleted, in a task of the CRD controller. It may be begun
-again at any time (after a restart, say): each step looks at what there is.
+Concurrency: the CRD controller owns one task of `CleanUp.run` for each CRD that is being deleted. A run can start again
+at any time, for example after a restart, because each step reads the present state.
 Source: apiextensions pkg/controller/finalizer/crd_finalizer.go (1.36).
 """
 
@@ -27,16 +27,16 @@ from sampan.storage.store import STORE_ERRORS, StoreError
 
 _log = logging.getLogger(__name__)
 _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
-_AT_ONCE = 64
-"""Deletions under way at the same time."""
+_CONCURRENCY_MAX = 64
+"""Maximum number of concurrent deletions."""
 RECHECK_S = 1.0
-"""How often what is left is looked at when nothing is heard of it."""
+"""Interval between checks of the remaining objects if no event arrives."""
 CONFIRM_TIMEOUT_S = 60.0
-"""After this the status says that objects are left; the wait goes on."""
+"""Time until the status reports remaining objects. The wait continues after it."""
 
 
 class CleanUp:
-    """Cleans up after one CRD; `endpoint` is that of CRDs."""
+    """Deletion of the objects of one CRD. `endpoint` serves CRDs."""
 
     def __init__(self, cluster: Cluster, endpoint: Endpoint, crd: Object) -> None:
         self._cluster = cluster
@@ -45,19 +45,21 @@ class CleanUp:
         self._name: str = crd["metadata"]["name"]
 
     async def run(self) -> None:
-        """Delete, wait, release. Ends early when the CRD has gone; tries again until it has done it."""
+        """Delete the objects, wait until they are gone and remove the finalizer. Retry on errors; return if the CRD is
+        gone.
+        """
         while True:
             try:
-                await self._release(await self._end_instances())
+                await self._release(await self._delete_instances())
                 return
             except (StatusError, *STORE_ERRORS) as error:
                 if isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND:
                     return
-                _log.warning("CRD %s cannot be cleaned up yet: %s", self._name, error)
+                _log.warning("cannot clean up CRD %s: %s; retrying", self._name, error)
             await asyncio.sleep(RECHECK_S)
 
-    async def _end_instances(self) -> Condition:
-        """Gives the condition that the CRD ends with."""
+    async def _delete_instances(self) -> Condition:
+        """Delete the custom resources. Return the final `Terminating` condition."""
         spec = self._crd["spec"]
         definition = self._cluster.registry.get(spec["group"], spec["names"]["plural"])
         if definition is not None and definition.builtin:
@@ -65,7 +67,7 @@ class CleanUp:
             return make_condition("Terminating", False, "OverlappingBuiltInResource", text)
         if not is_true(self._crd, "Established"):
             return make_condition("Terminating", False, "NeverEstablished", "resource was never established")
-        await self._say("InstanceDeletionInProgress", "CustomResource deletion is in progress")
+        await self._set_terminating("InstanceDeletionInProgress", "CustomResource deletion is in progress")
         await self._delete_all()
         return make_condition("Terminating", False, "InstanceDeletionCompleted", "removed all instances")
 
@@ -78,13 +80,13 @@ class CleanUp:
                     return
             except (StatusError, StoreError) as error:
                 if not self._is_served_by(store):
-                    continue  # another server was done sooner
-                _log.warning("objects of CRD %s cannot be deleted: %s", self._name, error)
-                await self._say("InstanceDeletionFailed", f"could not issue all deletes: {error}")
+                    continue  # Another server finished first; there is nothing left to delete.
+                _log.warning("cannot delete the objects of CRD %s: %s; retrying", self._name, error)
+                await self._set_terminating("InstanceDeletionFailed", f"could not issue all deletes: {error}")
             if not late and loop.time() > deadline:
                 late = True
                 text = "could not confirm zero CustomResources remaining: timed out waiting for the condition"
-                await self._say("InstanceDeletionCheck", text)
+                await self._set_terminating("InstanceDeletionCheck", text)
             await _next_change(store)
 
     def _is_served_by(self, store: ResourceStore) -> bool:
@@ -98,12 +100,12 @@ class CleanUp:
         return self._cluster.make_endpoint(definition, definition.versions[definition.storage_version]).store
 
     async def _delete_present(self, store: ResourceStore) -> int:
-        """Delete what is there; gives how many objects are left (held by finalizers)."""
+        """Delete the present objects. Return the number that is left because of finalizers."""
         await store.cache.fresh()
         records = store.cache.list(store.prefix).records
-        for start in range(0, len(records), _AT_ONCE):
+        for start in range(0, len(records), _CONCURRENCY_MAX):
             async with asyncio.TaskGroup() as group:
-                for record in records[start : start + _AT_ONCE]:
+                for record in records[start : start + _CONCURRENCY_MAX]:
                     group.create_task(self._delete_one(store, record))
         await store.cache.fresh()
         return len(store.cache)
@@ -115,9 +117,9 @@ class CleanUp:
         except (StatusError, *STORE_ERRORS) as error:
             is_gone = isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND
             if not is_gone and self._is_served_by(store):
-                _log.warning("%s/%s of CRD %s: %s", record.namespace, record.name, self._name, error)
+                _log.warning("cannot delete %s/%s of CRD %s: %s", record.namespace, record.name, self._name, error)
 
-    async def _say(self, reason: str, message: str) -> None:
+    async def _set_terminating(self, reason: str, message: str) -> None:
         now = format_time(self._cluster.clock.now())
 
         def edit(wanted: Object, old: Object) -> None:
@@ -147,7 +149,7 @@ class CleanUp:
 
 
 async def _next_change(store: ResourceStore) -> None:
-    """Wait until an object changes, or for `RECHECK_S`."""
+    """Wait until an object changes, but at most `RECHECK_S`."""
     try:
         async with store.cache.watch(store.prefix, after=store.cache.revision) as watcher:
             await watcher.next(RECHECK_S)

@@ -1,4 +1,7 @@
-"""Printer columns of custom resources. Source: apiextensions pkg/registry/customresource/tableconvertor (1.36)."""
+"""Printer columns of custom resources.
+
+Source: apiextensions pkg/registry/customresource/tableconvertor (1.36).
+"""
 
 import datetime as dt
 from collections.abc import Callable
@@ -15,7 +18,10 @@ _NAME = "Name must be unique within a namespace."
 
 
 def columns_of(version: dict[str, Any]) -> Callable[[], tuple[Column, ...]]:
-    """Name, then the declared columns; Name and Age when none is declared. A path that is none ends the columns."""
+    """Return a function that builds the columns: Name, then the declared ones. Without declared columns: Name and Age.
+
+    An invalid path drops its column and all columns after it.
+    """
     declared = version.get("additionalPrinterColumns") or [_AGE]
     made: list[tuple[Column, ...]] = []
 
@@ -57,7 +63,7 @@ def _column(declared: dict[str, Any]) -> Column:
 
 
 def _cell(kind: str, values: list[Any]) -> Any:
-    """The cell of the first value; anything that does not fit the column's type is no value."""
+    """Return the cell of the first value; None if its type differs from the column's."""
     if not values:
         return None
     value = values[0]
@@ -73,7 +79,7 @@ def _cell(kind: str, values: list[Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """As kubectl's JSONPath prints a value: JSON for objects and lists."""
+    """Return the text that kubectl's JSONPath prints: JSON for objects and lists."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -1,4 +1,7 @@
-"""Conditions of a CRD's status. Source: apiextensions pkg/apis/apiextensions/v1/helpers.go (1.36)."""
+"""Conditions of a CRD's status.
+
+Source: apiextensions pkg/apis/apiextensions/v1/helpers.go (1.36).
+"""
 
 from typing import Any
 
@@ -7,11 +10,12 @@ from sampan.core.object import Object
 Condition = dict[str, Any]
 
 _NOT_COMPARED = ("lastTransitionTime", "observedGeneration")
-"""Kubernetes has the generation off by default; earlier versions of this server wrote it."""
+"""Fields that are not a change. Kubernetes omits the generation by default; earlier versions of this server wrote it.
+"""
 
 
 def find_condition(crd: Object, kind: str) -> Condition | None:
-    """The condition of a type."""
+    """Return the condition of a type, or None."""
     for condition in (crd.get("status") or {}).get("conditions") or ():
         if condition.get("type") == kind:
             result: Condition = condition
@@ -20,18 +24,18 @@ def find_condition(crd: Object, kind: str) -> Condition | None:
 
 
 def is_true(crd: Object, kind: str) -> bool:
-    """Whether a condition is there and True."""
+    """Return True if the condition exists and has status True."""
     condition = find_condition(crd, kind)
     return condition is not None and condition.get("status") == "True"
 
 
 def make_condition(kind: str, status: bool, reason: str, message: str) -> Condition:
-    """A condition without its transition time."""
+    """Build a condition without its transition time."""
     return {"type": kind, "status": "True" if status else "False", "reason": reason, "message": message}
 
 
 def set_condition(crd: Object, wanted: Condition, now: str) -> bool:
-    """Set a condition; its transition time moves only with its status. Tells whether anything changed."""
+    """Set a condition and return True if that changes anything. The transition time changes only with the status."""
     status = crd.setdefault("status", {})
     conditions = status["conditions"] = status.get("conditions") or []
     for index, old in enumerate(conditions):
@@ -46,7 +50,7 @@ def set_condition(crd: Object, wanted: Condition, now: str) -> bool:
 
 
 def remove_condition(crd: Object, kind: str) -> bool:
-    """Take a condition away. Tells whether it was there."""
+    """Remove a condition and return True if it existed."""
     status = crd.get("status") or {}
     before = status.get("conditions") or []
     after = [condition for condition in before if condition.get("type") != kind]

@@ -1,4 +1,4 @@
-"""Conditions that tell what a CRD ought to be: approved, if its group is Kubernetes' own; structural.
+"""Conditions for the requirements on a CRD: approval of groups of the Kubernetes community, and structural schemas.
 
 Source: apiextensions pkg/controller/{apiapproval,nonstructuralschema} (1.36).
 """
@@ -20,7 +20,7 @@ _REASONS = {
 
 
 def note_approval(crd: Object, now: str) -> None:
-    """KubernetesAPIApprovalPolicyConformant, for groups of the Kubernetes community."""
+    """Set KubernetesAPIApprovalPolicyConformant, for groups of the Kubernetes community."""
     if not is_protected_group(crd["spec"]["group"]):
         remove_condition(crd, _APPROVAL)
         return
@@ -29,7 +29,7 @@ def note_approval(crd: Object, now: str) -> None:
 
 
 def note_structure(crd: Object, now: str) -> None:
-    """NonStructuralSchema, for CRDs that came through v1beta1."""
+    """Set NonStructuralSchema, for CRDs that were written through v1beta1."""
     faults = _violations(crd)
     if faults:
         set_condition(crd, make_condition(_STRUCTURE, True, "Violations", aggregate(faults)), now)

@@ -1,8 +1,8 @@
-"""The CRD controller: accepts names, serves what is established, cleans up what is deleted.
+"""CRD controller: accepts names, serves established CRDs and cleans up deleted ones.
 
-Concurrency: one task reads the watch of all CRDs and handles them one by one, so names are given first come, first
-served; the deletion of a CRD's objects runs in a task of its own, owned by `run`. What failed is tried again after
-`RETRY_S`, from the CRD as it is then. Large CRDs are decoded and compared in threads.
+Concurrency: one task reads the watch of all CRDs and handles them one by one, so the first CRD that requests a name
+gets it. `run` owns a task for each CRD whose objects are being deleted. After a failure the controller retries in
+`RETRY_S`, with the CRD of that time. Threads decode and compare large CRDs.
 Source: apiextensions pkg/controller/{status,establish,finalizer,apiapproval,nonstructuralschema} (1.36).
 """
 
@@ -42,13 +42,13 @@ _GROUP, _RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
 _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
 _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 SETTLE_TIMEOUT_S = 5.0
-"""How long the answer to a write of a CRD may wait until the write is in effect."""
+"""Maximum time that the response to a write of a CRD waits until the write is in effect."""
 RETRY_S = 1.0
-"""When a CRD is looked at again that could not be handled, by the store's fault or another."""
+"""Delay before the retry for a CRD that could not be handled."""
 
 
 class _Change(NamedTuple):
-    """Change of a CRD: its kind (`DELETED` for an end), the CRD and the size of its stored form."""
+    """Change of a CRD. `kind` is `DELETED` for a deletion; `size_bytes` is the size of the stored form."""
 
     kind: str
     crd: Object
@@ -56,9 +56,9 @@ class _Change(NamedTuple):
 
 
 class CrdController:
-    """One per cluster. `synced` is set when all CRDs that were there at the start are served.
+    """Controller of the CRDs of one cluster. `synced` is set when all CRDs that existed at the start are served.
 
-    `read_only`: it serves, and leaves to others what is to be written.
+    With `read_only` it serves CRDs but writes nothing. Another server writes their status.
     """
 
     def __init__(self, cluster: Cluster, *, read_only: bool = False) -> None:
@@ -70,9 +70,9 @@ class CrdController:
         self._cleaning: set[str] = set()
         self._failed: set[str] = set()
         self._handled = 0
-        self._moved = Signal()
-        self._turn = asyncio.Lock()
-        self._hubs = HubConversionController(cluster, self._consider, read_only=read_only)
+        self._progress = Signal()
+        self._lock = asyncio.Lock()
+        self._hubs = HubConversionController(cluster, self._refresh, read_only=read_only)
         self.synced = asyncio.Event()
 
     @property
@@ -93,19 +93,19 @@ class CrdController:
                     try:
                         await self._follow(group)
                     except (CacheReset, WatcherTooSlow):
-                        _log.info("the watch of CRDs was reset; listing anew")
+                        _log.info("watch of CRDs was reset; listing again")
         finally:
             definition.settled = None
 
     async def settled(self) -> None:
-        """Wait until all that has been written to CRDs is in effect, for a few seconds at most."""
+        """Wait until all writes of CRDs up to now are in effect, but at most `SETTLE_TIMEOUT_S`."""
         cache = self._endpoint.store.cache
         await cache.fresh()
         target = cache.changed
         deadline = asyncio.get_running_loop().time() + SETTLE_TIMEOUT_S
         while self._handled < target:
             left = deadline - asyncio.get_running_loop().time()
-            if left <= 0 or not await self._moved.wait(left):
+            if left <= 0 or not await self._progress.wait(left):
                 return
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
@@ -113,16 +113,16 @@ class CrdController:
         await cache.wait_ready()
         async with cache.watch(cache.prefix, initial=True, prompt=True) as watcher:
             batch = await watcher.next(0)
-            async with self._turn:
+            async with self._lock:
                 await self._begin(await self._latest(batch.events), group)
             self._note(batch.revision)
             self.synced.set()
             while True:
                 batch = await watcher.next(RETRY_S if self._failed else None)
-                async with self._turn:
+                async with self._lock:
                     await self._take(batch.events, group)
                     if not batch.events:
-                        await self._try_again(group)
+                        await self._retry(group)
                 self._note(batch.revision)
 
     async def _take(self, events: Iterable[Delivery], group: asyncio.TaskGroup) -> None:
@@ -132,12 +132,12 @@ class CrdController:
         for change in changes:
             if change.kind == "DELETED":
                 with self._work.at(change.crd["metadata"]["name"]):
-                    await self._gone(change.crd, group)
+                    await self._handle_deleted(change.crd, group)
             else:
                 await self._handle(change.crd, change.size_bytes, group)
 
     async def _latest(self, events: Iterable[Delivery]) -> list[_Change]:
-        """Decode what is to be handled of a batch: of several states of one CRD only the last, but every end."""
+        """Decode the changes of a batch that matter: all deletions, and otherwise only the last state of each CRD."""
         latest = list(events)
         last = {event.record.key: index for index, (_, event) in enumerate(latest)}
         wanted = [
@@ -152,13 +152,13 @@ class CrdController:
         begin_work(self._cluster.offload)
         note_size(size_bytes)
 
-    async def _try_again(self, group: asyncio.TaskGroup) -> None:
+    async def _retry(self, group: asyncio.TaskGroup) -> None:
         names, self._failed = self._failed, set()
         self._work.retries += len(names)
         await self._handle_present(sorted(names), group)
 
     async def _handle_present(self, names: Iterable[str], group: asyncio.TaskGroup) -> None:
-        """Handle those of the CRDs that are there, as they are now."""
+        """Handle the present state of those named CRDs that exist."""
         cache = self._endpoint.store.cache
         for name in names:
             record = cache.get(cache.prefix + name)
@@ -166,9 +166,9 @@ class CrdController:
                 self._begin_work(len(record.value))
                 await self._handle(await offloaded(decode, record.value), len(record.value), group)
 
-    async def _consider(self, name: str) -> None:
-        """How a CRD converts has changed: serve it anew, if it is served."""
-        async with self._turn:
+    async def _refresh(self, name: str) -> None:
+        """Serve a CRD again, because its conversion has changed. Do nothing if it is not served."""
+        async with self._lock:
             record = self._endpoint.store.cache.get(self._endpoint.store.cache.prefix + name)
             if record is not None and name in self._served:
                 self._begin_work(len(record.value))
@@ -176,10 +176,10 @@ class CrdController:
 
     def _note(self, revision: int) -> None:
         self._handled = max(self._handled, revision)
-        self._moved.notify()
+        self._progress.notify()
 
     async def _begin(self, changes: list[_Change], group: asyncio.TaskGroup) -> None:
-        """Take over a whole list. Names that were accepted before are kept before any new one is given."""
+        """Handle a whole list. Record the names that were accepted before, then accept new ones."""
         changes = sorted(changes, key=lambda change: _age(change.crd))
         crds = [change.crd for change in changes]
         present = {crd["metadata"]["name"] for crd in crds}
@@ -206,16 +206,19 @@ class CrdController:
                 await self._establish(crd, group)
         except StatusError as error:
             if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
-                _log.warning("CRD %s: %s", name, error.message)
+                _log.warning("cannot handle CRD %s: %s; retrying", name, error.message)
                 self._failed.add(name)
         except STORE_ERRORS as error:
-            _log.warning("CRD %s cannot be handled yet: %s", name, error)
+            _log.warning("cannot handle CRD %s: %s; retrying", name, error)
             self._failed.add(name)
         except Exception:
-            _log.exception("CRD %s cannot be served", name)
+            _log.exception("cannot serve CRD %s", name)
 
     async def _establish(self, crd: Object, group: asyncio.TaskGroup) -> None:
-        """Accept the names; serve; say so in the status (in this order: who reads Established finds it served)."""
+        """Accept the names, serve the resource, then write the status.
+
+        In this order a client that reads Established finds the resource served.
+        """
         now = format_time(self._cluster.clock.now())
         naming = resolve(crd, self._claims.taken(crd))
         accepted = naming.names_accepted["status"] == "True"
@@ -238,7 +241,9 @@ class CrdController:
         return wanted
 
     async def _reconsider(self, crd: Object, group: asyncio.TaskGroup) -> None:
-        """The names that a CRD holds have changed: others of its group may get theirs now."""
+        """Handle the CRDs of the group that lack a name. The names that `crd` holds have changed, so theirs may be
+        free.
+        """
         await self._handle_present(self._claims.losers(crd), group)
 
     async def _serve(self, crd: Object) -> None:
@@ -273,7 +278,7 @@ class CrdController:
         self._served[name] = (shape, definition)
 
     async def _changed_at(self, crd: Object) -> int:
-        """Objects that were written up to this revision may have been written under another spec."""
+        """Return the last revision at which an object may have been written under another spec."""
         metadata = crd["metadata"]
         if metadata.get("generation", 1) <= 1:
             return 0
@@ -285,8 +290,8 @@ class CrdController:
             definition = served[1]
             await self._cluster.stop_serving(definition.group, definition.resource, definition.storage_prefix)
 
-    async def _gone(self, crd: Object, group: asyncio.TaskGroup) -> None:
-        """A CRD has left and freed its names."""
+    async def _handle_deleted(self, crd: Object, group: asyncio.TaskGroup) -> None:
+        """Stop serving a deleted CRD and release its names."""
         await self._stop(crd["metadata"]["name"])
         self._claims.release(crd)
         await self._reconsider(crd, group)

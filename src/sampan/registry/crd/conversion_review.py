@@ -1,4 +1,4 @@
-"""ConversionReview: what a conversion webhook is asked, and what of its answer counts.
+"""ConversionReview: the request to a conversion webhook, and the checks of its response.
 
 Source: apiextensions pkg/apiserver/conversion/webhook_converter.go (1.36).
 """
@@ -31,9 +31,10 @@ _METADATA = "returned invalid metadata: "
 
 
 class ReviewError(Exception):
-    """An answer that does not count; the text is for the client.
+    """Invalid response of a webhook. The text is for the client.
 
-    `before`: what is said before it of an object, by its index; None: nothing, not even whose webhook it was.
+    `before` is a template for a prefix, formatted with the index of the object. None: no prefix, not even the name of
+    the webhook.
     """
 
     def __init__(self, text: str, before: str | None = "") -> None:
@@ -42,12 +43,12 @@ class ReviewError(Exception):
 
 
 def review_version(accepted: Sequence[str]) -> str | None:
-    """The first version that the webhook accepts and that is known."""
+    """Return the first version that the webhook accepts and this server supports, or None."""
     return next((version for version in accepted if version in KNOWN_VERSIONS), None)
 
 
 def request(version: str, uid: str, objects: Sequence[Object], api_version: str) -> bytes:
-    """The body of a request to convert objects to a version."""
+    """Return the body of a request to convert objects to a version."""
     return wire_json.encode(
         {
             "kind": "ConversionReview",
@@ -58,7 +59,7 @@ def request(version: str, uid: str, objects: Sequence[Object], api_version: str)
 
 
 def answer(version: str, uid: str, body: bytes) -> list[Any]:
-    """The converted objects of an answer, not yet checked themselves. Raises `ReviewError`."""
+    """Return the converted objects of a response; they are not checked. Raises `ReviewError`."""
     try:
         review = _READER.read(body, f"{_GROUP}/{version}")
     except NotDecodableError as error:
@@ -90,7 +91,7 @@ def _gvk(api_version: str, kind: str) -> str:
 
 
 def accepted(original: Object, converted: Any, api_version: str) -> Object:
-    """A converted object with the metadata of the original: of its own only labels and annotations count.
+    """Return a converted object with the metadata of the original. Only its labels and annotations are the webhook's.
 
     Raises `ReviewError`.
     """
@@ -116,7 +117,7 @@ def _string(value: Any) -> str:
 
 
 def _check_object(original: Object, converted: Any, api_version: str) -> None:
-    """It must be an object of the version and the kind that are wanted."""
+    """Check that the object has the requested version and kind. Raises `ReviewError`."""
     if converted is None:
         raise ReviewError("unexpected end of JSON input", None)
     if not isinstance(converted, dict):

@@ -1,4 +1,4 @@
-"""`spec.conversion` of a CRD.
+"""Validation of `spec.conversion` of a CRD.
 
 Source: apiextensions pkg/apis/apiextensions/validation/validation.go validateCustomResourceConversion (1.36).
 """
@@ -18,7 +18,7 @@ _KNOWN = ("v1", "v1beta1")
 
 
 def conversion_faults(spec: dict[str, Any], old: Object | None) -> Iterator[FieldError]:
-    """All faults of the conversion; `old` is the CRD before."""
+    """Yield all faults of the conversion. `old` is the CRD before the update."""
     conversion = spec.get("conversion")
     if not conversion:
         return
@@ -46,7 +46,7 @@ def conversion_faults(spec: dict[str, Any], old: Object | None) -> Iterator[Fiel
         yield from _client_faults(client, at)
         if not _may_be_unusable(old) and (text := ca_bundle_error(client.get("caBundle") or "")):
             yield invalid(at.child("caBundle"), client["caBundle"], text)
-    yield from _review_versions_faults(versions, _knows_none(old), versions_at)
+    yield from _review_versions_faults(versions, _supports_none(old), versions_at)
 
 
 def _client_faults(client: Object, path: Path) -> list[FieldError]:
@@ -62,12 +62,12 @@ def _client_faults(client: Object, path: Path) -> list[FieldError]:
 
 
 def _may_be_unusable(old: Object | None) -> bool:
-    """Whether a CA bundle that cannot be used is let through: until the CRD is established, or if it was so before."""
+    """Return True if an invalid CA bundle is accepted: until the CRD is established, or if it was invalid before."""
     return old is None or not is_true(old, "Established") or bool(ca_bundle_error(ca_bundle_of(old)))
 
 
-def _knows_none(old: Object | None) -> bool:
-    """Whether the versions before were all unknown: then they may stay so."""
+def _supports_none(old: Object | None) -> bool:
+    """Return True if all review versions of the old CRD are unknown. Then an update may keep them."""
     webhook = ((old or {"spec": {}})["spec"].get("conversion") or {}).get("webhook") or {}
     versions = webhook.get("conversionReviewVersions") or []
     return bool(versions) and not any(version in _KNOWN for version in versions)

@@ -1,4 +1,4 @@
-"""The strategy of custom resources: rules come from the CRD's schema, in the version of the request.
+"""Strategy of custom resources: the CRD's schema gives the rules, in the version of the request.
 
 Source: apiextensions pkg/registry/customresource/{strategy,validator,status_strategy}.go (1.36).
 """
@@ -27,7 +27,7 @@ _NOT_CHECKED = (
 
 
 class CustomResourceStrategy(Strategy):
-    """One version of one custom resource."""
+    """Strategy of one version of a custom resource."""
 
     standard_finalizers = False
     allow_unconditional_update = False
@@ -43,36 +43,36 @@ class CustomResourceStrategy(Strategy):
         self._selectable = {path.lstrip("."): JsonPath(path) for path in selectable}
 
     def size_of_work(self, body_bytes: int) -> int:
-        """By the schema: see there."""
+        """Return the cost by the schema. See `VersionSchema.size_of_work`."""
         return self.schema.size_of_work(body_bytes)
 
     def default(self, obj: Object) -> None:
-        """The schema's defaults."""
+        """Apply the schema's defaults."""
         self.schema.compiled.default(obj)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """What the hub preserves is not the writer's: who leaves it out has only not heard of it."""
+        """Keep the annotation of preserved fields if the client omits it: the client does not manage it."""
         kept = (old["metadata"].get("annotations") or {}).get(PRESERVED)
         if kept is not None and PRESERVED not in (obj["metadata"].get("annotations") or {}):
             annotations = {**(obj["metadata"].get("annotations") or {}), PRESERVED: kept}
             obj["metadata"] = {**obj["metadata"], "annotations": annotations}
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The schema and the numbers of scale, then (unless something basic is wrong) the CEL rules."""
+        """Check the schema and the scale fields. If the basic shape is right, also run the CEL rules."""
         faults = self.schema.compiled.validate(obj)
         if self._scale is not None:
             faults += [*spec_faults(self._scale, obj), *status_faults(self._scale, obj)]
         return self._with_rules(faults, obj, UNSET)
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """As for create; faults of values that did not change are let through (ratcheting)."""
+        """Check as for create, but accept faults of unchanged values (ratcheting)."""
         faults = self.schema.compiled.validate(obj, old=old)
         if self._scale is not None:
             faults += [*spec_faults(self._scale, obj), *status_faults(self._scale, obj)]
         return self._with_rules(faults, obj, old)
 
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The schema of the status alone; the CEL rules of the whole object."""
+        """Check only the schema of the status, and the CEL rules of the whole object."""
         faults: list[FieldError] = []
         compiled = self.schema.compiled_status
         if compiled is not None and "status" in obj:
@@ -82,7 +82,7 @@ class CustomResourceStrategy(Strategy):
         return self._with_rules(faults, obj, old)
 
     def _with_rules(self, faults: list[FieldError], obj: Object, old: Object) -> list[FieldError]:
-        """Rules are run only on objects whose shape is right; a fault says so when there are rules that were not."""
+        """Run the CEL rules if the object has the right shape. Else add a fault that the rules did not run."""
         rules = self.schema.rules
         self.schema.used = True
         if not rules.has_rules:
@@ -92,16 +92,16 @@ class CustomResourceStrategy(Strategy):
         return faults + rules.validate(obj, old=old)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Finalizers without a domain."""
+        """Warn of finalizers without a domain."""
         return finalizer_warnings(sorted({*(obj["metadata"].get("finalizers") or ())}))
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """Finalizers without a domain, when they are new."""
+        """Warn of new finalizers without a domain."""
         before = old["metadata"].get("finalizers") or ()
         return finalizer_warnings(sorted({*(obj["metadata"].get("finalizers") or ())}.difference(before)))
 
     def keep_for_status_update(self, obj: Object, old: Object) -> None:
-        """Everything but status and managedFields is taken from the stored object."""
+        """Copy everything but status and managedFields from the stored object."""
         status = obj.get("status")
         managed_fields = obj["metadata"].get("managedFields")
         version = obj["metadata"].get("resourceVersion")
@@ -118,21 +118,21 @@ class CustomResourceStrategy(Strategy):
             obj["status"] = status
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
-        """Any change outside metadata counts, and status too where it is no subresource."""
+        """Return True for any change outside metadata. Ignore status if it is a subresource."""
         if not self.status and obj.get("status") != old.get("status"):
             return True
         return super().spec_changed(obj, old)
 
     def field_labels(self, api_version: str) -> frozenset[str]:
-        """metadata.name, metadata.namespace and the declared selectable fields."""
+        """Return metadata.name, metadata.namespace and the declared selectable fields."""
         return _FIELDS | self._selectable.keys()
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
-        """Values of the declared selectable fields, as text."""
+        """Return the values of the declared selectable fields, as text."""
         return {name: _text(path, obj) for name, path in self._selectable.items()}
 
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
-        """Status is not owned by writers of the object; nothing but status is owned by writers of /status."""
+        """Return the fields that a writer cannot own: status for the main resource, all but status for /status."""
         if not status_served:
             return {}
         return {"": {"f:status": {}}, "status": {"f:spec": {}, "f:metadata": {}}}

@@ -1,7 +1,6 @@
-"""Who may use which names: within a group, plurals, singulars and short names are unique, and so are kinds and list
-kinds.
+"""Names of CRDs: plural, singular and short names are unique in a group, and so are kinds and list kinds.
 
-First come, first served. Source: apiextensions pkg/controller/status/naming_controller.go (1.36).
+The first CRD that requests a name gets it. Source: apiextensions pkg/controller/status/naming_controller.go (1.36).
 """
 
 from collections.abc import Callable
@@ -23,7 +22,7 @@ _FIELDS = (
 
 
 class Naming(NamedTuple):
-    """What a CRD gets: its accepted names and the two conditions that say so."""
+    """Result of the name check: the accepted names and the two conditions."""
 
     accepted: Names
     names_accepted: Condition
@@ -31,11 +30,11 @@ class Naming(NamedTuple):
 
 
 Taken = Callable[[str, str], bool]
-"""Whether another CRD holds a name: `taken(space, name)`, the space being `resources` or `kinds`."""
+"""Predicate `taken(space, name)`: another CRD holds the name. The space is `resources` or `kinds`."""
 
 
 class Claims:
-    """The names that the CRDs of a cluster hold, kept beside the CRDs, so that none has to be read again."""
+    """Names that the CRDs of a cluster hold. The index saves reading the CRDs again."""
 
     def __init__(self) -> None:
         self._names: dict[str, Names] = {}
@@ -43,35 +42,35 @@ class Claims:
         self._losers: dict[str, set[str]] = {}
 
     def hold(self, crd: Object, names: Names, *, satisfied: bool) -> bool:
-        """Note what a CRD holds; tells whether that changed."""
+        """Record the names that a CRD holds. Return True if they have changed."""
         group, name = crd["spec"]["group"], crd["metadata"]["name"]
         losers = self._losers.setdefault(group, set())
         (losers.discard if satisfied else losers.add)(name)
         before = self._names.get(name)
         if before == names:
             return False
-        self._let_go(group, name)
+        self._drop(group, name)
         self._names[name] = names
         for key in _keys(group, names):
             self._holders.setdefault(key, set()).add(name)
         return True
 
     def release(self, crd: Object) -> None:
-        """A CRD has gone."""
+        """Release the names of a deleted CRD."""
         group, name = crd["spec"]["group"], crd["metadata"]["name"]
-        self._let_go(group, name)
+        self._drop(group, name)
         self._losers.get(group, set()).discard(name)
 
     def losers(self, crd: Object) -> list[str]:
-        """The other CRDs of its group that did not get all that they want."""
+        """Return the other CRDs of its group that lack a requested name."""
         return sorted(self._losers.get(crd["spec"]["group"], set()) - {crd["metadata"]["name"]})
 
     def taken(self, crd: Object) -> Taken:
-        """Whether other CRDs of its group hold a name."""
+        """Return a predicate for names that other CRDs of its group hold."""
         group, own = crd["spec"]["group"], {crd["metadata"]["name"]}
         return lambda space, name: bool(self._holders.get((group, space, name), set()) - own)
 
-    def _let_go(self, group: str, name: str) -> None:
+    def _drop(self, group: str, name: str) -> None:
         for key in _keys(group, self._names.pop(name, {})):
             holders = self._holders.get(key, set())
             holders.discard(name)
@@ -88,7 +87,7 @@ def _keys(group: str, names: Names) -> list[tuple[str, str, str]]:
 
 
 def resolve(crd: Object, taken: Taken) -> Naming:
-    """Decide about a CRD's names; `taken` knows those that others hold."""
+    """Decide which names a CRD gets. `taken` reports the names of other CRDs."""
     wanted: Names = crd["spec"]["names"]
     old: Names = (crd.get("status") or {}).get("acceptedNames") or {}
     accepted = dict(old)

@@ -1,4 +1,4 @@
-"""From a CRD object (hub version v1) to the `ResourceDefinition` that serves its objects."""
+"""Build the `ResourceDefinition` for a CRD object (hub version v1)."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 
 
 def storage_prefix(crd: Object) -> str:
-    """Where the custom resources live."""
+    """Return the key prefix of the custom resources in the store."""
     spec = crd["spec"]
     return f"/registry/{spec['group']}/{spec['names']['plural']}/"
 
@@ -27,11 +27,10 @@ def storage_prefix(crd: Object) -> str:
 def definition_of(
     crd: Object, compiler: SchemaCompiler, object_meta: Schema, connect: Connect, *, rewritten_after: int = 0
 ) -> ResourceDefinition:
-    """All versions of a CRD, with the names that were accepted. Schemas are parsed and compiled on first use.
+    """Return the definition with all versions of a CRD and its accepted names. Schemas are compiled on first use.
 
-    `connect` gives the webhook that converts, where there is one.
-
-    Rows up to the revision `rewritten_after` may have been written under another definition.
+    `connect` returns the client of the conversion webhook, if the CRD has one. Rows up to the revision
+    `rewritten_after` may have been written under another definition.
     """
     spec = crd["spec"]
     names = (crd.get("status") or {}).get("acceptedNames") or spec["names"]
@@ -65,7 +64,7 @@ def definition_of(
 
 
 def weigh(definition: ResourceDefinition) -> None:
-    """Compute what an object costs by the schemas of these versions, which takes time if they are large."""
+    """Compute what an object costs by the schemas of these versions. That takes time if they are large."""
     for version in definition.versions.values():
         strategy_of(version).schema.weigh()
 
@@ -136,19 +135,22 @@ def _deprecation(spec: dict[str, Any], version: dict[str, Any]) -> str:
 
 
 def _replaces(other: dict[str, Any], version: dict[str, Any]) -> bool:
-    """Whether a version can be recommended in the place of a deprecated one: served, not deprecated, preferred."""
+    """Return True if a warning may recommend the version instead of a deprecated one: served, current and preferred."""
     if not other.get("served") or other.get("deprecated"):
         return False
     return version_priority(other["name"]) < version_priority(version["name"])
 
 
 def _by_preference(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """GA before beta before alpha, then the higher number; names of another form last, alphabetically."""
+    """Sort by preference: GA, beta, alpha, then the higher number. Names of another form come last, alphabetically."""
     return sorted(versions, key=lambda version: version_priority(version["name"]))
 
 
 def version_priority(name: str) -> tuple[int, int, int, str]:
-    """Sort key of a version name. Source: apimachinery pkg/version/helpers.go CompareKubeAwareVersionStrings."""
+    """Return the sort key of a version name.
+
+    Source: apimachinery pkg/version/helpers.go CompareKubeAwareVersionStrings.
+    """
     head, stage, minor = _parse_version(name)
     if head < 0:
         return (1, 0, 0, name)

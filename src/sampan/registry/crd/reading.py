@@ -1,8 +1,8 @@
-"""How stored custom resources are read: each value as the present schema and storage version would have it.
+"""Reading of stored custom resources: each value is brought to the present schema and storage version.
 
-A value may have been written under an earlier schema, or in a version that was the storage version then. It is pruned
-and defaulted, and its apiVersion becomes that of today's storage version, once: when the cache takes it in. Values that
-were written after the present definition took effect need none of that.
+A value may have been written under an earlier schema or storage version. The cache prunes it, applies defaults and
+changes its apiVersion once, when it reads the row. Values that were written under the present definition need none of
+that.
 Source: apiextensions pkg/apiserver/customresource_handler.go (schemaCoercingDecoder, unstructuredDefaulter) (1.36).
 """
 
@@ -21,17 +21,18 @@ Convert = Callable[[Object], Object]
 
 
 def strategy_of(version: VersionDefinition) -> CustomResourceStrategy:
-    """The strategy of a custom resource's version."""
+    """Return the strategy of a custom resource's version."""
     strategy = version.strategy
     assert isinstance(strategy, CustomResourceStrategy)
     return strategy
 
 
 def converter(definition: ResourceDefinition, source: VersionDefinition, target: VersionDefinition) -> Convert:
-    """Conversion strategy None: the apiVersion changes, and what the target's schema does not know is dropped.
+    """Return the conversion of strategy None: it changes the apiVersion and drops fields that the target's schema
+    lacks.
 
-    Where a webhook converts, it has done so before; an object in another version is refused: better no answer than a
-    wrong one.
+    With a webhook or a HubConversion the object has been converted before this. An object in another version is then
+    refused, because an error is better than a wrong object.
     """
     api_version = target.api_version_of(definition.group)
     schema = strategy_of(target).schema
@@ -56,7 +57,9 @@ def converter(definition: ResourceDefinition, source: VersionDefinition, target:
 
 
 def record_extractor(definition: ResourceDefinition) -> Extract:
-    """How records of a custom resource are made. Rows up to `definition.rewritten_after` are read anew."""
+    """Return the function that builds records of a custom resource. It converts rows up to
+    `definition.rewritten_after`.
+    """
     fields = _selectable(definition)
     plain = extractor(fields)
     storage = definition.versions[definition.storage_version]

@@ -1,4 +1,4 @@
-"""How strict the validation of a CRD is: what was stored before keeps its freedoms.
+"""Strictness of the validation of a CRD. An update may keep what was valid when it was stored.
 
 Source: apiextensions pkg/apis/apiextensions/validation/validation.go (1.36; for v1beta1: 1.21).
 """
@@ -24,7 +24,10 @@ _EXTENSIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """`schema`: each version needs one; `structural`: schemas must be; `defaults`: schemas may have them."""
+    """Rules for the schemas of a CRD.
+
+    `schema`: each version needs one. `structural`: schemas must be structural. `defaults`: schemas may have defaults.
+    """
 
     schema: bool = True
     structural: bool = True
@@ -32,7 +35,7 @@ class Rules:
 
     @classmethod
     def of(cls, spec: dict[str, Any], old: Object | None, *, legacy: bool) -> Self:
-        """The rules for a spec that is written now (`legacy`: through v1beta1) in the place of `old`."""
+        """Return the rules for a new spec that replaces `old`. `legacy`: it is written through v1beta1."""
         before = None if old is None else old["spec"]
         schema = not legacy and (before is None or all(found is not None for found in schemas_of(before)))
         structural = not legacy and (before is None or not _has_non_structural(before))
@@ -45,22 +48,22 @@ class Rules:
 
 
 def _is_extended(node: dict[str, Any]) -> bool:
-    """Whether a node uses what only structural schemas may use."""
+    """Return True if a node uses a feature that requires a structural schema."""
     return any(node.get(key) not in (None, False, []) for key in _EXTENSIONS)
 
 
 def has_schema_with(spec: dict[str, Any], holds: Callable[[dict[str, Any]], bool]) -> bool:
-    """Whether any node of any version's schema is such."""
+    """Return True if `holds` is true for any node of any version's schema."""
     return any(holds(node) for schema in schemas_of(spec) if schema is not None for node in walk(schema))
 
 
 def has_defaults(spec: dict[str, Any]) -> bool:
-    """Whether any schema has a default."""
+    """Return True if any schema has a default."""
     return has_schema_with(spec, lambda node: node.get("default") is not None)
 
 
 def _has_non_structural(spec: dict[str, Any]) -> bool:
-    """Only CRDs that keep unknown fields can have been let in with such a schema."""
+    """Return True if a schema is not structural. Only CRDs that keep unknown fields can have one."""
     if not spec.get("preserveUnknownFields"):
         return False
     return any(schema and structural_errors(schema, Path()) for schema in schemas_of(spec))

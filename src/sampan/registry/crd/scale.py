@@ -1,4 +1,4 @@
-"""The numbers that the scale subresource shows, where they stand in a custom resource.
+"""Validation of the scale subresource's numbers in a custom resource.
 
 Source: apiextensions pkg/registry/customresource/validator.go (1.36).
 """
@@ -15,12 +15,12 @@ _INT32_MAX = 2**31 - 1
 
 
 def spec_faults(paths: ScalePaths, obj: Object) -> Iterator[FieldError]:
-    """What is wrong with the wanted replicas. Absent is zero."""
+    """Yield the faults of the wanted replicas. Absent means zero."""
     return _replicas_faults(paths.spec_replicas, obj)
 
 
 def status_faults(paths: ScalePaths, obj: Object) -> Iterator[FieldError]:
-    """What is wrong with the present replicas and the selector."""
+    """Yield the faults of the present replicas and of the selector."""
     yield from _replicas_faults(paths.status_replicas, obj)
     if paths.label_selector:
         value, fault = _take(obj, paths.label_selector)
@@ -49,7 +49,7 @@ def _path(path: str) -> Path:
 
 
 def _take(obj: Object, path: str) -> tuple[Any, str]:
-    """The value at a path, or why there cannot be one."""
+    """Return the value at a path, and the reason if there is none."""
     value: Any = obj
     for name in path.split("."):
         if value is None:

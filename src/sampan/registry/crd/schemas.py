@@ -1,4 +1,4 @@
-"""The schemas of a CRD, as registration looks at them.
+"""Checks of the schemas of a CRD.
 
 Source: apiextensions pkg/apis/apiextensions/validation/validation.go (1.36).
 """
@@ -46,7 +46,7 @@ _NESTED_LISTS = ("allOf", "anyOf", "oneOf")
 
 
 def schema_faults(schema: dict[str, Any], path: Path, *, structural: bool, status: bool) -> list[FieldError]:
-    """All faults of one version's schema: keywords, structure, defaults, CEL rules."""
+    """Return all faults of one version's schema: keywords, structure, defaults and CEL rules."""
     faults: list[FieldError] = []
     if status:
         faults += _root_faults(schema, path)
@@ -61,7 +61,7 @@ def schema_faults(schema: dict[str, Any], path: Path, *, structural: bool, statu
 
 
 def _root_faults(schema: dict[str, Any], path: Path) -> list[FieldError]:
-    """With a status subresource the root may use only some keywords."""
+    """Return the first fault of the root: with a status subresource only some keywords are allowed."""
     if schema.get("type") and schema["type"] != "object":
         text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
         return [invalid(path.child("type"), schema["type"], text)]
@@ -78,7 +78,7 @@ def _root_faults(schema: dict[str, Any], path: Path) -> list[FieldError]:
 
 
 def walk(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every node of a schema, each before those below it."""
+    """Yield every node of a schema, each before its children."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -95,7 +95,7 @@ def walk(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def unrecognized_formats(crd: Object) -> list[str]:
-    """Formats of the CRD's schemas that are not honoured, in order."""
+    """Return the formats in the CRD's schemas that have no effect, in order."""
     found: dict[str, None] = {}
     for version in crd["spec"].get("versions") or ():
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
@@ -107,7 +107,7 @@ def unrecognized_formats(crd: Object) -> list[str]:
 
 
 def selectable_schema(schema: dict[str, Any], path: str) -> dict[str, Any]:
-    """The node that a selectable field points to. Raises `ValueError`."""
+    """Return the node that a selectable field points to. Raises `ValueError`."""
     tokens = _PATH_TOKEN.findall(path)
     node: Any = schema
     for index, token in enumerate(tokens):
@@ -127,5 +127,5 @@ def selectable_schema(schema: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def schemas_of(spec: dict[str, Any]) -> list[dict[str, Any] | None]:
-    """The schema of each version, None where there is none."""
+    """Return the schema of each version; None for a version without one."""
     return [(version.get("schema") or {}).get("openAPIV3Schema") for version in spec.get("versions") or ()]

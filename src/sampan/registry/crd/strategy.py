@@ -1,4 +1,4 @@
-"""The strategy of CustomResourceDefinitions themselves.
+"""Strategy of CustomResourceDefinitions.
 
 Source: apiextensions pkg/registry/customresourcedefinition/{strategy,etcd}.go, pkg/apis/apiextensions/v1/defaults.go
 (1.36).
@@ -16,7 +16,7 @@ from sampan.registry.strategy import Context, Strategy
 
 
 class CustomResourceDefinitionStrategy(Strategy):
-    """`legacy`: for writes through apiextensions.k8s.io/v1beta1."""
+    """Strategy of CRDs. `legacy` is for writes through apiextensions.k8s.io/v1beta1."""
 
     standard_finalizers = False
     allow_unconditional_update = False
@@ -27,7 +27,7 @@ class CustomResourceDefinitionStrategy(Strategy):
         self._legacy = legacy
 
     def default(self, obj: Object) -> None:
-        """Singular, listKind, conversion None; a column's and a scale path's absent values stay absent."""
+        """Set the singular name, listKind and conversion None. Absent values of columns and scale paths stay absent."""
         spec = obj.setdefault("spec", {})
         names = spec.setdefault("names", {})
         if names.get("kind"):
@@ -51,18 +51,18 @@ class CustomResourceDefinitionStrategy(Strategy):
                 _add_stored_version(obj)
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """A new CRD has no status but its storage version."""
+        """Reset the status of a new CRD, except for its storage version."""
         obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": []}
         _add_stored_version(obj)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """A new storage version joins the stored ones."""
+        """Add a new storage version to the stored ones."""
         if "status" in obj:
             obj["status"] = {**obj["status"]}
         _add_stored_version(obj)
 
     def prepare_for_deletion(self, obj: Object) -> None:
-        """The finalizer that stands for its objects, and a condition that says what will come."""
+        """Add the finalizer that guards the CRD's objects, and a condition that announces their deletion."""
         metadata = obj["metadata"]
         if CLEANUP_FINALIZER not in metadata.get("finalizers", ()):
             metadata["finalizers"] = [*metadata.get("finalizers", ()), CLEANUP_FINALIZER]
@@ -71,24 +71,24 @@ class CustomResourceDefinitionStrategy(Strategy):
         set_condition(obj, condition, metadata["deletionTimestamp"])
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """All rules."""
+        """Check all rules."""
         return validate_crd(obj, legacy=self._legacy)
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """All rules; what was accepted before is let through where Kubernetes does."""
+        """Check all rules, but accept what was accepted before where Kubernetes does."""
         return validate_crd(obj, old, legacy=self._legacy)
 
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """Accepted names and stored versions."""
+        """Check the accepted names and the stored versions."""
         accepted = (obj.get("status") or {}).get("acceptedNames") or {}
         return names_faults(accepted, Path("status", "acceptedNames")) + stored_versions_faults(obj)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Formats that nobody knows."""
+        """Warn of unrecognized formats."""
         return [f'unrecognized format "{name}"' for name in unrecognized_formats(obj)]
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """Formats that nobody knows and that were not there before."""
+        """Warn of unrecognized formats that the old CRD does not have."""
         before = set(unrecognized_formats(old))
         return [f'unrecognized format "{name}"' for name in unrecognized_formats(obj) if name not in before]
 

@@ -1,4 +1,4 @@
-"""What the server itself writes belongs to `kube-apiserver`: there, the server is its own client."""
+"""Field ownership of the server's writes: their manager is `kube-apiserver`."""
 
 from sampan.core.object import Object
 from sampan.core.time import Clock, timestamp
@@ -8,12 +8,12 @@ _MANAGER = "kube-apiserver"
 
 
 def track_status(endpoint: Endpoint, old: Object | None, new: Object, clock: Clock) -> None:
-    """Note in `new` which fields of the status this write changes. `endpoint` is that of its kind."""
+    """Record in `new` which fields of the status this write changes. `endpoint` serves the kind."""
     track(endpoint, old, new, clock, subresource="status")
 
 
 def track(endpoint: Endpoint, old: Object | None, new: Object, clock: Clock, *, subresource: str = "") -> None:
-    """The same for a write of the object itself; without `old` it is made."""
+    """Record which fields a write of the object changes. Without `old` the write creates it."""
     endpoint.field_manager(subresource).update(
         old, new, manager=_MANAGER, api_version=endpoint.api_version, subresource=subresource, now=timestamp(clock)
     )

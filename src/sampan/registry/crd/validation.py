@@ -1,4 +1,4 @@
-"""What a CustomResourceDefinition may say. Works on the hub version (apiextensions.k8s.io/v1).
+"""Validation of CustomResourceDefinitions in the hub version (apiextensions.k8s.io/v1).
 
 Source: apiextensions pkg/apis/apiextensions/validation/validation.go (1.36).
 """
@@ -21,7 +21,7 @@ Faults = list[FieldError]
 
 
 def validate_crd(crd: Object, old: Object | None = None, *, legacy: bool = False) -> Faults:
-    """All faults of a CRD; `old` is what it replaces; `legacy`: written through v1beta1."""
+    """Return all faults of a CRD. `old` is the CRD that it replaces; `legacy`: it is written through v1beta1."""
     spec = crd["spec"]
     rules = Rules.of(spec, old, legacy=legacy)
     faults = [*_name_faults(crd), *_spec_faults(crd, rules, old)]
@@ -70,7 +70,7 @@ def _group_faults(group: str) -> Faults:
 
 
 def names_faults(names: dict[str, Any], path: Path) -> Faults:
-    """What is wrong with the names of a CRD, in its spec or its status."""
+    """Return the faults of the names of a CRD, in its spec or its status."""
     faults: Faults = []
     for name in ("plural", "singular"):
         if names.get(name) and (texts := dns1035_label_errors(names[name])):
@@ -91,7 +91,7 @@ def names_faults(names: dict[str, Any], path: Path) -> Faults:
 
 
 def stored_versions_faults(crd: Object) -> Faults:
-    """`status.storedVersions` must name the storage version, and only versions that are still there."""
+    """Return the faults of `status.storedVersions`: it must contain the storage version, and only existing versions."""
     path = Path("status", "storedVersions")
     stored = (crd.get("status") or {}).get("storedVersions") or []
     if not stored:

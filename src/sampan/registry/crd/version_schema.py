@@ -1,4 +1,4 @@
-"""The schema of one version of a CRD, and all that is compiled from it."""
+"""Schema of one version of a CRD, and everything that is compiled from it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,11 +12,11 @@ from sampan.schema.openapi import parse
 from sampan.schema.structural import Schema
 
 CHECKS_OF_A_VALUE = 8
-"""How often an ordinary schema checks a value by `allOf`, `anyOf`, `oneOf` and `not`."""
+"""Number of times that an ordinary schema checks a value by `allOf`, `anyOf`, `oneOf` and `not`."""
 
 
 def checks_of_a_value(node: dict[str, Any]) -> int:
-    """How often the busiest place of a schema checks its value."""
+    """Return the largest number of times that a schema checks one value."""
     own, deepest = 1, 1
     for key in ("allOf", "anyOf", "oneOf"):
         own += sum(checks_of_a_value(child) for child in node.get(key) or ())
@@ -35,10 +35,10 @@ def _values_below(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class VersionSchema:
-    """Parsed and compiled when it is first needed, and gone with the definition that it belongs to.
+    """Schema of one version. It is parsed and compiled on first use and lives as long as its definition.
 
-    `openapi` is the CRD's own text. The root always has apiVersion, kind and a typed metadata. Without a schema (old
-    CRDs) every field is kept.
+    `openapi` is the CRD's text. The root always has apiVersion, kind and a typed metadata. Without a schema (old CRDs)
+    all fields are kept.
     """
 
     __slots__ = (
@@ -69,12 +69,12 @@ class VersionSchema:
         self._size_bytes = 0
         self._checks_of_a_value = 0
         self.used = False
-        """Whether an object was validated, so that all parts have been compiled."""
+        """Set when an object has been validated: then all parts are compiled."""
 
     def size_of_work(self, body_bytes: int) -> int:
-        """What validating a body costs, as the size of a body that an ordinary schema would have to validate.
+        """Return the cost of validating a body, as the size of a body that costs as much with an ordinary schema.
 
-        Before the first use all has to be compiled. A value may be checked thousands of times, by `allOf` in `allOf`.
+        The first use also pays for compiling everything. Nested `allOf` may check a value thousands of times.
         """
         if not self._checks_of_a_value:
             self.weigh()
@@ -82,30 +82,30 @@ class VersionSchema:
         return weighed if self.used else weighed + self._size_bytes
 
     def weigh(self) -> None:
-        """Compute what `size_of_work` needs. In a thread for a large schema; otherwise on first use."""
+        """Compute what `size_of_work` needs. Run it in a thread for a large schema; otherwise the first use does it."""
         self._size_bytes = len(orjson.dumps(self.openapi))
         self._checks_of_a_value = checks_of_a_value(self.openapi or {})
 
     def get(self) -> Schema:
-        """The root schema."""
+        """Return the root schema."""
         if self._schema is None:
             self._schema = self._build()
         return self._schema
 
     @property
     def compiled(self) -> CompiledSchema:
-        """Checks, prunes and defaults."""
+        """Return the compiled schema, which validates, prunes and applies defaults."""
         if self._compiled is None:
             self._compiled = CompiledSchema(self.get(), self._compiler)
         return self._compiled
 
     def prune(self, obj: Object) -> None:
-        """Drop what the schema does not know."""
+        """Drop fields that the schema does not have."""
         self.compiled.prune(obj)
 
     @property
     def compiled_status(self) -> CompiledSchema | None:
-        """Checks a status by itself; None: the schema says nothing about it."""
+        """Return the compiled schema of the status alone; None if the schema has no status."""
         if self._compiled_status is None:
             status = self.get().properties.get("status")
             if status is None:
@@ -115,13 +115,13 @@ class VersionSchema:
 
     @property
     def rules(self) -> Validator:
-        """The CEL rules."""
+        """Return the validator of the CEL rules."""
         if self._rules is None:
             self._rules = Validator(self.get(), times=self._compiler.cel_times)
         return self._rules
 
     def same_as(self, other: "VersionSchema") -> bool:
-        """Whether both mean the same."""
+        """Return True if the other schema has the same meaning."""
         return self.openapi == other.openapi and self.preserve == other.preserve
 
     def _build(self) -> Schema:
@@ -139,7 +139,7 @@ class VersionSchema:
 
 
 def _keep_everything(schema: Schema) -> None:
-    """`spec.preserveUnknownFields`: nothing is pruned anywhere."""
+    """Keep unknown fields everywhere, for `spec.preserveUnknownFields`."""
     schema.preserve_unknown_fields = True
     for child in schema.properties.values():
         _keep_everything(child)

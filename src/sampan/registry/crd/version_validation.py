@@ -1,7 +1,7 @@
-"""The versions of a CRD: schemas, subresources, printer columns, selectable fields.
+"""Validation of the versions of a CRD: schemas, subresources, printer columns and selectable fields.
 
-What all versions say alike is reported once, under the field that Kubernetes' internal form has for it
-(`spec.validation`, `spec.subresources`, ...); what differs under its version.
+A value that all versions share is reported once, under the field of Kubernetes' internal form (`spec.validation`,
+`spec.subresources`, …). Differing values are reported under their versions.
 Source: apiextensions pkg/apis/apiextensions/{validation/validation,v1/conversion}.go (1.36).
 """
 
@@ -15,7 +15,10 @@ from sampan.registry.crd.schemas import schema_faults, selectable_schema
 
 SELECTABLE_FIELDS_MAX = 8
 COLUMNS_MAX = 256
-"""Every cell of a Table is computed for every row. Kubernetes has no limit; real CRDs have up to 30 columns."""
+"""Maximum number of columns of a version. Every cell of a Table is computed for every row.
+
+Kubernetes has no limit; real CRDs have up to 30 columns.
+"""
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _SPEC = Path("spec")
@@ -23,12 +26,12 @@ _SPEC = Path("spec")
 Faults = list[FieldError]
 Json = dict[str, Any]
 _SUMMARY = ("name", "served", "storage", "deprecated", "deprecationWarning")
-Say = Callable[[Json, Path], Iterable[FieldError]]
-"""The faults of one version's field, which stands at a path."""
+FaultsOf = Callable[[Json, Path], Iterable[FieldError]]
+"""Returns the faults of one version's field at a path."""
 
 
 def versions_faults(spec: Json, rules: Rules, old: Json | None) -> Faults:
-    """All faults of `spec.versions`; `old` is the spec before."""
+    """Return all faults of `spec.versions`. `old` is the spec before."""
     versions = spec.get("versions") or []
     path = _SPEC.child("versions")
     faults = [*_missing_schemas(spec, versions, rules, path)]
@@ -70,22 +73,22 @@ def versions_faults(spec: Json, rules: Rules, old: Json | None) -> Faults:
 
 
 def _summaries(versions: list[Json]) -> list[Json]:
-    """Return what faults of the list show of each version: all but its schema and the like."""
+    """Return the versions without schemas and other large fields, for error messages about the list."""
     return [{name: version[name] for name in _SUMMARY if name in version} for version in versions]
 
 
-def _each(versions: list[Json], name: str, together: str, say: Say) -> Iterator[FieldError]:
-    """The faults of one field of all versions: once, where all say the same."""
+def _each(versions: list[Json], name: str, together: str, faults_of: FaultsOf) -> Iterator[FieldError]:
+    """Yield the faults of one field of all versions: once if the field is equal in all versions."""
     if not versions:
         return
     first = versions[0].get(name)
     if all(version.get(name) == first for version in versions):
         if first is not None:
-            yield from say(versions[0], _SPEC.child(together))
+            yield from faults_of(versions[0], _SPEC.child(together))
         return
     for index, version in enumerate(versions):
         if version.get(name) is not None:
-            yield from say(version, _SPEC.child("versions").index(index).child(name))
+            yield from faults_of(version, _SPEC.child("versions").index(index).child(name))
 
 
 def _missing_schemas(spec: Json, versions: list[Json], rules: Rules, path: Path) -> Iterator[FieldError]:
@@ -100,7 +103,7 @@ def _missing_schemas(spec: Json, versions: list[Json], rules: Rules, path: Path)
 
 
 def _unchanged_schemas(spec: Json, old: Json | None) -> set[str]:
-    """The versions whose schema was accepted before, under the same conditions: it is not looked at again."""
+    """Return the versions whose schema was accepted before under the same conditions. Those are not checked again."""
     if old is None or bool(old.get("preserveUnknownFields")) != bool(spec.get("preserveUnknownFields")):
         return set()
     before = {version.get("name"): version for version in old.get("versions") or ()}

@@ -1,7 +1,7 @@
-"""Conversion of custom resources by a webhook: all objects that one request needs go in one review.
+"""Conversion of custom resources by a webhook. One review contains all objects that a request needs.
 
-Concurrency: `convert` runs in its caller's task. Converted records are kept, the least recently used ones leave first;
-`shared_records` lets one caller ask at a time, so that watchers of the same records ask once.
+Concurrency: `convert` runs in the caller's task. An LRU cache holds converted records. `shared_records` admits one
+caller at a time, so that watchers of the same records cause one request.
 Source: apiextensions pkg/apiserver/conversion/webhook_converter.go (1.36).
 """
 
@@ -26,11 +26,11 @@ from sampan.storage.records import Record
 from sampan.wire import json as wire_json
 
 TIMEOUT_S = 30
-KEPT_BYTES_MAX = 16 << 20
+CACHE_BYTES_MAX = 16 << 20
 
 Prune = Callable[[Object], None]
 Converted = Callable[[tuple[str, str], str, float], None]
-"""Takes the versions from and to, the kind of failure ("": none), and the seconds that it took."""
+"""Receives the versions from and to, the kind of failure ("" if none) and the duration in seconds."""
 
 _CALL_FAILURE = "conversion_webhook_call_failure"
 _MALFORMED = "conversion_webhook_malformed_response_failure"
@@ -42,39 +42,39 @@ _Key = tuple[str, str, int, int]
 
 
 class WebhookConversion:
-    """The conversion of one CRD. `prune` knows by apiVersion how an object loses what its schema does not know."""
+    """Conversion of one CRD. `prune` maps an apiVersion to the function that drops fields its schema lacks."""
 
     def __init__(self, kind: str, webhook: Webhook, review_versions: Sequence[str], prune: Mapping[str, Prune]) -> None:
         self._kind = kind
         self._webhook = webhook
         self._review_versions = review_versions
         self._prune = prune
-        self._kept: OrderedDict[_Key, Record] = OrderedDict()
-        self._kept_bytes = 0
-        self._turn = asyncio.Lock()
-        self.converted: Converted = _untold
-        """Is told of each call. Set before the first one."""
+        self._cache: OrderedDict[_Key, Record] = OrderedDict()
+        self._cache_bytes = 0
+        self._lock = asyncio.Lock()
+        self.converted: Converted = _ignore
+        """Callback after each request. Set it before the first one."""
 
     async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
-        """The objects in a version, in order. Raises `StatusError` 500; then none is converted."""
+        """Return the objects in a version, in order. Raises `StatusError` 500 if any of them fails."""
         others = [obj for obj in objects if obj["apiVersion"] != api_version]
         if not others:
             return list(objects)
-        converted = iter(await self._ask(others, api_version))
+        converted = iter(await self._convert_others(others, api_version))
         return [obj if obj["apiVersion"] == api_version else next(converted) for obj in objects]
 
-    async def _ask(self, objects: list[Object], api_version: str) -> list[Object]:
+    async def _convert_others(self, objects: list[Object], api_version: str) -> list[Object]:
         versions = (_version(objects[0]["apiVersion"]), _version(api_version))
-        call, began = _Call(), perf_counter()
+        call, began = _CallState(), perf_counter()
         try:
-            results = await self._answered(objects, api_version, call)
+            results = await self._request(objects, api_version, call)
         except StatusError:
             self.converted(versions, call.failure, perf_counter() - began)
             raise
         self.converted(versions, "", perf_counter() - began)
         return results
 
-    async def _answered(self, objects: list[Object], api_version: str, call: "_Call") -> list[Object]:
+    async def _request(self, objects: list[Object], api_version: str, call: "_CallState") -> list[Object]:
         subject = f"conversion webhook for {objects[0]['apiVersion']}, Kind={objects[0]['kind']}"
         uid = new_uid()
         version = review_version(self._review_versions)
@@ -110,48 +110,49 @@ class WebhookConversion:
         return results
 
     async def values(self, values: Sequence[bytes], api_version: str) -> list[bytes]:
-        """Objects as canonical bytes with their resourceVersion, in a version. Raises as `convert`."""
+        """Return objects in a version, as canonical bytes with their resourceVersion. Raises like `convert`."""
         prefix = encode_prefix(self._kind, api_version)
         if all(value.startswith(prefix) for value in values):
             return list(values)
         converted = await self.convert([decode(value) for value in values], api_version)
         return [_bytes(obj) for obj in converted]
 
-    async def records(self, records: Sequence[Record], api_version: str, *, anew: bool = False) -> list[Record]:
-        """Records with their values in a version; those that were converted before are not asked for again, unless
-        `anew`. Raises as `convert`.
+    async def records(self, records: Sequence[Record], api_version: str, *, refresh: bool = False) -> list[Record]:
+        """Return records with their values in a version. Raises like `convert`.
+
+        Records that were converted before come from the cache, unless `refresh` is set.
         """
         prefix = encode_prefix(self._kind, api_version)
         results = [
-            record if record.value.startswith(prefix) else None if anew else self._known(record, api_version)
+            record if record.value.startswith(prefix) else None if refresh else self._cached(record, api_version)
             for record in records
         ]
         missing = [index for index, record in enumerate(results) if record is None]
         values = await self.values([records[index].value for index in missing], api_version)
         for index, value in zip(missing, values, strict=True):
             record = results[index] = msgspec.structs.replace(records[index], value=value)
-            self._keep(_key(records[index], api_version), record)
+            self._store(_key(records[index], api_version), record)
         return [record for record in results if record is not None]
 
     async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:
-        """As `records`, after those who came before."""
-        async with self._turn:
+        """Return records like `records`, after all earlier callers."""
+        async with self._lock:
             return await self.records(records, api_version)
 
-    def _known(self, record: Record, api_version: str) -> Record | None:
+    def _cached(self, record: Record, api_version: str) -> Record | None:
         key = _key(record, api_version)
-        found = self._kept.get(key)
+        found = self._cache.get(key)
         if found is not None:
-            self._kept.move_to_end(key)
+            self._cache.move_to_end(key)
         return found
 
-    def _keep(self, key: _Key, record: Record) -> None:
-        if key not in self._kept:
-            self._kept_bytes += len(record.value)
-        self._kept[key] = record
-        while self._kept_bytes > KEPT_BYTES_MAX:
-            _, oldest = self._kept.popitem(last=False)
-            self._kept_bytes -= len(oldest.value)
+    def _store(self, key: _Key, record: Record) -> None:
+        if key not in self._cache:
+            self._cache_bytes += len(record.value)
+        self._cache[key] = record
+        while self._cache_bytes > CACHE_BYTES_MAX:
+            _, oldest = self._cache.popitem(last=False)
+            self._cache_bytes -= len(oldest.value)
 
 
 def _key(record: Record, api_version: str) -> _Key:
@@ -163,8 +164,8 @@ def _key(record: Record, api_version: str) -> _Key:
     return api_version, record.key, record.revision, hash(record.value)
 
 
-class _Call:
-    """How it fails, if it does."""
+class _CallState:
+    """Kind of failure if the request fails now. Each step sets the next one."""
 
     failure = _CALL_FAILURE
 
@@ -173,11 +174,11 @@ def _version(api_version: str) -> str:
     return str(api_version).rpartition("/")[2]
 
 
-def _untold(versions: tuple[str, str], failure: str, seconds: float) -> None:
-    """Nobody wants to know."""
+def _ignore(versions: tuple[str, str], failure: str, seconds: float) -> None:
+    """Ignore the result of a request."""
 
 
 def _bytes(obj: Object) -> bytes:
-    """Canonical bytes, as a record has them; an object of a dry run has no resourceVersion."""
+    """Return canonical bytes, as in a record. An object of a dry run has no resourceVersion."""
     revision = obj["metadata"].get("resourceVersion")
     return splice(encode(obj), int(revision)) if revision else wire_json.encode(obj)

@@ -1,3 +1,4 @@
-"""The one path that every object takes between a verb and the store: metadata, names, generation, finalizers,
-validation, revision.
+"""Common path of every object between a verb and the store.
+
+It handles metadata, names, generation, finalizers, validation and the revision.
 """

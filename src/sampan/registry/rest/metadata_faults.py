@@ -1,4 +1,4 @@
-"""What is wrong with an object's metadata, by the rules of all objects and once more by those of its kind.
+"""Faults of an object's metadata, by the rules of all objects and then by those of its kind.
 
 Source: apiserver pkg/registry/rest/update.go validateCommonFields (1.36).
 """
@@ -18,13 +18,13 @@ Metadata = dict[str, Any]
 
 
 def object_faults(strategy: Strategy, metadata: Metadata, *, namespaced: bool) -> list[FieldError]:
-    """By the rules that a kind has for new objects."""
+    """Return the faults of a new object by the rules of its kind."""
     faults = validate_object_meta(metadata, namespaced=namespaced, name_rule=strategy.name_errors, path=_METADATA)
     return faults + _finalizer_faults(strategy, metadata)
 
 
 def update_faults(metadata: Metadata, old: Metadata, *, namespaced: bool) -> list[FieldError]:
-    """By the rules of all objects, of one that takes the place of another."""
+    """Return the faults of an update by the rules of all objects."""
     faults = validate_object_meta(metadata, namespaced=namespaced, name_rule=path_segment_errors, path=_METADATA)
     return faults + validate_object_meta_update(metadata, old, path=_METADATA)
 
@@ -32,7 +32,7 @@ def update_faults(metadata: Metadata, old: Metadata, *, namespaced: bool) -> lis
 def kinds_update_faults(
     strategy: Strategy, checks: Sequence[Check], metadata: Metadata, old: Metadata, *, namespaced: bool
 ) -> list[FieldError]:
-    """What the kind's own rules say of the same, as often as they look."""
+    """Return the faults of an update by the rules of the kind, once for each of its checks."""
     faults: list[FieldError] = []
     for check in checks:
         if check is Check.OBJECT:

@@ -1,4 +1,4 @@
-"""How large a stored object may be (as etcd's default request limit makes it in Kubernetes)."""
+"""Size limit of stored objects. It equals etcd's default request limit in Kubernetes."""
 
 from sampan.core import errors
 from sampan.core.object import Object
@@ -8,7 +8,8 @@ OBJECT_SIZE_BYTES_MAX = 1_572_864
 
 
 def stored_bytes(store: ResourceStore, obj: Object, keep_managed_fields: bool = False) -> bytes:
-    """The object as it is stored, without managedFields where only that makes it fit and they may go. Raises 413.
+    """Return the object as stored bytes. Drop managedFields if only that makes it fit and they are optional. Raises
+    413.
 
     Source: apiserver endpoints/handlers/{create,patch}.go (the retry after "too large").
     """

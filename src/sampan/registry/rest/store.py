@@ -1,4 +1,4 @@
-"""`ResourceStore`: the objects of one resource. Reads come from the watch cache as bytes, writes go to the store.
+"""`ResourceStore`: objects of one resource. Reads return bytes from the watch cache; writes go to the store.
 
 Source: apiserver pkg/registry/generic/registry/store.go (1.36).
 """
@@ -18,20 +18,20 @@ from sampan.storage.store import KeyValue, Store
 from sampan.wire import json as wire_json
 
 Validate = Callable[[Object, Object | None], Awaitable[None]]
-"""Validating admission: takes the final object and the old one, raises `StatusError` to refuse."""
+"""Validating admission: receives the final object and the old one. Raises `StatusError` to refuse."""
 
 Convert = Callable[[Object], Object]
 
 TRIES_MAX = 100
-"""A write that loses this many races in a row gives up with 409."""
+"""Attempts of a write. One that loses as many races in a row returns 409."""
 
 
 class ResourceStore:
-    """One resource's part of the store, seen through one strategy.
+    """View of one resource in the store, through one strategy.
 
-    Built-ins have one for all their versions and work in the hub version. Custom resources have one per version,
-    since their rules are those of the request's version, `api_version`; `from_stored` and `to_stored` convert (in
-    place, on a private object). Where a webhook converts, `present` and `stored_form` have done it before.
+    Built-ins have one for all their versions and use the hub version. Custom resources have one for each version,
+    because the rules are those of the request's version (`api_version`). `from_stored` and `to_stored` convert in
+    place, on a private object. If a webhook converts, `present` and `stored_form` have run before them.
     """
 
     __slots__ = (
@@ -74,7 +74,7 @@ class ResourceStore:
         self.allocators = allocators
         self.api_version = api_version
         self.is_stale: IsStale | None = None
-        """Whether the value at a key is to be written anew though it says the same; None: never."""
+        """Predicate for keys whose value must be written again even if the object is unchanged. None: no key."""
         self.others = others
         self.prefix = definition.storage_prefix
         self._from_stored = from_stored
@@ -82,59 +82,60 @@ class ResourceStore:
         self._empty_status: Decoder | None = None
 
     def key(self, namespace: str, name: str) -> str:
-        """Where an object lives."""
+        """Return the key of an object."""
         return f"{self.prefix}{namespace}/{name}" if namespace else f"{self.prefix}{name}"
 
     def scope_prefix(self, namespace: str) -> str:
-        """The prefix of all keys of a namespace ("" = the whole resource)."""
+        """Return the prefix of all keys of a namespace ("" = the whole resource)."""
         return f"{self.prefix}{namespace}/" if namespace else self.prefix
 
     async def present(self, value: bytes) -> bytes:
-        """A stored value as a webhook, if there is one, would have it in this version. Raises 500."""
+        """Return a stored value in this version if a webhook converts it, else unchanged. Raises 500."""
         webhook = self.definition.webhook
         return value if webhook is None else (await webhook.values([value], self.api_version))[0]
 
-    async def present_records(self, records: Sequence[Record], *, anew: bool = False) -> Sequence[Record]:
-        """The same of records, all in one review; `anew`: also of those that were converted before.
+    async def present_records(self, records: Sequence[Record], *, refresh: bool = False) -> Sequence[Record]:
+        """Convert records like `present`, all in one review. `refresh` skips the cache of converted records.
 
-        As in Kubernetes, who wants the newest state waits for the webhook, and who takes any does not.
+        As in Kubernetes, a client that requires the newest state waits for the webhook. One that accepts any state does
+        not.
         """
         webhook = self.definition.webhook
-        return records if webhook is None else await webhook.records(records, self.api_version, anew=anew)
+        return records if webhook is None else await webhook.records(records, self.api_version, refresh=refresh)
 
     async def stored_form(self, obj: Object) -> Object:
-        """The reverse: an object of this version as a webhook, if there is one, would have it stored. Raises 500."""
+        """Return an object in the stored version if a webhook converts it, else unchanged. Raises 500."""
         definition = self.definition
         if definition.webhook is None:
             return obj
         return (await definition.webhook.convert([obj], definition.storage_api_version))[0]
 
     def decode(self, value: bytes) -> Object:
-        """Stored bytes as a private object in the version that the strategy works in."""
+        """Decode stored bytes into a private object in the strategy's version."""
         obj: Object = decode(value)
         return self._from_stored(obj) if self._from_stored is not None else obj
 
     def encode(self, obj: Object) -> bytes:
-        """The bytes to store, with the place for the resourceVersion."""
+        """Encode an object for the store, with a placeholder for the resourceVersion."""
         return encode(obj if self._to_stored is None else self._to_stored(obj))
 
     def plain(self, obj: Object) -> bytes:
-        """Bytes in the stored version, the resourceVersion as it stands in `obj`."""
+        """Encode an object in the stored version, with its own resourceVersion."""
         return wire_json.encode(obj if self._to_stored is None else self._to_stored(obj))
 
     def empty_status(self) -> Object | None:
-        """The status of a new object as Go writes it: the zeros that are always there. None: kinds without one."""
+        """Return a new object's status as Go encodes it, with all zeros that are never omitted. None: no status."""
         if self._empty_status is None:
             self._empty_status = _empty_status_of(self.definition)
         made: Object | None = self._empty_status({}, [])
         return made
 
     def not_found(self, name: str) -> errors.StatusError:
-        """The 404 of this resource."""
+        """Return the 404 error of this resource."""
         return errors.not_found(self.definition.group_resource, name)
 
     async def record(self, namespace: str, name: str) -> Record:
-        """The object as it is now (linearizable). Raises 404."""
+        """Return the present state of an object by a quorum read. Raises 404."""
         await self.cache.fresh()
         record = self.cache.get(self.key(namespace, name))
         if record is None:
@@ -145,7 +146,7 @@ class ResourceStore:
 IsStale = Callable[[str], Awaitable[bool]]
 
 Others = Callable[[str, str], ResourceStore]
-"""The store of another built-in resource, by group and resource."""
+"""Returns the store of another built-in resource, by group and resource."""
 
 
 def _empty_status_of(definition: ResourceDefinition) -> Decoder:
@@ -156,12 +157,12 @@ def _empty_status_of(definition: ResourceDefinition) -> Decoder:
 
 
 def with_revision(row: KeyValue | None) -> KeyValue | None:
-    """A row as the store gives it, its value with the resourceVersion filled in."""
+    """Return a row of the store with the resourceVersion filled in."""
     return None if row is None else row._replace(value=splice(row.value, row.mod_revision))
 
 
 def row_of(record: Record | None) -> KeyValue | None:
-    """The store's view of a cached record; the value has its resourceVersion filled in."""
+    """Return a cached record as a row of the store. Its value contains the resourceVersion."""
     if record is None:
         return None
     return KeyValue(record.key, record.value, record.create_revision, record.revision)

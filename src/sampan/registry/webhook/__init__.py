@@ -1,1 +1,1 @@
-"""Calls of webhooks: whom a clientConfig means, and one HTTPS request to it."""
+"""Requests to webhooks: the target of a clientConfig, and an HTTPS client for it."""

@@ -1,4 +1,4 @@
-"""`Answer`: an HTTP response of a webhook, and its meaning.
+"""`Answer`: HTTP response of a webhook, and its meaning.
 
 Source: client-go rest/request.go; apimachinery pkg/api/errors/errors.go NewGenericServerResponse (1.36).
 """
@@ -21,7 +21,7 @@ _MAY_PASS = frozenset({Reason.INTERNAL_ERROR, Reason.TIMEOUT, Reason.TOO_MANY_RE
 _MAY_PASS_CODES = frozenset({429, 500, 504})
 _REASONS = frozenset(Reason) - {Reason.UNKNOWN}
 _SHOWN = frozenset({403, 415})
-"""Statuses of which the body is the text."""
+"""Statuses for which the body is the error text."""
 _NOT_ACCEPTABLE = 406
 _TEXTS = {
     400: "the server rejected our request for an unknown reason",
@@ -38,7 +38,7 @@ _TEXTS = {
 
 
 def not_http(data: bytes) -> str:
-    """What is wrong with a first line that no HTTP response begins with."""
+    """Return the error text for a first line that is no HTTP status line."""
     line = data.partition(b"\n")[0].rstrip(b"\r").decode("latin-1")
     version, space, rest = line.partition(" ")
     if not space:
@@ -50,9 +50,9 @@ def not_http(data: bytes) -> str:
 
 
 class WebhookError(Exception):
-    """A webhook could not be asked, or gave no answer that counts. The text is for the client.
+    """Failed request to a webhook, or an unusable response. The text is for the client.
 
-    `may_pass`: the same question may be answered when it is asked again.
+    `may_pass`: a retry may succeed.
     """
 
     def __init__(self, text: str, *, may_pass: bool = False) -> None:
@@ -61,12 +61,12 @@ class WebhookError(Exception):
 
 
 class EmptyAnswer(WebhookError):
-    """The webhook took what it was sent and said nothing: an error for who asked it something."""
+    """Empty response of a webhook that accepted the request. It is an error only if the caller needs a response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response with its whole body."""
+    """Response with its whole body."""
 
     status: int
     headers: Mapping[str, str]
@@ -74,19 +74,19 @@ class Answer:
 
     @property
     def location(self) -> str:
-        """Target of a redirect; empty, if the response is none."""
+        """Return the target of a redirect; "" if the response is none."""
         return self.headers.get("location", "") if self.status in _REDIRECTS else ""
 
     @property
     def retry_after_s(self) -> int | None:
-        """Seconds after which the request is to be sent again; None if it is not."""
+        """Return the seconds to wait before a retry; None if the response does not request one."""
         if self.status != _TOO_MANY_REQUESTS and self.status < 500:
             return None
         seconds = integer_or(self.headers.get("retry-after", ""), -1)
         return seconds if seconds >= 0 else None
 
     def checked(self) -> bytes:
-        """The body of a good answer, which is not empty. Raises `WebhookError`, `EmptyAnswer`."""
+        """Return the body of a successful response. Raises `WebhookError`, or `EmptyAnswer` if the body is empty."""
         body, status = self.body, self.status
         content_type = self.headers.get("content-type", "")
         if content_type and not content_type.partition(";")[0].strip():
@@ -96,15 +96,15 @@ class Answer:
                 text = f"0-length response with status code: {status} and content type: {content_type}"
                 raise EmptyAnswer(text)
             return body
-        told = _told_status(body)
-        if told is not None and told.message:
-            raise WebhookError(told.message, may_pass=told.may_pass)
+        failure = _failure_status(body)
+        if failure is not None and failure.message:
+            raise WebhookError(failure.message, may_pass=failure.may_pass)
         is_fault = status == _TOO_MANY_REQUESTS or (status >= 500 and status != _UNAVAILABLE)
         may_pass = is_fault or self.retry_after_s is not None
         raise WebhookError(self._text(status, body), may_pass=may_pass)
 
     def _text(self, status: int, body: bytes) -> str:
-        """What a status means to clients."""
+        """Return the text that client-go has for a status."""
         shown = "unknown"
         content_type = self.headers.get("content-type", "")
         if not content_type or content_type.lower().startswith("text/"):
@@ -118,8 +118,8 @@ class Answer:
         return f"the server responded with the status code {status} but did not return more information"
 
 
-def _told_status(body: bytes) -> "_Status | None":
-    """A body that is a Status and no success; None when it is none."""
+def _failure_status(body: bytes) -> "_Status | None":
+    """Decode a body that is a `Status` of a failure; None for any other body."""
     try:
         status = msgspec.json.decode(body, type=_Status)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -143,7 +143,7 @@ class _Status(msgspec.Struct, rename="camel"):
 
     @property
     def may_pass(self) -> bool:
-        """Whether another try may help."""
+        """Return True if a retry may succeed."""
         if self.details is not None and (self.details.retry_after_seconds > 0 or self.reason == Reason.SERVER_TIMEOUT):
             return True
         return self.reason in _MAY_PASS if self.reason in _REASONS else self.code in _MAY_PASS_CODES

@@ -1,4 +1,4 @@
-"""Why a TLS connection to a webhook was not made, in the words that Go has for it.
+"""Texts of TLS failures of webhooks, as Go words them.
 
 Source: go crypto/x509/verify.go, crypto/tls/conn.go, net/http/transport.go (1.26).
 """
@@ -12,24 +12,24 @@ from cryptography import x509
 from cryptography.x509.oid import ExtensionOID
 
 UNTRUSTED: Final = frozenset({18, 19, 20, 21})
-"""OpenSSL's codes for certificates whose CA is not known."""
+"""OpenSSL's codes for certificates of an unknown CA."""
 _NAMES_MAX: Final = 100
 
 
 def tls_text(error: ssl.SSLError) -> str:
-    """What is wrong with a handshake. Who does not speak TLS most likely speaks HTTP."""
+    """Return the text for a failed handshake. A server without TLS most likely serves HTTP."""
     if error.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
         return "http: server gave HTTP response to HTTPS client"
     return f"tls: {(error.reason or str(error)).lower().replace('_', ' ')}"
 
 
 def certificate_text(what: str) -> str:
-    """What is wrong with a certificate."""
+    """Return the text for an invalid certificate."""
     return f"tls: failed to verify certificate: x509: {what}"
 
 
 def mismatch(certificate: x509.Certificate, host: str, now: datetime) -> str:
-    """Why a certificate does not count for a host at a time; empty when it does."""
+    """Return the reason why a certificate is not valid for a host at a time; "" if it is."""
     return _time_text(certificate, now) or _name_text(certificate, host)
 
 

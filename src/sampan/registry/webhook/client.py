@@ -1,7 +1,7 @@
-"""HTTPS requests to webhooks: JSON there and back, on connections that are kept.
+"""HTTPS client for webhooks: JSON requests and responses on pooled connections.
 
-Concurrency: `post` runs in its caller's task and has a connection of its own meanwhile; cancelled, it closes it. The
-answer is bounded by `ANSWER_SIZE_BYTES_MAX`, the time by `timeout_s`. `WebhookClients` owns the idle connections.
+Concurrency: `post` runs in the caller's task and has exclusive use of a connection, which it closes when cancelled.
+`ANSWER_SIZE_BYTES_MAX` bounds the response, `timeout_s` the time. `WebhookClients` owns the idle connections.
 Source: apiserver pkg/util/webhook/client.go, client-go rest/request.go (1.36).
 """
 
@@ -37,28 +37,31 @@ _NO_ANSWER = "<error>"
 _CLIENTS_MAX = 100
 IDLE_MAX = 25
 IDLE_S = 90.0
-"""Bounds of the connections that are kept to one webhook. Source: net/http Transport as client-go sets it up (1.36)."""
+"""Time after which an idle connection is closed.
+
+Source: net/http Transport as client-go configures it (1.36).
+"""
 REDIRECTS_MAX = 10
 RETRIES_MAX = 10
-"""How often a webhook is asked again because its answer says so (Retry-After)."""
+"""Maximum number of retries that a webhook requests by Retry-After."""
 
 
 class Webhook(Protocol):
-    """Asks one webhook."""
+    """Client of one webhook."""
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
-        """Send a JSON body; gives the body of the answer. Raises `WebhookError`."""
+        """Send a JSON body and return the body of the response. Raises `WebhookError`."""
         ...
 
 
 Connect = Callable[[Target], Webhook]
-"""Gives the webhook at a target."""
+"""Returns the client of the webhook at a target."""
 
 
 class HttpsWebhook:
-    """A webhook, behind TLS unless its target says otherwise.
+    """Client of one webhook, with TLS unless its target disables it.
 
-    `resolve` finds the pods of services; `requests` is told of each request.
+    `resolve` finds the pods of services. `requests` counts the requests.
     """
 
     def __init__(
@@ -85,7 +88,7 @@ class HttpsWebhook:
         self._requests = requests or Requests()
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
-        """See `Webhook.post`."""
+        """Send a JSON body; see `Webhook.post`."""
         call = Call(self._target, "POST", body, f"timeout={_shown_seconds(timeout_s)}")
         try:
             async with asyncio.timeout(timeout_s):
@@ -94,14 +97,14 @@ class HttpsWebhook:
             raise call.failure("context deadline exceeded") from None
 
     def close(self) -> None:
-        """Close the connections that are idle, and others after their answer."""
+        """Close the idle connections now, and the others after their responses."""
         self._client.pool.stop_keeping()
 
     async def _answer(self, call: "Call") -> Answer:
-        """The last answer: redirects are followed, and a webhook that asks for it is asked again."""
+        """Send the request and return the last response. Follow redirects, and retry if the webhook requests it."""
         redirects = retries = 0
         while True:
-            answer = await self._told(call)
+            answer = await self._counted_exchange(call)
             if answer.location:
                 redirects += 1
                 if redirects >= REDIRECTS_MAX:
@@ -114,20 +117,20 @@ class HttpsWebhook:
             retries += 1
             await asyncio.sleep(wait_s)
 
-    async def _told(self, call: "Call") -> Answer:
-        """One exchange, counted. Raises `WebhookError`."""
+    async def _counted_exchange(self, call: "Call") -> Answer:
+        """Send one request and count it. Raises `WebhookError`."""
         began, code = perf_counter(), _NO_ANSWER
         method, host = call.method, call.target.authority
         try:
-            answer = await self._exchange_in_words(call)
+            answer = await self._exchange_or_raise(call)
             code = str(answer.status)
         finally:
             self._requests.sent(method, host, code, perf_counter() - began)
         self._requests.answered(method, host, len(call.body), len(answer.body))
         return answer
 
-    async def _exchange_in_words(self, call: "Call") -> Answer:
-        """One exchange. Raises `WebhookError` in Go's words."""
+    async def _exchange_or_raise(self, call: "Call") -> Answer:
+        """Send one request. Raises `WebhookError` with Go's texts."""
         call.is_answered = False
         try:
             return await self._exchange(call)
@@ -145,7 +148,7 @@ class HttpsWebhook:
             raise call.failure(text, may_pass=isinstance(cause, ConnectionResetError)) from None
 
     async def _exchange(self, call: "Call") -> Answer:
-        """One request and its answer. A kept connection that turns out to be closed is replaced by a new one."""
+        """Send one request inside a trace span. The client replaces a pooled connection that turns out to be closed."""
         span = current_span()
         if span is None:
             return await self._exchanged(call)
@@ -183,7 +186,7 @@ class HttpsWebhook:
         return self._resolve(target.service.namespace, target.service.name, target.port)
 
     async def _tls_text(self, error: ssl.SSLError, target: Target) -> str:
-        """What is wrong, in Go's words; for some of them the certificate has to be looked at."""
+        """Return Go's text for a TLS failure. Some texts need the certificate of the webhook."""
         if not isinstance(error, ssl.SSLCertVerificationError):
             return tls_text(error)
         if error.verify_code in UNTRUSTED:
@@ -195,7 +198,7 @@ class HttpsWebhook:
         return certificate_text(mismatch(certificate, target.host, datetime.now(UTC)) or str(error.verify_message))
 
     async def _certificate(self, target: Target) -> x509.Certificate:
-        """What the other side shows, checked by nobody."""
+        """Return the certificate that the webhook presents, without verification."""
         context = unverified_context()
         _, writer = await open_connection(
             *self._place(target), tls=context, server_name=target.host, any_address=target.is_setting
@@ -208,7 +211,7 @@ class HttpsWebhook:
 
 
 class Call:
-    """One call, as far as it has come: where to, and what of the answer is there."""
+    """State of one call: its target, and the progress of its response."""
 
     def __init__(self, target: Target, method: str, body: bytes, query: str) -> None:
         self.target = target
@@ -216,7 +219,7 @@ class Call:
         self.body = body
         self.query = query
         self.is_answered = False
-        """True if the head of the answer has arrived."""
+        """True if the head of the response has arrived."""
         self.url = target.url(query)
 
     def follow(self, answer: Answer) -> None:
@@ -232,7 +235,7 @@ class Call:
         self.query, self.url = "", answer.location
 
     def failure(self, text: str, *, may_pass: bool = False) -> WebhookError:
-        """What is said of a call that came to an end in this state."""
+        """Return the error for a call that failed in this state."""
         if self.is_answered:
             text = f"unexpected error when reading response body. Please retry. Original error: {text}"
             return WebhookError(text, may_pass=may_pass)
@@ -251,7 +254,7 @@ class Call:
 
 
 class WebhookClients:
-    """The webhooks of one cluster, each with its connections. The least recently used ones leave first."""
+    """Clients of the webhooks of one cluster, in an LRU cache. Each has its own connections."""
 
     def __init__(self, resolve: Resolve, requests: Requests | None = None) -> None:
         self._resolve = resolve
@@ -259,7 +262,7 @@ class WebhookClients:
         self._known: OrderedDict[tuple[Target, Credentials], HttpsWebhook] = OrderedDict()
 
     def connect(self, target: Target, credentials: Credentials = NO_CREDENTIALS) -> Webhook:
-        """See `Connect`. The same target gives the same webhook."""
+        """Return the client of a target; see `Connect`. Equal targets share a client."""
         key = (target, credentials)
         known = self._known.get(key)
         if known is None:
@@ -270,13 +273,13 @@ class WebhookClients:
         return known
 
     def close(self) -> None:
-        """Close all connections that are idle."""
+        """Close all idle connections."""
         for webhook in self._known.values():
             webhook.close()
 
 
 def _shown_seconds(timeout_s: float) -> str:
-    """Whole seconds, rounded up, as the webhook is told; what is shorter than a second stays as it is."""
+    """Return whole seconds, rounded up, for the webhook's `timeout` parameter. Keep fractions below one second."""
     return f"{math.ceil(timeout_s)}s" if timeout_s >= 1 else f"{timeout_s:g}s"
 
 

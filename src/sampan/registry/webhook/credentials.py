@@ -1,4 +1,4 @@
-"""Who the server is for a webhook: a client certificate or a token, by the webhook's host.
+"""Credentials of the server for webhooks: a client certificate or a token, by the webhook's host.
 
 The admission plug-ins read them from a kubeconfig file whose users are named after hosts.
 Source: apiserver pkg/util/webhook/authentication.go (1.36).
@@ -17,14 +17,14 @@ from sampan.core.tls_trust import client_context
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What is shown to a webhook. `authorization` is the header's value, "" for none."""
+    """Credentials for a webhook. `authorization` is the header's value, "" for none."""
 
     authorization: str = ""
     certificate_pem: str = ""
-    """The client certificate with its key behind it."""
+    """Client certificate followed by its key."""
 
     def tls(self, ca_pem: str) -> ssl.SSLContext:
-        """A context that trusts `ca_pem` ("" = the system's CAs) and shows the client certificate."""
+        """Return a TLS context that trusts `ca_pem` ("" = the system's CAs) and presents the client certificate."""
         context = client_context(ca_pem or None)
         if self.certificate_pem:
             with tempfile.NamedTemporaryFile("w") as file:
@@ -38,12 +38,14 @@ NO_CREDENTIALS = Credentials()
 
 
 class WebhookCredentials:
-    """The users of a kubeconfig by the host that they are for: `host:port`, `*.domain:port`, for port 443 the same
-    without the port, then `*`, then the user of the current context.
+    """Users of a kubeconfig, found by host.
+
+    The first match wins: `host:port`, `*.domain:port`, for port 443 the same without the port, then `*`, then the user
+    of the current context.
     """
 
     def __init__(self, kubeconfig: Mapping[str, Any], directory: Path) -> None:
-        """`directory`: where relative paths of the kubeconfig start. Raises `OSError` for files that cannot be read."""
+        """Read the users. `directory` is the base of relative paths. Raises `OSError` if a file cannot be read."""
         self._by_name = {
             entry["name"]: credentials_of(entry.get("user") or {}, directory) for entry in kubeconfig.get("users") or ()
         }
@@ -52,7 +54,7 @@ class WebhookCredentials:
         self._default = self._by_name.get(current.get("user", ""), NO_CREDENTIALS)
 
     def of(self, host: str, port: int) -> Credentials:
-        """Those for a host."""
+        """Return the credentials for a host."""
         for name in _names(host, port):
             found = self._by_name.get(name)
             if found is not None:
@@ -67,7 +69,7 @@ def _names(host: str, port: int) -> list[str]:
 
 
 def credentials_of(user: Mapping[str, Any], directory: Path) -> Credentials:
-    """The credentials of a kubeconfig's user. Raises `OSError` for files that cannot be read."""
+    """Return the credentials of a kubeconfig's user. Raises `OSError` if a file cannot be read."""
     authorization = ""
     if user.get("username"):
         pair = f"{user['username']}:{user.get('password', '')}".encode()

@@ -1,6 +1,6 @@
-"""A kubeconfig that says where a webhook of the server's own is, and as whom it is asked.
+"""Kubeconfig of a webhook that the server's settings name: its address and the credentials for it.
 
-The current context counts: its cluster is the webhook, its user is the server.
+The current context applies: its cluster is the webhook, its user is the server.
 Source: apiserver pkg/util/webhook/webhook.go LoadKubeconfig (1.36).
 """
 
@@ -16,16 +16,16 @@ from sampan.wire.json import DecodeError
 
 
 def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
-    """Read it. Raises `OSError`, and `ValueError` when it names no server.
+    """Read a kubeconfig. Raises `OSError`, and `ValueError` if it names no server.
 
-    A server of `http://` is told no credentials, as by every client of Kubernetes.
+    A server of `http://` gets no credentials, as with every Kubernetes client.
     """
     try:
         config = yaml.decode(file.read_bytes())
     except DecodeError as error:
         raise ValueError(f"{file}: {error}") from None
     if not isinstance(config, dict):
-        raise ValueError(f"{file} is no kubeconfig")
+        raise ValueError(f"{file} is not a kubeconfig")
     try:
         context = _current(config)
         cluster = _named(config, "cluster", context)
@@ -36,7 +36,7 @@ def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{file}: invalid configuration: {error}") from None
     if url.scheme not in ("https", "http") or not url.hostname:
-        raise ValueError(f"{file}: the server must be a URL of http or https, not {cluster.get('server')!r}")
+        raise ValueError(f"{file}: server must be an http or https URL, not {cluster.get('server')!r}")
     path = clean_path(url.path) + (f"?{url.query}" if url.query else "")
     target = Target(url.hostname, port, path, _ca_pem(cluster, file.parent), secure=secure, is_setting=True)
     return target, credentials if secure else NO_CREDENTIALS
@@ -54,7 +54,7 @@ def _current(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named(config: dict[str, Any], kind: str, context: dict[str, Any]) -> dict[str, Any]:
-    """The cluster or the user of a context."""
+    """Return the cluster or the user that the context names."""
     name = context.get(kind) or ""
     for each in config.get(f"{kind}s") or ():
         if each["name"] == name:

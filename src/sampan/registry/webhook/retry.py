@@ -1,4 +1,4 @@
-"""Ask a webhook again while what is wrong with it may pass.
+"""Retries of webhook requests with exponential backoff.
 
 Source: apiserver pkg/util/webhook/webhook.go DefaultShouldRetry, WithExponentialBackoff (1.36).
 """
@@ -19,21 +19,21 @@ T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
 
 
-def growing_waits(first_wait_s: float) -> Iterator[float]:
-    """The seconds between `TRIES` tries, each up to a fifth longer than it has to be."""
+def backoff_delays_s(first_wait_s: float) -> Iterator[float]:
+    """Yield the delays in seconds between `TRIES` attempts, with up to 20 % jitter."""
     for number in range(TRIES - 1):
         yield first_wait_s * FACTOR**number * random.uniform(1, 1 + JITTER)
 
 
-async def ask_patiently(
-    ask: Callable[[], Awaitable[T]], *, first_wait_s: float = FIRST_WAIT_S, sleep: Sleep = asyncio.sleep
+async def with_retries(
+    send: Callable[[], Awaitable[T]], *, first_wait_s: float = FIRST_WAIT_S, sleep: Sleep = asyncio.sleep
 ) -> T:
-    """What `ask` gives, after up to `TRIES` tries. Raises `WebhookError`: the last one. Cancelled, it asks no more."""
-    for wait_s in growing_waits(first_wait_s):
+    """Return the result of `send` after at most `TRIES` attempts. Raises the last `WebhookError`."""
+    for wait_s in backoff_delays_s(first_wait_s):
         try:
-            return await ask()
+            return await send()
         except WebhookError as error:
             if not error.may_pass:
                 raise
         await sleep(wait_s)
-    return await ask()
+    return await send()

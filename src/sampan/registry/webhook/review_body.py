@@ -1,6 +1,6 @@
-"""The body of a webhook's answer as the review that it should be.
+"""Decoder of a webhook's response body into a review.
 
-It is read as kube-apiserver reads it: JSON or YAML, and no value of another type than its field has.
+It follows kube-apiserver: JSON or YAML, and each value has the type of its field.
 Source: apimachinery pkg/runtime/serializer/json/json.go; api admission/v1; apiextensions v1 ConversionReview (1.36).
 """
 
@@ -25,7 +25,7 @@ _INT32: Final = Schema(type="integer", validations=ValueValidations(format="int3
 
 
 def struct(name: str, properties: Mapping[str, Schema]) -> Schema:
-    """The schema of a struct with a name like `v1.Status`, whose fields need not be there."""
+    """Return the schema of a struct with a name like `v1.Status` and optional fields."""
     return Schema(type="object", name=name, properties=dict(properties), fields=dict.fromkeys(properties, "p"))
 
 
@@ -50,29 +50,29 @@ STATUS: Final = struct(
 
 
 class NotDecodableError(Exception):
-    """An answer that is no review of the kind asked for; the text is for the client."""
+    """Response that is not a review of the requested kind. The text is for the client."""
 
 
 class ReviewReader:
-    """Reads reviews of one kind; `responses` are the schemas of the response by the version of the review.
+    """Decoder of reviews of one kind. `responses` maps the version of the review to the schema of its response.
 
-    `fields`: what the question and the response are called.
+    `fields` names the fields of the request and of the response.
     """
 
     def __init__(
         self, group: str, kind: str, responses: Mapping[str, Schema], fields: tuple[str, str] = ("request", "response")
     ) -> None:
-        question, answer = fields
+        request, answer = fields
         self._kind = kind
         self._decoders: dict[str, Decoder] = {
             f"{group}/{version}": DecoderCompiler().compile(
-                struct(f"{version}.{kind}", {"apiVersion": STRING, "kind": STRING, question: RAW, answer: response})
+                struct(f"{version}.{kind}", {"apiVersion": STRING, "kind": STRING, request: RAW, answer: response})
             )
             for version, response in responses.items()
         }
 
     def read(self, body: bytes, api_version: str) -> Object:
-        """The review, which is of `api_version` if it does not say otherwise. Raises `NotDecodableError`."""
+        """Decode a review. Its apiVersion defaults to `api_version`. Raises `NotDecodableError`."""
         review = _parsed(body)
         kind, given = review.get("kind") or self._kind, review.get("apiVersion") or api_version
         decoder = self._decoders.get(given) if kind == self._kind else None

@@ -1,4 +1,4 @@
-"""Where a service's pods listen: what the cluster network would do, done by the one who connects.
+"""Addresses of the pods of a service. The client resolves them itself, without the cluster network.
 
 Source: apiserver pkg/util/proxy/proxy.go ResolveEndpoint (1.36).
 """
@@ -10,25 +10,25 @@ from sampan.core.object import Object
 from sampan.registry.strategy import ObjectReader
 
 Resolve = Callable[[str, str, int], tuple[str, int]]
-"""Gives host and port to connect to, for a service's namespace, name and port. Raises `ServiceError`."""
+"""Returns host and port to connect to for a service's namespace, name and port. Raises `ServiceError`."""
 
 
 class ServiceError(Exception):
-    """A service cannot be reached; the text says why."""
+    """Service without a reachable address. The text gives the reason."""
 
 
 class ServiceResolver:
-    """Knows the services, endpoint slices and endpoints of a cluster. Takes the first address that is ready."""
+    """Resolver that reads a cluster's services, endpoint slices and endpoints. It picks the first ready address."""
 
     def __init__(self, reader: ObjectReader) -> None:
         self._reader = reader
 
     def __call__(self, namespace: str, name: str, port: int) -> tuple[str, int]:
-        """See `Resolve`."""
+        """Return one address; see `Resolve`."""
         return self.all(namespace, name, port)[0]
 
     def all(self, namespace: str, name: str, port: int) -> list[tuple[str, int]]:
-        """Every host and port that answers for the service, at least one. Raises `ServiceError`."""
+        """Return every ready host and port of the service, at least one. Raises `ServiceError`."""
         service = self._reader.get("", "services", namespace, name)
         if service is None:
             raise ServiceError(f'service "{name}" not found')

@@ -1,4 +1,4 @@
-"""`Target`: whom a webhook's clientConfig means.
+"""`Target`: address of a webhook, from its clientConfig.
 
 Source: apiserver pkg/util/webhook/client.go, client-go rest/url_utils.go, rest/request.go (1.36).
 """
@@ -15,7 +15,7 @@ from urllib.parse import quote as percent_encoded
 from sampan.core.field import quote
 
 _PATH_SAFE = "$&+,/:;=@~"
-"""Characters that Go's net/url leaves as they are in a path, besides letters, digits and `-_.`."""
+"""Characters that Go's net/url does not escape in a path, besides letters, digits and `-_.`."""
 
 
 def clean_path(path: str) -> str:
@@ -25,7 +25,7 @@ def clean_path(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service that answers for a webhook."""
+    """Service that runs a webhook."""
 
     namespace: str
     name: str
@@ -33,9 +33,9 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a webhook listens. `path` begins with a slash and holds the query; `ca_pem` "" means the system's CAs.
+    """Address of a webhook. `path` begins with a slash and includes the query; `ca_pem` "" means the system's CAs.
 
-    `host` and `port` are what the certificate is checked against, and (without a service) what is connected to.
+    The certificate is checked against `host` and `port`. Without a service the client also connects to them.
     """
 
     host: str
@@ -44,34 +44,34 @@ class Target:
     ca_pem: str = ""
     service: Service | None = None
     secure: bool = True
-    """False: without TLS, which only webhooks of kubeconfigs may be."""
+    """False: without TLS. Only webhooks of kubeconfigs may be insecure."""
     is_setting: bool = False
-    """A setting of the server names the host. One that an object names must not be link-local (`core.dial`)."""
+    """A setting of the server names the host. If an object names it, it must not be link-local (`core.dial`)."""
 
     @property
     def authority(self) -> str:
-        """`host:port`, as in the URL."""
+        """Return `host:port`, as in the URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         usual = 443 if self.secure else 80
         return host if self.port == usual and self.service is None else f"{host}:{self.port}"
 
     @property
     def scheme(self) -> str:
-        """`https`, or `http`."""
+        """Return `https` or `http`."""
         return "https" if self.secure else "http"
 
     def url(self, query: str) -> str:
-        """The URL as error texts show it, with a query ("" for none)."""
+        """Return the URL for error texts, with a query ("" for none)."""
         return f"{self.scheme}://{self.authority}{self.path_with(query)}"
 
     def path_with(self, query: str) -> str:
-        """The path with a query behind the one that it has."""
+        """Return the path with a query after the one that it has."""
         if not query:
             return self.path
         return f"{self.path}{'&' if '?' in self.path else '?'}{query}"
 
     def elsewhere(self, location: str) -> "Target":
-        """The target that a redirect names. Raises `ValueError` for one that is not as safe as this."""
+        """Return the target that a redirect names. Raises `ValueError` if it is less secure than this one."""
         url = urlsplit(urljoin(f"{self.scheme}://{self.authority}{self.path}", location))
         if url.scheme not in ("https", self.scheme) or not url.hostname:
             raise ValueError(f"unsupported protocol scheme {quote(url.scheme)}")
@@ -83,7 +83,7 @@ class Target:
 
 
 def target_of(config: Mapping[str, Any]) -> Target:
-    """The target of a checked clientConfig (`url` or `service`, and `caBundle`)."""
+    """Return the target of a validated clientConfig (`url` or `service`, and `caBundle`)."""
     ca_pem = _pem(config.get("caBundle") or "")
     service = config.get("service")
     if service is None:

@@ -16,7 +16,7 @@ from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.client import Webhook
 from sampan.registry.webhook.credentials import Credentials
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
-from sampan.registry.webhook.retry import ask_patiently
+from sampan.registry.webhook.retry import with_retries
 from sampan.registry.webhook.review_body import BOOLEAN, STRING, STRING_MAP, NotDecodableError, ReviewReader, struct
 from sampan.registry.webhook.target import Target
 from sampan.server.admission.chain import Attributes
@@ -129,9 +129,7 @@ class ImagePolicyWebhook:
         review = {"kind": KIND, "apiVersion": API_VERSION, "metadata": {}, "spec": spec, "status": {"allowed": False}}
         body, settings = wire_json.encode(review), self._settings
         wait_s = settings.first_wait_s
-        answer = await ask_patiently(
-            lambda: self._webhook.post(body, TIMEOUT_S), first_wait_s=wait_s, sleep=self._sleep
-        )
+        answer = await with_retries(lambda: self._webhook.post(body, TIMEOUT_S), first_wait_s=wait_s, sleep=self._sleep)
         status = _status(answer)
         ttl_s = settings.allow_ttl_s if status.allowed else settings.deny_ttl_s
         self._kept[key] = (self._now() + ttl_s, status)

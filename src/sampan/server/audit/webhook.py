@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from sampan.registry.webhook.answer import EmptyAnswer
 from sampan.registry.webhook.client import Webhook, WebhookError
-from sampan.registry.webhook.retry import Sleep, growing_waits
+from sampan.registry.webhook.retry import Sleep, backoff_delays_s
 from sampan.server.audit.event import Event
 from sampan.server.audit.metrics import AuditMetrics
 
@@ -38,7 +38,7 @@ class WebhookBackend:
     async def process(self, events: Sequence[Event]) -> bool:
         """See `Backend`."""
         body = _HEAD + b",".join([event.item() for event in events]) + b"]}"
-        for wait_s in (*growing_waits(self._initial_backoff_s), None):
+        for wait_s in (*backoff_delays_s(self._initial_backoff_s), None):
             try:
                 await self._webhook.post(body, TIMEOUT_S)
                 return True

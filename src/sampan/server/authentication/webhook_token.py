@@ -18,7 +18,7 @@ import orjson
 from sampan.core.object import Object
 from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.client import Webhook
-from sampan.registry.webhook.retry import Sleep, ask_patiently
+from sampan.registry.webhook.retry import Sleep, with_retries
 from sampan.registry.webhook.review_body import BOOLEAN, STRING, STRINGS, NotDecodableError, ReviewReader, struct
 from sampan.schema.structural import Schema
 from sampan.server.authentication.authenticator import TokenError, TokenUser, common
@@ -106,7 +106,7 @@ class WebhookTokens:
         body, timeout_s = orjson.dumps(review), self._settings.timeout_s
         try:
             async with asyncio.timeout(LOOKUP_S):
-                answer = await ask_patiently(lambda: self._webhook.post(body, timeout_s), sleep=self._sleep)
+                answer = await with_retries(lambda: self._webhook.post(body, timeout_s), sleep=self._sleep)
             return _status(answer, version)
         except TimeoutError:
             text = "context deadline exceeded"

@@ -22,5 +22,5 @@ async def get(scope: Scope) -> Response:
     record = cache.get(store.key(scope.ctx.namespace, name))
     if record is None:
         raise store.not_found(name)
-    (record,) = await store.present_records([record], anew=not wanted)
+    (record,) = await store.present_records([record], refresh=not wanted)
     return await object_response(request, endpoint, record.value)

@@ -99,25 +99,25 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
     form = (media.format == "protobuf", media.transform, media.version) if media is not None else ()
     include = _include(scope, media)
     key = (scope.endpoint.gvk, query, options.label_selector, options.field_selector, form, include)
-    anew = _anew(scope, options)
-    tail = None if query.exact or anew else shared.bodies.get(key, cache.changed, now)
+    refresh = _needs_refresh(scope, options)
+    tail = None if query.exact or refresh else shared.bodies.get(key, cache.changed, now)
     if tail is not None:
         cache.counts.list(tail.size)
         return tail, cache.revision
     stamp = cache.changed
     page = await read_page(scope, options, query)
     scope.request.step("Listing from storage done")
-    tail = await _tail_of(scope, page, media, stamp, anew=anew)
+    tail = await _tail_of(scope, page, media, stamp, refresh=refresh)
     if not query.exact:
         cache.counts.list(tail.size)
         shared.bodies.put(key, tail, now)
     return tail, page.revision
 
 
-async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int, *, anew: bool = False) -> ListTail:
+async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int, *, refresh: bool = False) -> ListTail:
     loop = asyncio.get_running_loop()
     now = loop.time()
-    page = page._replace(records=await scope.endpoint.store.present_records(page.records, anew=anew))
+    page = page._replace(records=await scope.endpoint.store.present_records(page.records, refresh=refresh))
     encoded = await _encoded(scope, page, media, now)
     scope.request.latencies["transform-response-object"] = loop.time() - now
     return ListTail(
@@ -192,7 +192,7 @@ async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Pag
     chosen: list[Record] = []
     revision = page.revision
     while True:
-        records = await scope.endpoint.store.present_records(page.records, anew=_anew(scope, options))
+        records = await scope.endpoint.store.present_records(page.records, refresh=_needs_refresh(scope, options))
         chosen += [record for record in records if query.selection.confirms(scope.endpoint, record)]
         if not page.more or len(chosen) >= query.limit:
             break
@@ -202,7 +202,7 @@ async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Pag
     return Page(chosen[: query.limit or None], more, None, revision)
 
 
-def _anew(scope: Scope, options: ListOptions) -> bool:
+def _needs_refresh(scope: Scope, options: ListOptions) -> bool:
     """Return whether a webhook has to convert even what it converted before: the client wants the newest state."""
     return not options.resource_version and scope.endpoint.definition.webhook is not None
 

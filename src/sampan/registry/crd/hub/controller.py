@@ -1,6 +1,6 @@
-"""`HubConversionController`: has each CRD served with its conversion, and says in `Ready` whether it can be used.
+"""`HubConversionController`: serves each CRD with its conversion, and reports in `Ready` if the conversion is usable.
 
-Concurrency: `run` owns two tasks, one that follows HubConversions and one that follows CRDs.
+Concurrency: `run` owns two tasks. One follows HubConversions, the other CRDs.
 """
 
 import asyncio
@@ -31,22 +31,22 @@ _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
 _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _SETTLE_TIMEOUT_S = 5.0
 RETRY_S = 1.0
-"""When something is looked at again that could not be handled, by the store's fault."""
+"""Delay before the retry for an object that could not be handled."""
 
-Consider = Callable[[str], Awaitable[None]]
-"""Serves the CRD of a name anew."""
+Refresh = Callable[[str], Awaitable[None]]
+"""Serves the CRD of a name again."""
 
 
 class HubConversionController:
-    """One per cluster; `begin` comes before all else."""
+    """Controller of the HubConversions of one cluster. Call `begin` first."""
 
-    def __init__(self, cluster: Cluster, consider: Consider, *, read_only: bool = False) -> None:
+    def __init__(self, cluster: Cluster, refresh: Refresh, *, read_only: bool = False) -> None:
         self._read_only = read_only
         self._cluster = cluster
-        self._consider = consider
+        self._refresh = refresh
         self._strategy: HubConversionStrategy | None = None
         self._handled = 0
-        self._moved = Signal()
+        self._progress = Signal()
 
     async def begin(self) -> None:
         """Serve HubConversions."""
@@ -57,36 +57,36 @@ class HubConversionController:
         await cluster.serve(definition)
 
     def spec_of(self, name: str) -> object:
-        """The rules for a CRD; None: there are none."""
+        """Return the spec of a CRD's HubConversion; None if there is none."""
         found = self._cluster.reader.get(GROUP, RESOURCE, "", name)
         return None if found is None else found.get("spec")
 
     async def conversion_of(self, name: str, definition: ResourceDefinition) -> ObjectConversion | None:
-        """The conversion of a CRD, if it has one here."""
+        """Return the conversion of a CRD, or None if it has no HubConversion or converts by webhook."""
         found = self._cluster.reader.get(GROUP, RESOURCE, "", name)
         if found is None or self._strategy is None or definition.webhook is not None:
             return None
-        await self._strategy.judge(found)
+        await self._strategy.check_rules(found)
         return self._strategy.conversion(found, definition)
 
     async def settled(self) -> None:
-        """Wait until all that has been written is in effect, for a few seconds at most."""
+        """Wait until all writes up to now are in effect, but at most `_SETTLE_TIMEOUT_S`."""
         cache = self._endpoint.store.cache
         await cache.fresh()
         target = cache.changed
         deadline = asyncio.get_running_loop().time() + _SETTLE_TIMEOUT_S
         while self._handled < target:
             left = deadline - asyncio.get_running_loop().time()
-            if left <= 0 or not await self._moved.wait(left):
+            if left <= 0 or not await self._progress.wait(left):
                 return
 
     async def run(self) -> None:
-        """Follow both until cancelled."""
+        """Follow HubConversions and CRDs until cancelled."""
         crds = self._cluster.endpoint("apiextensions.k8s.io", "v1", "customresourcedefinitions")
         assert crds is not None
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow(self._endpoint.store.cache, self._changed), name="hub conversions")
-            group.create_task(self._follow(crds.store.cache, self._judge), name="CRDs of hub conversions")
+            group.create_task(self._follow(crds.store.cache, self._report), name="CRDs of hub conversions")
 
     @property
     def _endpoint(self) -> Endpoint:
@@ -95,10 +95,10 @@ class HubConversionController:
         return endpoint
 
     async def _changed(self, name: str) -> None:
-        await self._consider(name)
-        await self._judge(name)
+        await self._refresh(name)
+        await self._report(name)
 
-    async def _follow(self, cache: WatchCache, act: Consider) -> None:
+    async def _follow(self, cache: WatchCache, act: Refresh) -> None:
         while True:
             try:
                 async with cache.watch(cache.prefix, initial=True, prompt=True) as watcher:
@@ -109,32 +109,32 @@ class HubConversionController:
                         failed = (failed - names) | {name for name in names if not await self._try(act, name)}
                         if cache is self._endpoint.store.cache:
                             self._handled = max(self._handled, batch.revision)
-                            self._moved.notify()
+                            self._progress.notify()
             except (CacheReset, WatcherTooSlow):
-                _log.info("a watch of hub conversions was reset; listing anew")
+                _log.info("watch of hub conversions was reset; listing again")
 
-    async def _try(self, act: Consider, name: str) -> bool:
-        """Whether it need not be tried again."""
+    async def _try(self, act: Refresh, name: str) -> bool:
+        """Call `act`. Return False if it must be retried."""
         try:
             await act(name)
         except StatusError as error:
             if error.reason in (Reason.NOT_FOUND, Reason.CONFLICT):
                 return True
-            _log.warning("HubConversion %s: %s", name, error.message)
+            _log.warning("cannot handle HubConversion %s: %s; retrying", name, error.message)
             return False
         except STORE_ERRORS as error:
-            _log.warning("HubConversion %s cannot be handled yet: %s", name, error)
+            _log.warning("cannot handle HubConversion %s: %s; retrying", name, error)
             return False
         except Exception:
-            _log.exception("HubConversion %s cannot be handled", name)
+            _log.exception("cannot handle HubConversion %s", name)
         return True
 
-    async def _judge(self, name: str) -> None:
-        """Write the condition, if it has changed."""
+    async def _report(self, name: str) -> None:
+        """Check the conversion and write its `Ready` condition if that has changed."""
         obj = self._cluster.reader.get(GROUP, RESOURCE, "", name)
         if obj is None or self._strategy is None or self._read_only:
             return
-        faults = await self._strategy.judge(obj)
+        faults = await self._strategy.check_rules(obj)
         if faults:
             wanted = make_condition("Ready", False, "Refused", "; ".join(str(fault) for fault in faults))
         else:

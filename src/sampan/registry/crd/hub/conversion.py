@@ -1,4 +1,4 @@
-"""`HubConversion`: objects of a CRD from version to version, through the hub, without loss."""
+"""`HubConversion`: lossless conversion of objects of a CRD between versions, through the hub version."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,27 +20,27 @@ from sampan.wire import json as wire_json
 
 @dataclass(frozen=True, slots=True)
 class FieldRule:
-    """One field of the hub, and the field of a version that says the same."""
+    """Pair of a field of the hub and the equivalent field of a version."""
 
     hub: FieldPath
     field: FieldPath
-    """Both lead through the same lists, if through any."""
+    """Path in the version. Both paths lead through the same lists, if through any."""
     default: Any = UNSET
-    """What the hub gets when the version has nothing."""
+    """Value for the hub if the version has none."""
     program_to_hub: Program | None = None
     program_from_hub: Program | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HubVersion:
-    """One version: its schema, and how it differs from the hub."""
+    """One version: its schema and its differences from the hub."""
 
     compiled: CompiledSchema
     rules: Sequence[FieldRule] = ()
 
 
 class HubConversion:
-    """The conversion of one CRD. Objects may be shared: what is given is never changed."""
+    """Conversion of one CRD. It never changes its input, so objects may be shared."""
 
     def __init__(self, group: str, hub: str, versions: Mapping[str, HubVersion]) -> None:
         self._hub = f"{group}/{hub}"
@@ -48,7 +48,7 @@ class HubConversion:
         self._rules = {name: _by_items(version.rules) for name, version in self._versions.items()}
 
     def convert(self, obj: Object, api_version: str) -> Object:
-        """The object in a version. Raises `StatusError` 500 when an expression has no value."""
+        """Return the object in a version. Raises `StatusError` 500 if an expression fails."""
         result: Object = decode(wire_json.encode(obj))
         present = result["apiVersion"]
         if api_version == present:
@@ -63,7 +63,7 @@ class HubConversion:
             raise errors.internal_error(f"conversion from {present} to {api_version} failed: {error}") from None
 
     def _step(self, obj: Object, source: str, target: str) -> Object:
-        """Between a version and the hub, with what is preserved."""
+        """Convert between a version and the hub, with the preserved fields."""
         kept = read(obj)
         made = self._plain(obj, source, target)
         entries = kept.pop(target, [])
@@ -74,7 +74,7 @@ class HubConversion:
         return made
 
     def _restored(self, made: Object, entries: list[dict[str, Any]], target: str) -> Object:
-        """With the entries, unless the schema would refuse the result: the annotation is the client's to write."""
+        """Restore the entries unless the schema then refuses the object: clients may write the annotation."""
         compiled = self._versions[target].compiled
         result: Object = decode(wire_json.encode(made))
         restore(result, entries)
@@ -82,7 +82,7 @@ class HubConversion:
         return made if compiled.validate(result) and not compiled.validate(made) else result
 
     def _plain(self, obj: Object, source: str, target: str) -> Object:
-        """By the rules alone."""
+        """Convert by the rules alone."""
         rest: Object = decode(wire_json.encode(obj))
         outward = source == self._hub
         for items, rules in self._rules[target if outward else source]:
@@ -96,7 +96,7 @@ class HubConversion:
 
 
 def _by_items(rules: Sequence[FieldRule]) -> list[tuple[FieldPath, list[FieldRule]]]:
-    """The rules with their paths inside an item, by what leads to the items; the innermost lists first."""
+    """Group the rules by the path to their list items, the innermost lists first. Paths become relative to the item."""
     found: dict[FieldPath, list[FieldRule]] = {}
     for rule in rules:
         (items, hub), (_, field) = split_items(rule.hub), split_items(rule.field)
@@ -105,7 +105,7 @@ def _by_items(rules: Sequence[FieldRule]) -> list[tuple[FieldPath, list[FieldRul
 
 
 def _apply(rules: Sequence[FieldRule], obj: Object, *, outward: bool) -> None:
-    """Move what the rules name, in place: first everything is taken, so that fields can change places."""
+    """Move the fields that the rules name, in place. All values are taken before any is put, so fields can swap."""
     moved = [(rule, _moved(rule, obj, outward=outward)) for rule in rules]
     for rule, _ in moved:
         take(obj, rule.field if outward else rule.hub)
@@ -123,5 +123,5 @@ def _moved(rule: FieldRule, rest: Object, *, outward: bool) -> Any:
 
 
 def evaluate(program: Program, value: Any) -> Any:
-    """The JSON value of an expression over `self`. Raises `CelError`."""
+    """Return the JSON value of an expression over `self`. Raises `CelError`."""
     return to_json(program.evaluate({"self": value}, Budget()))

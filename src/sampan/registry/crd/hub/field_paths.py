@@ -1,4 +1,4 @@
-"""Paths of fields as rules write them: `.spec.network.cidr`, `.spec.ports[].number` for a field of each item of a list.
+"""Paths of fields in rules: `.spec.network.cidr`, or `.spec.ports[].number` for a field of each item of a list.
 
 They lead through objects and lists, never into maps.
 """
@@ -11,29 +11,29 @@ from sampan.schema.structural import UNSET, Schema
 
 FieldPath = tuple[str, ...]
 ITEMS = "[]"
-"""In a path: each item of the list before it."""
+"""Path element for each item of the list before it."""
 _NAME = r"\.[A-Za-z_$][A-Za-z0-9_$-]*"
 _FORM = re.compile(rf"({_NAME}(\[\])*)*{_NAME}")
 
 
 def parse_path(text: str) -> FieldPath | None:
-    """The names of a path; None: it is none."""
+    """Parse a path into names; None if it is invalid."""
     return tuple(text[1:].replace(ITEMS, f".{ITEMS}").split(".")) if _FORM.fullmatch(text) else None
 
 
 def show_path(path: FieldPath) -> str:
-    """The text of a path."""
+    """Return the text of a path."""
     return "".join(name if name == ITEMS else f".{name}" for name in path)
 
 
 def split_items(path: FieldPath) -> tuple[FieldPath, FieldPath]:
-    """What leads to the items of the last list on the path, and the rest: the path inside an item."""
+    """Split a path after its last list: the path to the items, and the path inside an item."""
     inside = next((index for index in range(len(path), 0, -1) if path[index - 1] == ITEMS), 0)
     return path[:inside], path[inside:]
 
 
 def items_at(obj: Any, items: FieldPath) -> Iterator[dict[str, Any]]:
-    """The objects that `items` leads to; the object itself where it is empty."""
+    """Yield the objects that `items` leads to; `obj` itself if `items` is empty."""
     if not items:
         if isinstance(obj, dict):
             yield obj
@@ -47,13 +47,13 @@ def items_at(obj: Any, items: FieldPath) -> Iterator[dict[str, Any]]:
 
 
 def overlaps(one: FieldPath, other: FieldPath) -> bool:
-    """Whether they are the same, or one lies in the other."""
+    """Return True if the paths are equal or one contains the other."""
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]
 
 
 def value_at(obj: Any, path: FieldPath) -> Any:
-    """The value, or UNSET."""
+    """Return the value, or UNSET."""
     for name in path:
         if not isinstance(obj, Mapping) or name not in obj:
             return UNSET
@@ -62,7 +62,7 @@ def value_at(obj: Any, path: FieldPath) -> Any:
 
 
 def take(obj: dict[str, Any], path: FieldPath) -> Any:
-    """Remove and give the value (or UNSET), and with it the objects that held nothing else."""
+    """Remove and return the value (or UNSET). Also remove the objects around it that are then empty."""
     parents = [obj]
     for name in path[:-1]:
         child = parents[-1].get(name)
@@ -80,7 +80,7 @@ def take(obj: dict[str, Any], path: FieldPath) -> Any:
 
 
 def put(obj: dict[str, Any], path: FieldPath, value: Any) -> bool:
-    """Set the value, with the objects around it. False: something else is in the way."""
+    """Set the value and create the objects around it. Return False if another value blocks the path."""
     for name in path[:-1]:
         child = obj.setdefault(name, {})
         if not isinstance(child, dict):
@@ -91,7 +91,7 @@ def put(obj: dict[str, Any], path: FieldPath, value: Any) -> bool:
 
 
 def schema_at(schema: Schema, path: FieldPath) -> Schema | None:
-    """The schema of the field; None: there is no such field."""
+    """Return the schema of the field; None if there is no such field."""
     for name in path:
         child = schema.items if name == ITEMS else schema.properties.get(name)
         if child is None:

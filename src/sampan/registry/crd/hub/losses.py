@@ -1,4 +1,4 @@
-"""What a conversion loses, found by trying it on generated values and objects."""
+"""Losses of a conversion, found by converting generated values and objects there and back."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,8 +18,10 @@ from sampan.schema.structural import Schema
 
 
 def losses(draft: Draft, group: str, kind: str, compiler: SchemaCompiler) -> Iterator[FieldError | None]:
-    """A fault for each rule whose expressions do not undo each other, and for each version that returns another
-    object than it was given, where no rule alone says why. None: somebody else may work now.
+    """Yield a fault for each rule whose expressions do not invert each other.
+
+    Then yield one for each version whose objects come back changed, unless a fault of a rule explains that. None marks
+    a point where the caller may let other tasks run.
     """
     faulty = set[str]()
     for name, rules in draft.rules.items():
@@ -72,7 +74,7 @@ def _rule_losses(rule: FieldRule, at: Path, hub: Schema, own: Schema, compiler: 
 
 
 def _loss(value: Any, there: Program, back: Program, target: CompiledSchema) -> str:
-    """Why a value does not come back; empty: it does."""
+    """Return the reason why a value does not come back; "" if it does."""
     try:
         there_value = evaluate(there, value)
         if target.validate(there_value):

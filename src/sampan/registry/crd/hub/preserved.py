@@ -1,8 +1,8 @@
-"""What a version cannot say: kept in an annotation, by the version that it belongs to.
+"""Fields that a version cannot represent, preserved in an annotation by version.
 
-Whatever is converted is at once converted back without the annotation. Where the result differs from the original, an
-entry says at which path, what stood there (`value`; absent: nothing) and what came back in its place (`was`). When the
-object returns, an entry counts only if what comes back is still what came back then: else a client has changed it.
+Each conversion is at once reversed without the annotation. For each difference from the original an entry records the
+path, the original value (`value`; absent if there was none) and the value that came back (`was`). When the object
+returns, an entry applies only if the same value comes back. Any other value is a change by a client.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _HEAD = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def entries_between(original: Object, back: Object) -> Entries:
-    """What must be noted so that `back` can become `original`; metadata apart."""
+    """Return the entries that turn `back` into `original`, without metadata."""
     return list(_differences(_body(original), _body(back), ()))
 
 
@@ -45,7 +45,7 @@ def _differences(wanted: Any, found: Any, path: FieldPath) -> Iterator[Entry]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equality of JSON values, where true is not 1; the fields of an object have no order, however deep it lies."""
+    """Compare JSON values. true differs from 1, and the order of fields does not matter at any depth."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
     if isinstance(one, list) and isinstance(other, list):
@@ -54,7 +54,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def restore(obj: Object, entries: Entries) -> None:
-    """Apply in place the entries that still count."""
+    """Apply in place the entries that are still valid."""
     for entry in entries:
         path = tuple(entry["path"])
         if not _same(value_at(obj, path), entry.get("was", UNSET)):
@@ -66,14 +66,14 @@ def restore(obj: Object, entries: Entries) -> None:
 
 
 def take_alone(obj: Object, path: FieldPath) -> None:
-    """Remove a field and leave the objects around it, even empty."""
+    """Remove a field and keep the objects around it, even if they become empty."""
     parent = value_at(obj, path[:-1])
     if isinstance(parent, dict):
         parent.pop(path[-1], None)
 
 
 def read(obj: Object) -> dict[str, Entries]:
-    """The annotation's entries by version; what cannot be understood counts for nothing."""
+    """Return the annotation's entries by version. Ignore invalid ones."""
     text = ((obj.get("metadata") or {}).get("annotations") or {}).get(ANNOTATION)
     if not isinstance(text, str):
         return {}
@@ -99,7 +99,7 @@ def _is_path(path: Any) -> bool:
 
 
 def write(obj: Object, kept: dict[str, Entries]) -> None:
-    """Set or drop the annotation, in place; the metadata of others is not touched."""
+    """Set or remove the annotation, in place. Metadata that other objects share is copied first."""
     metadata = {**(obj.get("metadata") or {})}
     annotations = {**(metadata.get("annotations") or {})}
     had = annotations.pop(ANNOTATION, None) is not None

@@ -1,4 +1,4 @@
-"""The resource `hubconversions.conversion.sampan.dev`, served as custom resources are, by a strategy of its own."""
+"""Resource `hubconversions.conversion.sampan.dev`, served like a custom resource but with a dedicated strategy."""
 
 import asyncio
 from collections import OrderedDict
@@ -23,7 +23,7 @@ from sampan.wire import json as wire_json
 
 GROUP, VERSION, RESOURCE = "conversion.sampan.dev", "v1alpha1", "hubconversions"
 _CRDS = ("apiextensions.k8s.io", "customresourcedefinitions")
-_JUDGED_MAX = 64
+_RESULTS_MAX = 64
 _STRING: dict[str, Any] = {"type": "string"}
 
 
@@ -91,44 +91,44 @@ def _crd() -> Object:
 
 
 class HubConversionStrategy(CustomResourceStrategy):
-    """Refuses conversions that lose something."""
+    """Strategy that refuses conversions with losses."""
 
     reader: CacheReader
     compiler: SchemaCompiler
     object_meta: Schema
     connect: Connect
-    _judged: OrderedDict[bytes, list[FieldError]]
-    """The last results, by all that they depend on."""
+    _results: OrderedDict[bytes, list[FieldError]]
+    """Latest results, by a digest of everything that they depend on."""
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The schema, then the rules against the CRD's schemas."""
+        """Check the schema, then the rules against the CRD's schemas."""
         return super().validate(ctx, obj) or self.faults(obj)
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """As for create."""
+        """Check as for create."""
         found = super().validate_update(ctx, obj, old)
         if found or obj.get("spec") == old.get("spec"):
             return found
         return self.faults(obj)
 
     async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
-        """Try the rules before `validate` asks for the result."""
+        """Compute the result that `validate` needs, without blocking the event loop."""
         if not super().validate(ctx, obj):
-            await self.judge(obj)
+            await self.check_rules(obj)
         return None
 
     async def begin_update(
         self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
     ) -> Release | None:
-        """As for create."""
+        """Compute the result as for create."""
         if obj.get("spec") != old.get("spec") and not super().validate_update(ctx, obj, old):
-            await self.judge(obj)
+            await self.check_rules(obj)
         return None
 
-    async def judge(self, obj: Object) -> list[FieldError]:
-        """As `faults`; others go on meanwhile."""
-        asked = self._asked(obj)
-        found = self._judged.get(asked)
+    async def check_rules(self, obj: Object) -> list[FieldError]:
+        """Return the faults like `faults`, but let other tasks run meanwhile."""
+        digest = self._digest(obj)
+        found = self._results.get(digest)
         if found is None:
             found = []
             for fault in self._findings(obj):
@@ -136,24 +136,24 @@ class HubConversionStrategy(CustomResourceStrategy):
                     await asyncio.sleep(0)
                 else:
                     found.append(fault)
-            self._judged[asked] = found
-            if len(self._judged) > _JUDGED_MAX:
-                self._judged.popitem(last=False)
+            self._results[digest] = found
+            if len(self._results) > _RESULTS_MAX:
+                self._results.popitem(last=False)
         return found
 
     def faults(self, obj: Object) -> list[FieldError]:
-        """What is wrong with the rules of a conversion, as its CRD is now."""
-        found = self._judged.get(self._asked(obj))
+        """Return the faults of a conversion against the present CRD."""
+        found = self._results.get(self._digest(obj))
         return [fault for fault in self._findings(obj) if fault is not None] if found is None else list(found)
 
-    def _asked(self, obj: Object) -> bytes:
-        """All that the faults depend on."""
+    def _digest(self, obj: Object) -> bytes:
+        """Return a digest of everything that the faults depend on."""
         name = obj["metadata"].get("name", "")
         crd = self.reader.get(*_CRDS, "", name)
         return wire_json.encode([name, obj.get("spec"), None if crd is None else crd["spec"]])
 
     def _findings(self, obj: Object) -> Iterator[FieldError | None]:
-        """The faults; None: a moment to let others work."""
+        """Yield the faults. None marks a point where other tasks may run."""
         name = obj["metadata"].get("name", "")
         crd = self.reader.get(*_CRDS, "", name)
         if crd is None:
@@ -170,7 +170,9 @@ class HubConversionStrategy(CustomResourceStrategy):
         yield from found or losses(draft, definition.group, definition.kind, self.compiler)
 
     def conversion(self, obj: Object, definition: ResourceDefinition) -> ObjectConversion:
-        """The conversion that serves a CRD; one with faults refuses every object that is not in the wanted version."""
+        """Return the conversion for a CRD. One with faults refuses every object that is not yet in the requested
+        version.
+        """
         found = self.faults(obj)
         if found:
             return _Refusal(definition.kind, str(found[0]))
@@ -179,13 +181,13 @@ class HubConversionStrategy(CustomResourceStrategy):
 
 
 class _Refusal:
-    """Better no answer than a wrong one."""
+    """Conversion that refuses to convert, because an error is better than a wrong object."""
 
     def __init__(self, kind: str, reason: str) -> None:
         self._kind, self._reason = kind, reason
 
     def convert(self, obj: Object, api_version: str) -> Object:
-        """Raises `StatusError` 500."""
+        """Return the object if it has the version. Raises `StatusError` 500 otherwise."""
         if obj["apiVersion"] == api_version:
             return obj
         raise internal_error(
@@ -196,13 +198,13 @@ class _Refusal:
 def hub_conversions(
     reader: CacheReader, compiler: SchemaCompiler, object_meta: Schema, connect: Connect
 ) -> tuple[ResourceDefinition, HubConversionStrategy]:
-    """The definition that serves HubConversions, and its strategy."""
+    """Return the definition that serves HubConversions, and its strategy."""
     definition = definition_of(_crd(), compiler, object_meta, connect)
     version = definition.versions[VERSION]
     plain = strategy_of(version)
     strategy = HubConversionStrategy(schema=plain.schema, status=True, scale=None, selectable=())
     strategy.reader, strategy.compiler = reader, compiler
     strategy.object_meta, strategy.connect = object_meta, connect
-    strategy._judged = OrderedDict()
+    strategy._results = OrderedDict()
     version.strategy = definition.strategy = strategy
     return definition, strategy

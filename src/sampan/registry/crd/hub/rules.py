@@ -1,4 +1,4 @@
-"""From the text of a HubConversion to its rules, and what is wrong with them."""
+"""Parser of the rules of a HubConversion, with their faults."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -34,21 +34,21 @@ _KINDS = {
     "array": ("list",),
     "object": ("map", "struct"),
 }
-"""The types of expressions whose values a schema's type takes."""
+"""CEL types that fit each type of a schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A conversion that is being read: the hub's name, and the rules of each other version with their place."""
+    """Conversion that is being parsed: the hub's name, and the rules of the other versions with their positions."""
 
     hub: str
     rules: Mapping[str, list[tuple[Path, FieldRule]]]
     compiled: Mapping[str, CompiledSchema]
     places: Mapping[str, Path] = field(default_factory=dict)
-    """Where the rules of each version are; those of one that has none belong beside the others."""
+    """Position of each version's rules. A version without rules has the position of the whole list."""
 
     def conversion(self, group: str) -> HubConversion:
-        """The conversion itself."""
+        """Build the conversion."""
         versions = {
             name: HubVersion(compiled, [rule for _, rule in self.rules.get(name, ())])
             for name, compiled in self.compiled.items()
@@ -57,7 +57,7 @@ class Draft:
 
 
 def read_rules(obj: Object, versions: Mapping[str, VersionDefinition], storage: str, faults: Faults) -> Draft:
-    """The rules of a HubConversion for a CRD's versions; what is wrong is appended to `faults`."""
+    """Parse the rules of a HubConversion for a CRD's versions. Append the faults to `faults`."""
     spec = obj.get("spec") or {}
     hub = spec.get("hubVersion") or storage
     compiled = {name: version.compiled() for name, version in versions.items() if version.compiled is not None}
@@ -90,13 +90,13 @@ def _place(spec: Object, name: str) -> Path:
 
 
 class _Reader:
-    """Reads the rules of one version."""
+    """Parser of the rules of one version."""
 
     def __init__(self, hub: Schema, own: Schema, faults: Faults) -> None:
         self._hub, self._own, self._faults = hub, own, faults
 
     def read(self, texts: Any, at: Path) -> list[tuple[Path, FieldRule]]:
-        """The rules that can be understood, with their places."""
+        """Return the valid rules with their positions."""
         found: list[tuple[Path, FieldRule]] = []
         for index, text in enumerate(texts):
             rule = self._rule(text, at.index(index))
@@ -167,7 +167,7 @@ def _allows(schema: Schema, value: Any) -> bool:
 
 
 def _type_faults(hub: Schema, own: Schema, rules: list[FieldRule], at: Path) -> Iterator[FieldError]:
-    """Fields that are carried over (or only moved) must have one type on both sides."""
+    """Yield a fault for each carried-over or moved field that has different types on both sides."""
     for rule in rules:
         one, other = schema_at(hub, rule.hub), schema_at(own, rule.field)
         if rule.program_to_hub is None and rule.program_from_hub is None and one is not None and other is not None:

@@ -1,4 +1,4 @@
-"""Objects that a schema allows, to try conversions on. The same schema always gives the same ones."""
+"""Generated objects that a schema allows, for trying conversions. One schema always gives the same objects."""
 
 import random
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _NO_LIMITS = ValueValidations()
 
 
 def sample_values(schema: Schema, compiled: CompiledSchema) -> Iterator[Any]:
-    """Values that the schema allows; none if none was found. `compiled` is the same schema."""
+    """Yield values that the schema allows, or nothing if none was found. `compiled` is compiled from `schema`."""
     chance = random.Random(7)
     for _ in range(_COUNT):
         value = _value(schema, chance)
@@ -25,7 +25,7 @@ def sample_values(schema: Schema, compiled: CompiledSchema) -> Iterator[Any]:
 
 
 def sample_objects(schema: Schema, compiled: CompiledSchema, api_version: str, kind: str) -> Iterator[Object]:
-    """Whole objects."""
+    """Yield whole objects."""
     chance = random.Random(11)
     for _ in range(_COUNT):
         obj = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "sample"}}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.registry.webhook.client import Webhook, WebhookError
-from sampan.registry.webhook.retry import Sleep, ask_patiently
+from sampan.registry.webhook.retry import Sleep, with_retries
 from sampan.registry.webhook.review_body import BOOLEAN, STRING, NotDecodableError, ReviewReader, struct
 from sampan.schema.structural import Schema
 from sampan.server.authorization.authorizer import NO_OPINION, Decision, RulesFound, Verdict
@@ -89,7 +89,7 @@ class WebhookAuthorizer:
             return cached[1]
         body = self._review(spec)
         try:
-            verdict = await ask_patiently(lambda: self._post(body), sleep=self._sleep)
+            verdict = await with_retries(lambda: self._post(body), sleep=self._sleep)
         except WebhookError as error:
             if self._rules.on_error is Decision.NO_OPINION:
                 self._metrics.fail_open.add((self.title[1], _result(error)))
