@@ -19,7 +19,7 @@ class Webhook:
 
     async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
         self.calls += 1
-        assert self.calls < 1000, "it asks for ever"
+        assert self.calls < 1000, "endless requests"
         await asyncio.sleep(0)
         return [{**obj, "apiVersion": api_version} for obj in objects]
 
@@ -29,7 +29,7 @@ async def versions_of(conversion: AwaitedConversion, name: str) -> list[str]:
     return await conversion.run(lambda: [conversion.convert(obj, version)["apiVersion"] for version in VERSIONS])
 
 
-async def test_what_was_converted_is_not_asked_for_again() -> None:
+async def test_converted_objects_are_not_requested_again() -> None:
     webhook = Webhook()
     conversion = AwaitedConversion(webhook)  # type: ignore[arg-type]  # all that it uses
     for _ in range(2):

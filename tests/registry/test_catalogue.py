@@ -1,4 +1,4 @@
-"""The built-in catalogue says what Kubernetes 1.36 serves."""
+"""The built-in catalogue equals the resources of Kubernetes 1.36."""
 
 import pytest
 

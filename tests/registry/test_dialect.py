@@ -36,7 +36,7 @@ def test_every_field_names_its_source(name: str) -> None:
     assert "Source:" in _docstrings()[name]
 
 
-def test_no_verb_asks_whether_a_type_is_built_in() -> None:
+def test_no_verb_depends_on_builtin_types() -> None:
     files = [SRC / "server" / "resources.py", *(SRC / "server" / "verbs").rglob("*.py")]
     asking = [
         f"{file.relative_to(SRC)}:{node.lineno}"

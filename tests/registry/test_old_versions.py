@@ -1,4 +1,4 @@
-"""What a store still has in versions that are served no more is read as the newest version says it.
+"""Stored objects in versions that are no longer served are read in the newest version.
 
 The expected objects are what kube-apiserver 1.36.3 answered for the same values.
 """
@@ -260,17 +260,17 @@ def test_a_service_without_an_address_is_of_the_clusters_family(selector: Object
 
 
 @pytest.mark.parametrize(("given", "filled"), [("dataSource", "dataSourceRef"), ("dataSourceRef", "dataSource")])
-def test_a_claim_tells_its_source_in_both_fields(upgrade: BuiltinUpgrade, given: str, filled: str) -> None:
+def test_a_claim_has_its_source_in_both_fields(upgrade: BuiltinUpgrade, given: str, filled: str) -> None:
     source = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
     assert read(upgrade, "v1", "PersistentVolumeClaim", spec={given: source})["spec"][filled] == source
 
 
-def test_a_version_that_nobody_knows_is_told(upgrade: BuiltinUpgrade) -> None:
+def test_an_unknown_version_raises(upgrade: BuiltinUpgrade) -> None:
     with pytest.raises(DecodeError, match='no kind "HorizontalPodAutoscaler" is registered for version'):
         upgrade(stored("autoscaling/v2beta1", "HorizontalPodAutoscaler"))
 
 
-def test_what_has_another_form_than_its_version_says_is_given_as_it_is(
+def test_an_object_that_does_not_fit_its_version_stays_unchanged(
     upgrade: BuiltinUpgrade, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = upgrade(stored("networking.k8s.io/v1beta1", "Ingress", spec="none"))

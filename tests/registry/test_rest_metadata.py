@@ -1,4 +1,4 @@
-"""What the server alone decides of an object's metadata."""
+"""System metadata, which only the server sets."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""What strategies say that their selectable fields read, and what they read."""
+"""Declared and actual inputs of the selectable fields of strategies."""
 
 from typing import Any
 

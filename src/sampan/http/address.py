@@ -1,4 +1,4 @@
-"""`ServerAddress`: where a server or a proxy listens."""
+"""`ServerAddress` and `ProxyAddress`: parsed URLs of servers and proxies."""
 
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -8,13 +8,13 @@ _DEFAULT_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """A server: scheme `http` or `https`, host, port, and the path that stands before every target."""
+    """Address of a server: scheme `http` or `https`, host, port, and a path prefix for every target."""
 
     scheme: str
     host: str
     port: int
     prefix: str = ""
-    """Path before every target, without a slash at its end (a server behind a gateway)."""
+    """Path before every target, without a slash at its end, for a server behind a gateway."""
 
     @classmethod
     def parse(cls, url: str) -> "ServerAddress":
@@ -29,7 +29,7 @@ class ServerAddress:
 
     @property
     def authority(self) -> str:
-        """Host and port as they stand in a URL and in `Host`; the scheme's own port is left out."""
+        """Host and port as in a URL and in `Host`, without the scheme's default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -39,7 +39,10 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True)
 class ProxyAddress:
-    """A proxy: scheme `http`, `https`, `socks5` or `socks5h` (the same: names are left to the proxy), and our login."""
+    """Address of a proxy and the credentials for it.
+
+    The scheme is `http`, `https`, `socks5` or `socks5h`. The last two are equal: the proxy resolves names.
+    """
 
     scheme: str
     host: str
@@ -76,7 +79,7 @@ def _split(url: str, schemes: tuple[str, ...]) -> SplitResult:
     if parts.scheme not in schemes:
         raise ValueError(f"{url!r} must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
     if not parts.hostname:
-        raise ValueError(f"{url!r} names no host")
+        raise ValueError(f"{url!r} has no host")
     return parts
 
 

@@ -1,8 +1,8 @@
-"""`Answer`: a response under way, filled by a connection and read by a caller.
+"""`Answer`: a response in progress. A connection fills it and the caller reads it.
 
-Concurrency: the connection's callbacks fill it, one task reads it. A body that is not read yet is buffered up to
-`buffer_bytes_max`, then the connection stops reading; `read` takes all of it, up to `body_bytes_max`. Timers end a
-response that comes too late, or a stream that falls silent; they need no task.
+Concurrency: callbacks of the connection fill it, one task reads it. An unread body is buffered up to
+`buffer_bytes_max`; then the connection stops reading. `read` returns the whole body, up to `body_bytes_max`. Timers
+fail a late response or a silent stream, without a task.
 """
 
 import asyncio
@@ -16,27 +16,27 @@ from sampan.http.settings import HttpSettings
 from sampan.wire.http1 import Fields, ResponseHead
 
 _INFLATE_ASIDE_BYTES = 256 << 10
-"""Above this a body is decompressed in a thread, so that the loop goes on."""
+"""Size above which a thread decompresses the body, so that the event loop is not blocked."""
 
 
 class Flow(Protocol):
-    """Control of a connection, for the response that it carries."""
+    """Control of the connection that carries a response."""
 
     def pause(self) -> None:
         """Stop reading."""
         ...
 
     def resume(self) -> None:
-        """Go on reading."""
+        """Continue reading."""
         ...
 
     def cut(self) -> None:
-        """Close the connection at once."""
+        """Close the connection immediately."""
         ...
 
 
 class Answer:
-    """An `HttpResponse`. See the module for its bounds."""
+    """Implementation of `HttpResponse`. The module docstring lists its bounds."""
 
     def __init__(
         self, flow: Flow, request: HttpRequest, settings: HttpSettings, loop: asyncio.AbstractEventLoop
@@ -44,7 +44,7 @@ class Answer:
         self.status = 0
         self.headers: dict[str, str] = {}
         self.fields: Fields = []
-        """Header fields as they came, in order."""
+        """Header fields in the order received."""
         self.length: int | None = None
         """Value of Content-Length, also in a response to HEAD."""
         self.stream = request.stream
@@ -66,16 +66,16 @@ class Answer:
     # --- filled by the connection
 
     def expire_at(self, deadline: float, timeout_s: float) -> None:
-        """Fail at this loop time, unless the answer is complete (its head, if a limit of silence bounds its body)."""
+        """Fail at this loop time unless the answer is complete. With an idle timeout only the head must be complete."""
         self._timer = self._loop.call_at(deadline, self._expire, timeout_s)
 
     def take_head(self, head: ResponseHead) -> None:
-        """Take status and header fields from a reader."""
+        """Copy status and header fields from a reader."""
         self.headers, self.fields, self.length = head.headers, head.fields, head.length
         self.head_complete(head.status)
 
     def head_complete(self, status: int) -> None:
-        """Status and header fields are there."""
+        """Set the status: the head is complete."""
         self.status = status
         self.has_head = True
         if self.stream or self._idle_timeout_s is not None:
@@ -83,7 +83,7 @@ class Answer:
         self._wake()
 
     def feed(self, chunk: bytes) -> None:
-        """More of the body."""
+        """Append a piece of the body."""
         self._chunks.append(chunk)
         self._buffered += len(chunk)
         if self._collecting:
@@ -98,7 +98,7 @@ class Answer:
         self._wake()
 
     def finish(self) -> None:
-        """The body is complete; the connection is free for other requests."""
+        """Mark the body as complete. The connection is then free for other requests."""
         self.complete = True
         self._go_on()
         self._flow = None
@@ -106,12 +106,12 @@ class Answer:
         self._wake()
 
     def detach(self) -> None:
-        """The connection carries another protocol from here on."""
+        """Detach from the connection, which continues with another protocol."""
         self._flow = None
         self.finish()
 
     def fail(self, error: TransportError) -> None:
-        """There will be no more. Cuts the connection."""
+        """Fail the response and cut the connection."""
         if self.complete or self._error is not None:
             return
         self._error = error
@@ -151,7 +151,7 @@ class Answer:
         return await self._loop.run_in_executor(None, _inflated, body, limit)
 
     async def receive(self) -> bytes:
-        """Return bytes of the body as they came, not decompressed; nothing at the end. Raises `TransportError`."""
+        """Return bytes of the body as received, not decompressed; b"" at the end. Raises `TransportError`."""
         while not self._chunks:
             if self._error is not None:
                 raise self._error
@@ -163,7 +163,7 @@ class Answer:
         return data
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes. Raises `TransportError` if it breaks off or falls silent."""
+        """Yield the body as it arrives. Raises `TransportError` if it breaks off or exceeds the idle timeout."""
         inflater = Inflater() if self._is_gzip else None
         try:
             while data := await self.receive():
@@ -173,18 +173,18 @@ class Answer:
                     for piece in inflater.pieces(data):
                         yield piece
             if inflater is not None and not inflater.finished:
-                raise TransportError("the body ends in the middle of its gzip data", sent=True)
+                raise TransportError("body ends in the middle of its gzip data", sent=True)
         except ValueError as error:
             raise TransportError(str(error), sent=True) from error
         finally:
             self._cut()
 
     async def aclose(self) -> None:
-        """Give the connection up, unless the body has been read to its end."""
+        """Close the connection, unless the whole body has been read."""
         self.close()
 
     def close(self) -> None:
-        """As `aclose`."""
+        """Close the connection, like `aclose`."""
         self.fail(TransportError("the answer has been closed", sent=True))
         self._chunks.clear()
 
@@ -250,5 +250,5 @@ def _inflated(body: bytes, limit: int) -> bytes:
     except ValueError as error:
         raise TransportError(str(error), sent=True) from error
     if not inflater.finished:
-        raise TransportError("the body ends in the middle of its gzip data", sent=True)
+        raise TransportError("body ends in the middle of its gzip data", sent=True)
     return b"".join(pieces)

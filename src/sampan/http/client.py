@@ -1,6 +1,6 @@
-"""`HttpClient`: HTTP/1.1 to any number of servers, over connections that are kept.
+"""`HttpClient`: HTTP/1.1 to any number of servers, over pooled connections.
 
-Concurrency: it runs no task. `ConnectionPool` bounds the connections, `Answer` the buffers; timers bound the waits.
+Concurrency: it runs no task. `ConnectionPool` bounds the connections, `Answer` the buffers, and timers the waits.
 """
 
 import asyncio
@@ -16,26 +16,29 @@ from sampan.http.settings import HttpSettings
 from sampan.wire.http1 import NameCache
 
 REPLAYABLE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-"""Methods that may be sent again when a kept-alive connection broke before it answered. Source: Go net/http."""
+"""Methods that may be retried if a kept-alive connection breaks before the response.
+
+Source: Go net/http.
+"""
 
 Begun = Callable[[Connection, Answer], None]
-"""Called when the head of a request is written; again, if the request is sent once more."""
+"""Callback after the head of a request is written. A retry calls it again."""
 
 
 class DialledOrigin(Origin, Protocol):
-    """A server that connections can be made to."""
+    """Server that the client can connect to."""
 
     async def connect(self, make: Callable[[], Connection]) -> Connection:
-        """Return a connection, ready for its first request. Raises `TransportError`, `sent` False."""
+        """Return a connection that is ready for a request. Raises `TransportError` with `sent` False."""
         ...
 
 
 class HttpClient:
-    """Sends requests.
+    """Client of any number of servers.
 
-    Guarantees: a request that got nothing but the end of a kept-alive connection is sent once more on a new one, if it
-    may be replayed. Nothing else is ever sent twice. `TransportError.sent` is False for a failure before the first
-    byte was written.
+    Guarantees: a request is sent once more, on a new connection, if a kept-alive connection ends before the first byte
+    of the response. The request must be replayable. Nothing else is ever sent twice. `TransportError.sent` is
+    False for a failure before the first byte was written.
     """
 
     def __init__(self, settings: HttpSettings) -> None:
@@ -54,10 +57,11 @@ class HttpClient:
         begun: Begun | None = None,
         more: bool = False,
     ) -> Answer:
-        """Send a request with this head and wait for the answer's head. Raises `TransportError`.
+        """Send a request with this head and wait for the head of the response. Raises `TransportError`.
 
-        Cancelled before the head has come, it cuts the connection. `replay`: the request may be sent twice; None: if
-        its method allows that. `fresh`: on a new connection. `more`: `begun` sends the body.
+        If it is cancelled before the head arrives, it cuts the connection. `replay` allows sending the request twice;
+        None: if its method allows that. `fresh` requires a new connection. With `begun` the body follows from the
+        callback.
         """
         timeout_s = self.settings.request_timeout_s if request.timeout_s is None else request.timeout_s
         deadline = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
@@ -76,13 +80,13 @@ class HttpClient:
             try:
                 await answer.head()
             except TransportTimeout:
-                # Idle connections take the same way through the network; they may be as dead as this one.
+                # Idle connections use the same network path, so they may be broken like this one.
                 self.pool.drop_idle(origin)
                 raise
             except TransportError:
                 if not reused or connection.answer_begun or not replay:
                     raise
-                # The server closes kept-alive connections when it likes; the idle ones will be as dead.
+                # A server may close kept-alive connections at any time; the idle ones are probably closed too.
                 self.pool.drop_idle(origin)
                 continue
             except BaseException:

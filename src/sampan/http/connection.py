@@ -1,7 +1,7 @@
-"""`Connection`: one HTTP/1.1 connection to a server: a request, its answer, and so on.
+"""`Connection`: one HTTP/1.1 connection to a server, which carries one request after another.
 
-Concurrency: it runs no task; the callbacks of the loop feed the answer under way. A connection belongs to one request,
-from `begin` until `released` is called. Then the answer has arrived, and the request is sent.
+Concurrency: it runs no task; callbacks of the event loop feed the current response. A connection belongs to one
+request, from `begin` until the call of `released`. Then the response is complete and the request is sent.
 """
 
 import asyncio
@@ -25,8 +25,9 @@ _SWITCHING_PROTOCOLS = 101
 
 
 class Connection(asyncio.Protocol):
-    """One connection. `released` is called with it when it is free again, `lost` when it is closed (both at most once a
-    request)."""
+    """One connection. It calls `released` when it is free again and `lost` when it is closed, each at most once a
+    request.
+    """
 
     def __init__(
         self,
@@ -55,19 +56,19 @@ class Connection(asyncio.Protocol):
 
     @property
     def answer_begun(self) -> bool:
-        """True if any byte of the answer has arrived."""
+        """True if any byte of the response has arrived."""
         return self._reader.begun
 
     @property
     def socket(self) -> socket.socket:
-        """The socket, for its options."""
+        """Socket of the connection, for its options."""
         sock: socket.socket = self._transport.get_extra_info("socket")
         return sock
 
     def begin(self, request: HttpRequest, head: bytes, *, more: bool = False) -> Answer:
-        """Send a request; return its answer, of which nothing has arrived yet.
+        """Send a request and return its response, which is still empty.
 
-        `more`: the body follows by `write`, and ends with `end_request`.
+        `more`: the caller sends the body by `write` and ends it with `end_request`.
         """
         answer = self._answer = Answer(self, request, self.settings, self.loop)
         self._state.step_request(_HEAD if more else _WHOLE)
@@ -77,23 +78,23 @@ class Connection(asyncio.Protocol):
         return answer
 
     async def write(self, data: bytes) -> None:
-        """Send a piece of a request's body, and wait until the server has read most of it.
+        """Send a piece of the request's body, and wait until the server has read most of it.
 
         Raises `ConnectionResetError` if the connection is closed.
         """
         if self.closed or self._transport.is_closing():
-            raise ConnectionResetError("the connection is closed")
+            raise ConnectionResetError("connection is closed")
         self._transport.write(data)
         if self._can_write is not None:
             await asyncio.shield(self._can_write)
 
     def end_request(self) -> None:
-        """The body of the request is complete."""
+        """End the body of the request."""
         if not self.closed:
             self._state.step_request(_END)
 
     def switch(self) -> Tunnel:
-        """Return the connection as bytes, after a 101. It does not come back."""
+        """Return the connection as a tunnel of bytes, after a 101. It never returns to the pool."""
         answer, self._answer = self._answer, None
         assert answer is not None
         self.closed = True
@@ -106,7 +107,7 @@ class Connection(asyncio.Protocol):
         return tunnel
 
     def close(self) -> None:
-        """Close an idle connection properly."""
+        """Close an idle connection in an orderly way."""
         if not self.closed:
             self.closed = True
             self._transport.close()
@@ -132,7 +133,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._answer is None:
-            # There was no request: the server announces its end (for example 408), or has lost count.
+            # There is no request: the server announces a close (for example by a 408), or it is out of sync.
             self.cut()
             return
         try:

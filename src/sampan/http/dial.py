@@ -1,7 +1,7 @@
-"""Connections to servers: TCP, perhaps through a proxy, perhaps TLS.
+"""Connections to servers over TCP, with optional proxy and TLS.
 
-`Dialer` connects a client to the server of its configuration, whatever its address. `Endpoint` is for requests that the
-API server or a node sends: by default, it refuses the addresses that `core.dial` refuses.
+`Dialer` connects a client to the server of its configuration, at any address. `Endpoint` is for requests of the API
+server or a node. By default it refuses the addresses that `core.dial` refuses.
 """
 
 import asyncio
@@ -24,42 +24,44 @@ _KEEPALIVE_IDLE_S = 30
 _KEEPALIVE_INTERVAL_S = 5
 _KEEPALIVE_PROBES = 3
 _UNACKNOWLEDGED_MS = 45_000
-"""The kernel ends a connection 45 s after its peer has vanished, as client-go's HTTP/2 pings do (30 s + 15 s).
-HTTP/1.1 has no ping. Source: apimachinery pkg/util/net/http.go, `readIdleTimeout` and `pingTimeout` (1.36)."""
+"""Time without acknowledgement after which the kernel closes a connection. It equals client-go's pings (30 s + 15 s).
+
+HTTP/1.1 has no ping. Source: apimachinery pkg/util/net/http.go, `readIdleTimeout` and `pingTimeout` (1.36).
+"""
 _SHUTDOWN_TIMEOUT_S = 1.0
-"""Time for which a connection that is closed waits for the other side's close."""
+"""Time that a closing connection waits for the peer's close."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server that the API server or a node sends requests to.
+    """Server that the API server or a node sends requests to.
 
-    Raises on `connect` a `TransportError` whose `__cause__` is an `OSError`: `AddressNotAllowed`, `socket.gaierror`,
-    `ssl.SSLError`, `TimeoutError` among them.
+    `connect` raises a `TransportError` whose `__cause__` is an `OSError`, for example `AddressNotAllowed`,
+    `socket.gaierror`, `ssl.SSLError` or `TimeoutError`.
     """
 
     host: str
-    """The certificate must be valid for it."""
+    """Name that the certificate must be valid for."""
     port: int
     tls: ssl.SSLContext | None = None
-    """None: plain HTTP."""
+    """TLS context; None: plain HTTP."""
     address: str = ""
     """Address to connect to; empty: `host`."""
     any_address: bool = False
-    """True only if a setting names the host, not an object."""
+    """Allow any address. True only if a setting names the host, not an object."""
     connect_timeout_s: float | None = 30.0
-    """None: the caller limits the time."""
+    """Time limit; None: the caller limits the time."""
 
     @property
     def key(self) -> Hashable:
-        """Connections with equal keys are used for one another."""
+        """Key of the pool. Requests to endpoints with equal keys share connections."""
         return (self.address or self.host, self.port, self.host if self.tls else "", self.tls)
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
 
     async def connect(self, make: Callable[[], Connection]) -> Connection:
-        """Return a connection, ready for its first request. Raises `TransportError`, `sent` False."""
+        """Return a connection that is ready for a request. Raises `TransportError` with `sent` False."""
         try:
             async with asyncio.timeout(self.connect_timeout_s):
                 connection = await create_connection(
@@ -77,7 +79,7 @@ class Endpoint:
 
 
 class Dialer:
-    """Connects to one server. `tls` is for a server of scheme https. A proxy's TLS trusts the system's authorities."""
+    """Dialer for one server. `tls` is for a server of scheme https. A proxy's TLS trusts the system's CAs."""
 
     def __init__(
         self, address: ServerAddress, *, tls: TlsContexts, proxy: ProxyAddress | None, connect_timeout_s: float
@@ -89,16 +91,16 @@ class Dialer:
 
     @property
     def key(self) -> Hashable:
-        """All connections are to the same server."""
+        """Key of the pool. It is constant, because all connections go to one server."""
         return None
 
     @property
     def absolute(self) -> bool:
-        """True if requests go to a proxy that forwards them one by one, so that targets have to be whole URLs."""
+        """True if a proxy forwards each request, so that targets must be absolute URLs."""
         return self.proxy is not None and not self.proxy.socks and not self.address.secure
 
     async def connect(self, make: Callable[[], Connection]) -> Connection:
-        """Return a connection, ready for its first request. Raises `TransportError`, `sent` False."""
+        """Return a connection that is ready for a request. Raises `TransportError` with `sent` False."""
         try:
             async with asyncio.timeout(self.connect_timeout_s):
                 connection = await (self._direct(make) if self.proxy is None else self._through(self.proxy, make))
@@ -154,7 +156,7 @@ class Dialer:
         try:
             await open_way(tunnel, proxy, self.address.host, self.address.port)
             if tunnel.take():
-                raise TransportError(f"proxy {proxy}: it sent bytes before the server was asked", sent=False)
+                raise TransportError(f"proxy {proxy}: it sent bytes before the request", sent=False)
             connection = make()
             if self.address.secure:
                 inner = await loop.start_tls(
@@ -170,7 +172,7 @@ class Dialer:
         except BaseException:
             transport.abort()
             raise
-        # Transports do not call `connection_made` of a new protocol.
+        # Transports do not call `connection_made` of a new protocol, so it is called here.
         connection.connection_made(cast(asyncio.BaseTransport, inner))
         return connection
 
@@ -183,7 +185,7 @@ def _keep_alive(sock: socket.socket) -> None:
         ("TCP_KEEPCNT", _KEEPALIVE_PROBES),
         ("TCP_USER_TIMEOUT", _UNACKNOWLEDGED_MS),
     ):
-        # Not every system has all of them.
+        # Not every system supports all of these options.
         option = getattr(socket, name, None)
         if option is not None:
             sock.setsockopt(socket.IPPROTO_TCP, option, value)

@@ -1,15 +1,16 @@
-"""Errors of HTTP clients. `client/errors.py` has those of Kubernetes' API."""
+"""Errors of HTTP clients. Errors of the Kubernetes API are in `client/errors.py`."""
 
 
 class ClientError(Exception):
-    """The root of all errors of `sampan.client`."""
+    """Base class of all errors of `sampan.client`."""
 
 
 class TransportError(ClientError):
-    """There was no whole response. `sent` is False if the server has certainly not received the request.
+    """Failure before the whole response has arrived. `sent` is False if the server certainly did not receive the
+    request.
 
-    `__cause__` is the error below: an `OSError`, a `Malformed` response, or an `EOFError` for a connection that the
-    server closed.
+    `__cause__` is the underlying error: an `OSError`, a `Malformed` response, or an `EOFError` if the server closed the
+    connection.
     """
 
     def __init__(self, message: str, *, sent: bool) -> None:
@@ -18,11 +19,11 @@ class TransportError(ClientError):
 
 
 class TransportTimeout(TransportError):
-    """The response did not arrive in time."""
+    """Response that did not arrive in time."""
 
 
 class BodyTooLarge(TransportError):
-    """The body of the response is larger than `HttpSettings.body_bytes_max`."""
+    """Response with a body larger than `HttpSettings.body_bytes_max`."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"the body is larger than {limit} bytes", sent=True)

@@ -1,4 +1,4 @@
-"""`Inflater`: gzip bodies, piece by piece, as many members as there are."""
+"""`Inflater`: incremental decompression of gzip bodies with any number of members."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ _GZIP = 31
 
 
 class Inflater:
-    """Unpacks a gzip stream. A small body may unpack to a huge one, so pieces are bounded and made on demand."""
+    """Decompressor of a gzip stream. A small body may expand to a huge one, so pieces are bounded and lazy."""
 
     def __init__(self) -> None:
         self._member = isal_zlib.decompressobj(wbits=_GZIP)
@@ -17,7 +17,7 @@ class Inflater:
 
     @property
     def finished(self) -> bool:
-        """True if the data so far ends with a whole member, or is empty."""
+        """True if the data so far is empty or ends with a whole member."""
         return self._member.eof or not self._begun
 
     def pieces(self, data: bytes) -> Iterator[bytes]:

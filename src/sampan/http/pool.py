@@ -1,8 +1,8 @@
-"""`ConnectionPool`: connections to servers, and the requests that wait for one.
+"""`ConnectionPool`: connections to servers, and a queue of requests that wait for one.
 
-Concurrency: it runs no task. At most `connections_max` connections are in use by plain requests, or being made for
-them. Further requests wait in a queue, first come first served; a request that is cancelled leaves the queue. Idle
-connections are used youngest first, and closed by one timer when they have been idle too long.
+Concurrency: it runs no task. Plain requests use at most `connections_max` connections, including those being opened.
+Further requests wait in a FIFO queue; a cancelled request leaves it. The youngest idle connection is used first. One
+timer closes connections that are idle for too long.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ _CLOSE_TIMEOUT_S = 1.0
 
 
 class Origin(Protocol):
-    """A server. Connections to origins with equal keys are used for one another."""
+    """Server. Requests to origins with equal keys share connections."""
 
     @property
     def key(self) -> Hashable: ...
@@ -28,7 +28,7 @@ AnOrigin = TypeVar("AnOrigin", bound=Origin, contravariant=True)
 
 
 class Dial(Protocol[AnOrigin]):
-    """Makes connections."""
+    """Factory of connections."""
 
     async def __call__(self, origin: AnOrigin) -> Connection:
         """Return a new connection. Raises `TransportError`."""
@@ -36,7 +36,7 @@ class Dial(Protocol[AnOrigin]):
 
 
 class ConnectionPool(Generic[AnOrigin]):
-    """Hands connections out and takes them back. `dial` makes a new one, or raises `TransportError`."""
+    """Pool of connections. `dial` opens a new one, or raises `TransportError`."""
 
     def __init__(self, settings: HttpSettings, dial: Dial[AnOrigin]) -> None:
         self.settings = settings
@@ -45,7 +45,7 @@ class ConnectionPool(Generic[AnOrigin]):
         """By server, the youngest last. No list is empty."""
         self._idle_count = 0
         self._keys: dict[Connection, Hashable] = {}
-        """All connections, each with its server."""
+        """All connections, each with the key of its server."""
         self._counted: set[Connection] = set()
         self._dialling = 0
         self._waiters: deque[tuple[AnOrigin, asyncio.Future[Connection | None]]] = deque()
@@ -60,13 +60,13 @@ class ConnectionPool(Generic[AnOrigin]):
 
     @property
     def connection_count(self) -> int:
-        """Number of connections, with the idle ones."""
+        """Number of connections, including idle ones."""
         return len(self._keys)
 
     async def acquire(self, origin: AnOrigin, *, stream: bool, fresh: bool = False) -> Connection:
-        """Return a connection for one request; never an idle one, if `fresh`. Raises `TransportError`.
+        """Return a connection for one request; with `fresh` never an idle one. Raises `TransportError`.
 
-        Cancelled while it waits, it leaves nothing behind.
+        A cancelled call leaves nothing behind.
         """
         connection = None if fresh else self.take_idle(origin, stream=stream)
         if connection is not None:
@@ -92,7 +92,7 @@ class ConnectionPool(Generic[AnOrigin]):
         return connection
 
     def release(self, connection: Connection) -> None:
-        """A connection's answer is complete: it is free again."""
+        """Take a connection back whose response is complete."""
         self._counted.discard(connection)
         if self._closing or connection.retired or not self._keeping:
             connection.close()
@@ -109,7 +109,7 @@ class ConnectionPool(Generic[AnOrigin]):
             self._pass_place_on()
 
     def lost(self, connection: Connection) -> None:
-        """A connection is closed."""
+        """Remove a closed connection."""
         key = self._keys.pop(connection, None)
         if connection in self._counted:
             self._counted.discard(connection)
@@ -125,7 +125,7 @@ class ConnectionPool(Generic[AnOrigin]):
             self._empty.set()
 
     def drop_idle(self, origin: AnOrigin | None = None) -> None:
-        """Close the idle connections to a server, which seems to have forgotten them; None: to all servers."""
+        """Close the idle connections to a server that no longer answers on them; None: to all servers."""
         for key in list(self._idle) if origin is None else [origin.key]:
             connections = self._idle.pop(key, ())
             self._idle_count -= len(connections)
@@ -133,13 +133,13 @@ class ConnectionPool(Generic[AnOrigin]):
                 connection.close()
 
     def retire(self) -> None:
-        """Use no present connection for another request: they present an old certificate."""
+        """Use no present connection for another request, because they present an old certificate."""
         self.drop_idle()
         for connection in self._keys:
             connection.retired = True
 
     def stop_keeping(self) -> None:
-        """Close the idle connections, and from now on each one after its answer."""
+        """Close the idle connections now, and each other one after its response."""
         self._keeping = False
         if self._sweep is not None:
             self._sweep.cancel()
@@ -157,7 +157,7 @@ class ConnectionPool(Generic[AnOrigin]):
                 connection.close()
 
     async def aclose(self) -> None:
-        """Cut all connections; requests that wait or are under way get a `TransportError`."""
+        """Cut all connections. Waiting and active requests get a `TransportError`."""
         self._closing = True
         if self._sweep is not None:
             self._sweep.cancel()
@@ -226,7 +226,7 @@ class ConnectionPool(Generic[AnOrigin]):
         return connection
 
     async def _new_counted(self, origin: AnOrigin) -> Connection:
-        """Make a connection in a place that `_dialling` holds."""
+        """Open a connection in a slot that `_dialling` already counts."""
         try:
             connection = await self._new(origin)
         except BaseException:
@@ -257,7 +257,7 @@ class ConnectionPool(Generic[AnOrigin]):
             return await self._new_counted(origin)
         if not connection.closed:
             return connection
-        # It was lost on its way here, and its place went to the next in the queue.
+        # The connection was lost before this task resumed, and its slot went to the next waiter.
         if self._has_room:
             self._dialling += 1
             return await self._new_counted(origin)
@@ -271,7 +271,7 @@ class ConnectionPool(Generic[AnOrigin]):
             self.release(connection)
 
     def _pass_place_on(self) -> None:
-        """A place is free: the first in the queue may make a connection."""
+        """Give a free slot to the first waiter, which then opens a connection."""
         while self._waiters:
             _, waiter = self._waiters.popleft()
             if not waiter.done():
@@ -280,7 +280,7 @@ class ConnectionPool(Generic[AnOrigin]):
                 return
 
     def _next_waiter(self, key: Hashable) -> "asyncio.Future[Connection | None] | None":
-        """Take the first waiter out of the queue if it waits for this server."""
+        """Remove and return the first waiter if it waits for this server."""
         while self._waiters:
             origin, waiter = self._waiters[0]
             if not waiter.done():

@@ -1,4 +1,4 @@
-"""Ways to a server through a proxy: CONNECT of HTTP, and SOCKS5.
+"""Connections through a proxy: CONNECT of HTTP, and SOCKS5.
 
 Source: RFC 9110, section 9.3.6; RFC 1928; RFC 1929.
 """
@@ -29,16 +29,16 @@ _REFUSALS = {
 
 
 class _Refused(Exception):
-    """The proxy opens no way."""
+    """Refusal of a proxy to connect."""
 
 
 async def open_way(tunnel: Tunnel, proxy: ProxyAddress, host: str, port: int) -> None:
-    """Have a proxy connect `tunnel` to a host. Raises `TransportError`."""
+    """Connect `tunnel` to a host through a proxy. Raises `TransportError`."""
     target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
         await (_socks(tunnel, proxy, host, port) if proxy.socks else _connect(tunnel, proxy, target))
     except _Refused as refused:
-        raise TransportError(f"proxy {proxy}: it {refused} (asked for {target})", sent=False) from None
+        raise TransportError(f"proxy {proxy}: it {refused} (target {target})", sent=False) from None
 
 
 def proxy_authorization(proxy: ProxyAddress) -> str:
@@ -57,10 +57,10 @@ class _Answer:
         self.status = head.status
 
     def on_data(self, data: bytes) -> None:
-        """Ignore a page about a refusal."""
+        """Ignore the body of a refusal."""
 
     def on_end(self, *, reusable: bool) -> None:
-        """Ignore its end."""
+        """Ignore the end of the body."""
 
 
 async def _connect(tunnel: Tunnel, proxy: ProxyAddress, target: str) -> None:
@@ -78,7 +78,9 @@ async def _connect(tunnel: Tunnel, proxy: ProxyAddress, target: str) -> None:
         try:
             reader.feed(data)
         except Malformed as error:
-            raise _Refused("answers without end" if error.too_large else f"does not answer in HTTP: {error}") from None
+            raise _Refused(
+                "sent a response that is too large" if error.too_large else f"sent no HTTP response: {error}"
+            ) from None
     if reader.half is not Half.SWITCHED:
         raise _Refused(f"refused with {answer.status}")
     if ahead := reader.take_ahead():
@@ -86,31 +88,31 @@ async def _connect(tunnel: Tunnel, proxy: ProxyAddress, target: str) -> None:
 
 
 async def _socks(tunnel: Tunnel, proxy: ProxyAddress, host: str, port: int) -> None:
-    """Negotiate with a SOCKS5 proxy. Names are resolved by the proxy."""
+    """Negotiate with a SOCKS5 proxy. The proxy resolves names."""
     login = bool(proxy.username)
     tunnel.write(bytes([_VERSION, 1, _LOGIN if login else _NO_LOGIN]))
     version, method = await _read(tunnel, 2)
     if version != _VERSION:
         raise _Refused("does not speak SOCKS5")
     if method != (_LOGIN if login else _NO_LOGIN):
-        raise _Refused("does not accept our login" if login else "wants a login")
+        raise _Refused("refused the credentials" if login else "requires credentials")
     if login:
         name, password = proxy.username.encode()[:255], proxy.password.encode()[:255]
         tunnel.write(bytes([1, len(name)]) + name + bytes([len(password)]) + password)
         if (await _read(tunnel, 2))[1] != 0:
-            raise _Refused("does not accept our login")
+            raise _Refused("refused the credentials")
     tunnel.write(bytes([_VERSION, _CONNECT, 0]) + _address(host) + port.to_bytes(2, "big"))
     _, code, _, kind, length = await _read(tunnel, 5)
     if code != 0:
         raise _Refused(f"refused: {_REFUSALS.get(code, f'code {code}')}")
     size = {_IPV4: 4, _IPV6: 16, _NAME: 1 + length}.get(kind)
     if size is None:
-        raise _Refused("answers with an unknown kind of address")
+        raise _Refused("replied with an unknown address type")
     await _read(tunnel, size - 1 + 2)
 
 
 async def _read(tunnel: Tunnel, count: int) -> bytes:
-    """Return so many bytes; what follows is read next."""
+    """Return `count` bytes. Bytes after them stay for the next read."""
     received = b""
     while len(received) < count:
         data = await tunnel.read()

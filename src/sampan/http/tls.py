@@ -1,7 +1,7 @@
-"""TLS of clients: `TlsOptions` are authorities and certificate; `TlsContexts` makes contexts and renews them.
+"""TLS of clients: `TlsOptions` are CAs and certificate; `TlsContexts` creates and renews contexts.
 
-For each connection, the files are checked. If one of them has changed, a new context is made. So certificates and
-authorities can be replaced without a restart.
+Each new connection checks the files and creates a new context if one has changed. So certificates and CAs can be
+replaced without a restart.
 """
 
 import ssl
@@ -17,7 +17,7 @@ _Seen = tuple[tuple[int, int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """A certificate (with its chain) that the client presents, and its key, both PEM."""
+    """Client certificate (with its chain) and its key, both PEM."""
 
     certificate: bytes
     key: bytes = field(repr=False)
@@ -25,7 +25,7 @@ class ClientCertificate:
 
 @dataclass(frozen=True, slots=True)
 class TlsOptions:
-    """Trusted authorities and the client certificate. Data (PEM) goes before files. Default: those of the system."""
+    """Trusted CAs and the client certificate. Data (PEM) overrides files. The default is the system's CAs."""
 
     ca_file: str = ""
     ca_data: bytes = field(default=b"", repr=False)
@@ -34,7 +34,7 @@ class TlsOptions:
     key_file: str = ""
     key_data: bytes = field(default=b"", repr=False)
     server_name: str = ""
-    """The name that the server's certificate must have; empty: the host of the address."""
+    """Name that the server's certificate must have; empty: the host of the address."""
     insecure: bool = False
     """Accept any certificate."""
 
@@ -44,7 +44,7 @@ class TlsOptions:
         return bool(self.certificate_file or self.certificate_data)
 
     def files(self) -> list[str]:
-        """The files that are in use."""
+        """Files in use."""
         used = [
             "" if self.ca_data or self.insecure else self.ca_file,
             "" if self.certificate_data else self.certificate_file,
@@ -54,7 +54,7 @@ class TlsOptions:
 
 
 class TlsContexts:
-    """The context for the next connection."""
+    """Source of the TLS context for the next connection."""
 
     def __init__(self, options: TlsOptions) -> None:
         self.options = options
@@ -63,7 +63,7 @@ class TlsContexts:
         self._seen: _Seen = ()
 
     def use_certificate(self, certificate: ClientCertificate | None) -> bool:
-        """Present this certificate from now on (None: the one of the options). Return True if that is a change."""
+        """Use this certificate for new connections (None: that of the options). Return True if it is another one."""
         changed = certificate != self._certificate
         if changed:
             self._certificate = certificate
@@ -71,7 +71,7 @@ class TlsContexts:
         return changed
 
     def current(self) -> ssl.SSLContext:
-        """Return the context; a new one if a file has changed. Raises `OSError`, `ssl.SSLError`, `ValueError`."""
+        """Return the context, renewed if a file has changed. Raises `OSError`, `ssl.SSLError`, `ValueError`."""
         seen = _seen(self.options.files())
         if self._context is None or seen != self._seen:
             self._context = _context(self.options, self._certificate)
@@ -115,14 +115,14 @@ def _certificate(options: TlsOptions) -> ClientCertificate | None:
 
 
 def load_certificate(context: ssl.SSLContext, shown: ClientCertificate) -> None:
-    """Load a certificate that is not in a file into a context. Raises `ssl.SSLError`, `ValueError`."""
-    # OpenSSL's binding reads certificates from files alone; these live in a directory of mode 0700 for a moment.
+    """Load a certificate from memory into a context. Raises `ssl.SSLError`, `ValueError`."""
+    # Python's ssl module reads certificates only from files, so they are briefly written to a directory of mode 0700.
     with tempfile.TemporaryDirectory(prefix="sampan-") as directory:
         file = Path(directory) / "client.pem"
         file.touch(mode=0o600)
         file.write_bytes(shown.certificate + b"\n" + shown.key)
 
         def no_password() -> bytes:
-            raise ValueError("client key: it is encrypted, and there is no way to ask for the password")
+            raise ValueError("client key: it is encrypted; use an unencrypted key")
 
         context.load_cert_chain(file, password=no_password)

@@ -1,4 +1,4 @@
-"""`HttpTransport`: HTTP/1.1 to one server, perhaps through a proxy."""
+"""`HttpTransport`: HTTP/1.1 to one server, with an optional proxy."""
 
 from sampan.http.address import ProxyAddress, ServerAddress
 from sampan.http.answer import Answer
@@ -14,7 +14,7 @@ _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 
 
 class HttpTransport:
-    """A transport to one server, with the guarantees of `HttpClient`."""
+    """Transport to one server, with the guarantees of `HttpClient`."""
 
     def __init__(
         self,
@@ -39,18 +39,19 @@ class HttpTransport:
 
     @property
     def connection_count(self) -> int:
-        """Number of connections, with the idle ones."""
+        """Number of connections, including idle ones."""
         return self._client.pool.connection_count
 
     def use_certificate(self, certificate: ClientCertificate | None) -> None:
-        """Present another client certificate from now on. Present connections take no further request."""
+        """Use another client certificate for new connections. Present connections take no further request."""
         if self._tls.use_certificate(certificate):
             self._client.pool.retire()
 
     async def send(self, request: HttpRequest) -> Answer:
-        """Send a request and wait for the answer's head. Raises `TransportError`; `ValueError` for a bad request.
+        """Send a request and wait for the head of the response. Raises `TransportError`; `ValueError` for a bad
+        request.
 
-        Cancelled before the head has come, it cuts the connection.
+        If it is cancelled before the head arrives, it cuts the connection.
         """
         return await self._client.send(self._origin, request, self._head(request))
 
@@ -59,7 +60,7 @@ class HttpTransport:
         await self._client.aclose()
 
     def _head(self, request: HttpRequest) -> bytes:
-        """Return the head with its empty line. Raises `ValueError` if a part would end its line."""
+        """Return the head with its empty line. Raises `ValueError` if a part contains a line break."""
         target = request.target
         if not target.startswith("/") or not target.isascii():
             raise ValueError(f"bad target {target!r}")

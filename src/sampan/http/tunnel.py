@@ -1,10 +1,10 @@
-"""`Tunnel`: a connection as bytes in both directions.
+"""`Tunnel`: a connection as a stream of bytes in both directions.
 
-Connections become tunnels when they stop being HTTP: after an upgrade (WebSocket, SPDY), and while a proxy opens a way
-to a server. The API server, its proxy, nodes and operators use the same tunnel.
+A connection becomes a tunnel when it stops being HTTP: after an upgrade (WebSocket, SPDY), and while a proxy connects
+it to a server. The API server, its proxy, nodes and operators use the same tunnel.
 
-Received bytes wait for `read`, up to `READ_AHEAD_BYTES`; then reading stops. `drain` waits until the peer has read most
-of the written bytes. There is one reader and one writer at a time.
+Received bytes are buffered for `read`, up to `READ_AHEAD_BYTES`; then reading stops. `drain` waits until the peer has
+read most of the written bytes. There is one reader and one writer at a time.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ LINGER_S = 10.0
 
 
 class Carrier(Protocol):
-    """Protocol that had the connection before, and still follows its end and its writing."""
+    """Protocol that used the connection before. It still receives its end and its flow control."""
 
     def connection_lost(self, exc: Exception | None) -> None: ...
 
@@ -28,7 +28,7 @@ class Carrier(Protocol):
 
 
 class Tunnel(asyncio.Protocol):
-    """Bytes from and to a peer."""
+    """Stream of bytes from and to a peer."""
 
     def __init__(
         self,
@@ -37,8 +37,9 @@ class Tunnel(asyncio.Protocol):
         half_open: bool = False,
         made: Callable[["Tunnel"], None] | None = None,
     ) -> None:
-        """`half_open`: a peer that sends no more still gets what is written, where TLS does not forbid that.
-        `made` is called when the connection is there.
+        """Create a tunnel. `made` is called when the connection is open.
+
+        `half_open`: continue writing to a peer that has stopped sending, unless TLS forbids that.
         """
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._carrier: Carrier | None = None
@@ -52,7 +53,7 @@ class Tunnel(asyncio.Protocol):
         self._can_write: asyncio.Future[None] | None = None
         self._lost: asyncio.Future[None] | None = None
         self.touched: Callable[[], None] | None = None
-        """Called when bytes are read or written."""
+        """Callback after bytes are read or written."""
 
     @classmethod
     def take_over(
@@ -63,7 +64,7 @@ class Tunnel(asyncio.Protocol):
         ahead: bytes = b"",
         read_ahead_bytes: int = READ_AHEAD_BYTES,
     ) -> "Tunnel":
-        """Return a tunnel over an open connection. `ahead`: bytes that the peer has sent already."""
+        """Return a tunnel over an open connection. `ahead`: bytes that were received already."""
         tunnel = cls(read_ahead_bytes=read_ahead_bytes)
         tunnel._transport = transport
         tunnel._carrier = carrier
@@ -73,16 +74,16 @@ class Tunnel(asyncio.Protocol):
 
     @property
     def transport(self) -> asyncio.Transport:
-        """The connection below."""
+        """Transport of the connection."""
         return self._transport
 
     @property
     def closed(self) -> bool:
-        """True if nothing can be written any more."""
+        """True if no more bytes can be written."""
         return self._transport.is_closing()
 
     async def read(self) -> bytes:
-        """Return received bytes, at least one; nothing at the end."""
+        """Return received bytes, at least one; b"" at the end."""
         while not self._received and not self._ended:
             self._reader = asyncio.get_running_loop().create_future()
             await self._reader
@@ -95,13 +96,13 @@ class Tunnel(asyncio.Protocol):
         return data
 
     def take(self) -> bytes:
-        """Return received bytes that have not been read, perhaps none."""
+        """Return the buffered bytes without waiting, perhaps none."""
         data = bytes(self._received)
         self._received.clear()
         return data
 
     def unread(self, data: bytes) -> None:
-        """Put bytes back, to be read next."""
+        """Put bytes back for the next read."""
         self._received[:0] = data
 
     def write(self, data: bytes) -> None:
@@ -112,9 +113,10 @@ class Tunnel(asyncio.Protocol):
                 self.touched()
 
     async def drain(self) -> None:
-        """Wait until the peer has read most of what was written.
+        """Wait until the peer has read most of the written bytes.
 
-        Raises `ConnectionResetError` if the connection is closed; not with a carrier, which ends the writer's task.
+        Raises `ConnectionResetError` if the connection is closed. With a carrier it does not raise, because the carrier
+        ends the writer's task.
         """
         if self._carrier is not None:
             await self._carrier.drain()
@@ -122,10 +124,10 @@ class Tunnel(asyncio.Protocol):
         if self._can_write is not None:
             await asyncio.shield(self._can_write)
         if self._transport.is_closing():
-            raise ConnectionResetError("the connection is closed")
+            raise ConnectionResetError("connection is closed")
 
     def send_last(self, data: bytes) -> None:
-        """Send bytes and close, at the latest after `LINGER_S` seconds."""
+        """Send bytes and close within `LINGER_S` seconds."""
         transport = self._transport
         if not transport.is_closing():
             if data:
@@ -135,7 +137,7 @@ class Tunnel(asyncio.Protocol):
             transport.close()
 
     async def aclose(self) -> None:
-        """Close when all bytes are sent, and wait for it."""
+        """Send all written bytes, close, and wait for the close."""
         self._transport.close()
         if self._lost is None:
             self._lost = asyncio.get_running_loop().create_future()

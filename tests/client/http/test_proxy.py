@@ -81,9 +81,9 @@ async def test_a_server_without_tls_is_asked_for_by_its_whole_url() -> None:
 
 REFUSALS = {
     "refused": (b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n", "refused with 407"),
-    "garbage": (b"garbage\r\n\r\n", "does not answer in HTTP"),
+    "garbage": (b"garbage\r\n\r\n", "sent no HTTP response"),
     "closed": (b"", "closed the connection"),
-    "endless": (b"HTTP/1.1 200 OK\r\nx: " + b"a" * 100_000, "without end"),
+    "endless": (b"HTTP/1.1 200 OK\r\nx: " + b"a" * 100_000, "too large"),
 }
 
 
@@ -184,9 +184,9 @@ async def test_names_are_left_to_socks(tmp_path: Path) -> None:
     [
         ({"reply": b"\x05\x05\x00\x01\x00\x00"}, "refused: connection refused"),
         ({"reply": b"\x05\x63\x00\x01\x00\x00"}, "refused: code 99"),
-        ({"reply": b"\x05\x00\x00\x09\x00\x00"}, "unknown kind"),
+        ({"reply": b"\x05\x00\x00\x09\x00\x00"}, "unknown address type"),
         ({"reply": b"\x05"}, "closed the connection"),
-        ({"login": b"me:other"}, "does not accept our login"),
+        ({"login": b"me:other"}, "refused the credentials"),
     ],
     ids=["refused", "unknown code", "unknown address", "closed", "login"],
 )

@@ -1,4 +1,4 @@
-"""Which CA bundles of conversion webhooks can be used."""
+"""Validation of the CA bundles of conversion webhooks."""
 
 import base64
 from datetime import UTC, datetime

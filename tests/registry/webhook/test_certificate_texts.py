@@ -1,4 +1,4 @@
-"""What is said of certificates that do not count."""
+"""Error texts for invalid certificates."""
 
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -52,7 +52,7 @@ def dns(*names: str) -> list[x509.GeneralName]:
     ],
     ids=["names", "case", "wildcard", "one label", "common name", "no names", "no addresses", "many names"],
 )
-def test_the_names_of_a_certificate_are_told(names: list[x509.GeneralName], host: str, text: str) -> None:
+def test_the_text_has_the_names_of_the_certificate(names: list[x509.GeneralName], host: str, text: str) -> None:
     assert mismatch(certificate(*names), host, MEANWHILE) == text
 
 
@@ -64,7 +64,7 @@ def test_the_names_of_a_certificate_are_told(names: list[x509.GeneralName], host
     ],
     ids=["not yet", "no more"],
 )
-def test_the_time_of_a_certificate_is_told(now: datetime, text: str) -> None:
+def test_the_text_has_the_validity_of_the_certificate(now: datetime, text: str) -> None:
     found = mismatch(certificate(*dns("a")), "a", now)
     assert found == f"certificate has expired or is not yet valid: {text}"
 

@@ -83,7 +83,7 @@ async def test_an_answer_is_read(tmp_path: Path, handler: Handler) -> None:
         assert await webhook(port).post(b"{}", 30) == b"{}"
 
 
-async def test_the_request_says_what_it_is(tmp_path: Path) -> None:
+async def test_the_request_has_the_headers_of_client_go(tmp_path: Path) -> None:
     heads: list[bytes] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -164,7 +164,7 @@ async def test_a_bad_answer_is_an_error(
 
 
 def redirecting(status: int, seen: list[str]) -> Handler:
-    """Sends whoever asks for another path than /there to it."""
+    """Return a handler that redirects every other path to /there."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
@@ -208,7 +208,7 @@ async def test_redirects_without_end_are_not_followed(tmp_path: Path) -> None:
     assert str(error.value) == 'Post "/again": stopped after 10 redirects'
 
 
-async def test_a_webhook_may_ask_to_be_asked_again(tmp_path: Path) -> None:
+async def test_retry_after_causes_a_retry(tmp_path: Path) -> None:
     answers = [b"HTTP/1.1 503 L\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n", ok(b"{}")]
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -248,22 +248,22 @@ async def test_the_certificate_must_be_for_the_host(tmp_path: Path) -> None:
             await webhook(port).post(b"{}", 30)
 
 
-async def test_nobody_listens() -> None:
+async def test_a_refused_connection_raises() -> None:
     with pytest.raises(WebhookError, match=r"dial tcp 127\.0\.0\.1:1: connect: connection refused"):
         await webhook(1).post(b"{}", 30)
 
 
 async def test_a_service_is_reached_where_its_pods_are(tmp_path: Path) -> None:
-    asked: list[tuple[str, str, int]] = []
+    resolved: list[tuple[str, str, int]] = []
     async with listening(tmp_path, answering(ok(b"{}"))) as port:
 
         def resolve(namespace: str, name: str, service_port: int) -> tuple[str, int]:
-            asked.append((namespace, name, service_port))
+            resolved.append((namespace, name, service_port))
             return "127.0.0.1", port
 
         target = target_of({"service": {"namespace": "default", "name": "hook", "port": 9}, "caBundle": bundle()})
         assert await kept(HttpsWebhook(target, resolve)).post(b"{}", 30) == b"{}"
-    assert asked == [("default", "hook", 9)]
+    assert resolved == [("default", "hook", 9)]
 
 
 async def test_a_service_that_is_not_there() -> None:
@@ -352,7 +352,7 @@ RETRY_AFTER = b"HTTP/1.1 503 S\r\nContent-Length: 0\r\nRetry-After: 0\r\n\r\n"
 
 
 async def busy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Asks for another try, again and again."""
+    """Request a retry in each response."""
     async for _ in requests(reader):
         writer.write(RETRY_AFTER)
 
@@ -380,7 +380,7 @@ async def busy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         "504",
         "429",
         "403",
-        "asked to",
+        "retry-after",
         "reason",
         "another reason",
         "code",
@@ -388,9 +388,7 @@ async def busy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         "closed",
     ],
 )
-async def test_faults_of_the_server_and_what_asks_for_it_are_worth_another_try(
-    tmp_path: Path, handler: Handler, may_pass: bool
-) -> None:
+async def test_server_faults_and_requested_retries_may_pass(tmp_path: Path, handler: Handler, may_pass: bool) -> None:
     async with listening(tmp_path, handler) as port:
         with pytest.raises(WebhookError) as error:
             await webhook(port).post(b"{}", 30)

@@ -25,7 +25,7 @@ def _kubeconfig(directory: Path, server: str) -> Path:
     return file
 
 
-async def test_a_server_without_tls_is_asked_and_told_no_token(tmp_path: Path) -> None:
+async def test_a_server_without_tls_gets_no_token(tmp_path: Path) -> None:
     heads = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -42,12 +42,12 @@ async def test_a_server_without_tls_is_asked_and_told_no_token(tmp_path: Path) -
     assert "sesame" not in head
 
 
-def test_with_tls_the_token_is_told(tmp_path: Path) -> None:
+def test_a_server_with_tls_gets_the_token(tmp_path: Path) -> None:
     assert read_webhook_kubeconfig(_kubeconfig(tmp_path, "https://h/x"))[1].authorization == "Bearer sesame"
     assert read_webhook_kubeconfig(_kubeconfig(tmp_path, "http://h/x"))[1] is NO_CREDENTIALS
 
 
-def test_urls_are_told_as_they_are(tmp_path: Path) -> None:
+def test_urls_keep_their_scheme_and_port(tmp_path: Path) -> None:
     assert read_webhook_kubeconfig(_kubeconfig(tmp_path, "http://h/x"))[0].url("") == "http://h/x"
     assert read_webhook_kubeconfig(_kubeconfig(tmp_path, "http://h:443/x"))[0].url("") == "http://h:443/x"
 

@@ -1,4 +1,4 @@
-"""Where a service's pods listen."""
+"""Resolution of services to the addresses of their pods."""
 
 from typing import Any
 
@@ -71,7 +71,7 @@ def test_a_service_is_resolved(reader: Reader, expected: tuple[str, int]) -> Non
     ],
     ids=["no service", "no endpoints", "no port"],
 )
-def test_a_service_that_cannot_be_reached_says_why(reader: Reader, port: int, text: str) -> None:
+def test_an_unreachable_service_raises_with_the_reason(reader: Reader, port: int, text: str) -> None:
     with pytest.raises(ServiceError) as error:
         ServiceResolver(reader)("default", "hook", port)
     assert str(error.value) == text

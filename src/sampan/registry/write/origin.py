@@ -1,8 +1,8 @@
 """`Origin`: the stored row that an attempt of a write begins from.
 
-An attempt begins from the row in the watch cache. The store then compares the row's revision when it writes, so a
-write needs only one call of the store. Every other result of such an attempt, an error or a response without a write,
-counts only after `confirm` has reported that the row was the newest.
+An attempt begins from the row in the watch cache. The store compares the row's revision when it writes, so a write
+needs only one call of the store. An attempt may also end with an error or without a write. That result is valid only
+after `confirm` has reported the row as the newest.
 Source: apiserver pkg/storage/etcd3/store.go GuaranteedUpdate, conditionalDelete (1.36).
 """
 

@@ -1,6 +1,6 @@
-"""Writes of the server itself: without a request, and so without admission, defaults and tracked fields.
+"""Writes of the server without a client request: no admission, no defaults and no tracked fields.
 
-They run the same steps as a request (see `steps.py`), fewer of them.
+They run a subset of the steps of a request (see `steps.py`).
 """
 
 from collections.abc import Callable
@@ -60,7 +60,7 @@ async def create(store: ResourceStore, ctx: Context, obj: Object, clock: Clock) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateOptions:
-    """How to update."""
+    """Options of an update."""
 
     part: Part = Part.MAIN
     dry_run: bool = False
@@ -69,7 +69,7 @@ class UpdateOptions:
     faults: Callable[[Object, Object], list[FieldError]] | None = None
     """Replaces the strategy's validation."""
     keeps_managed_fields: bool = False
-    """Whether managedFields stay in an object that is too large with them."""
+    """managedFields stay in an object that is too large with them."""
 
 
 _DEFAULT = UpdateOptions()

@@ -1,8 +1,8 @@
-"""`run`: run the steps of a write, again after a conflict, until the result comes from the newest row.
+"""`run`: runs the steps of a write. It repeats them after a conflict, until the result is based on the newest row.
 
 An attempt may begin from an old row of the watch cache. If it writes, the store compares the revision: a conflict
-brings the newest row, and the next attempt begins from that. Every other result counts only if the store confirms that
-the row was the newest. So a write calls the store once, and no response comes from an old row.
+returns the newest row, and the next attempt begins from that. Any other result is valid only if the store confirms that
+the row was the newest. So a write calls the store once, and no response is based on an old row.
 """
 
 import logging
@@ -116,4 +116,4 @@ async def _after_removal(write: Write) -> None:
             await run(companion)
         except errors.StatusError as error:
             if error.reason is not errors.Reason.NOT_FOUND:
-                _log.error("%s %s/%s stays: %s", resource, ctx.namespace, ctx.name, error.message)
+                _log.error("cannot delete companion %s %s/%s: %s", resource, ctx.namespace, ctx.name, error.message)

@@ -87,7 +87,7 @@ class Ready(NamedTuple):
     name: str
     run: Run
     waits: bool
-    """Whether `run` is a coroutine function."""
+    """`run` is a coroutine function."""
 
 
 class Plan(NamedTuple):
@@ -133,4 +133,4 @@ def _ready(name: str, run: Run | None) -> Ready:
 
 
 PLANS: Final = {kind: plan_of(kind) for kind in Kind}
-"""Made once: no step asks whether it is needed."""
+"""Plan of each kind of write. It is computed once, so that no step checks at run time if it is needed."""

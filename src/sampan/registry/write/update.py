@@ -155,15 +155,15 @@ def _is_last_finalizer_gone(store: ResourceStore, obj: Object, old: Object) -> b
 
 
 def is_unchanged(obj: Object, old: Object) -> bool:
-    """Report whether `obj` differs from `old` at most in managedFields timestamps, and reset those."""
+    """Return True if `obj` differs from `old` at most in managedFields timestamps; reset those."""
     keep_timestamps(old, obj)
     return obj == old
 
 
 async def _is_stored_otherwise(write: Write) -> bool:
-    """Report whether even an unchanged object must be written.
+    """Return True if even an unchanged object must be written.
 
-    Its row may be in an older form (storage migration), or encrypted with another key than is used now.
+    Its row may have an older form (storage migration), or be encrypted with a retired key.
     """
     store, row = write.store, write.origin.present
     if store.is_stale is not None and await store.is_stale(row.key):

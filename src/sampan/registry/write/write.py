@@ -1,7 +1,7 @@
-"""`Write`: one write on its way to the store, as its steps see it.
+"""`Write`: one write, as the steps process it on its way to the store.
 
-What differs between writes is given by three objects: a `Change` (what the verb wants), a `Gate` (who may, and what
-admission says to it) and `Rules` (which part of the object may change, and how that is checked).
+Three objects define a write. A `Change` makes the wanted object. A `Gate` does authorization and admission. `Rules`
+select the part of the object that may change, and its validation.
 """
 
 from collections.abc import Callable
@@ -38,15 +38,15 @@ class Part(Enum):
     MAIN = "main"
     STATUS = "status"
     ALL = "all"
-    """Main part and status: subresources with rules of their own (binding)."""
+    """Main part and status, for subresources with special rules (binding)."""
 
 
 class Outcome(Enum):
-    """What the store has to do."""
+    """Action of the store."""
 
     WRITE = "write"
     KEEP = "keep"
-    """Nothing: the stored object is the response."""
+    """No action: the stored object is the response."""
     REMOVE = "remove"
 
 
@@ -58,7 +58,7 @@ class Change:
     """Name of the change in traces; "" if it only hands over the decoded object."""
 
     def creates(self, store: ResourceStore) -> bool:
-        """Report whether the change may create an absent object of this kind."""
+        """Return True if the change may create an absent object of this kind."""
         return False
 
     def given(self) -> Object | None:
@@ -101,7 +101,7 @@ class Observer(Protocol):
 
 @dataclass(slots=True)
 class Deletion:
-    """`metav1.DeleteOptions`, checked. None: not given."""
+    """`metav1.DeleteOptions`, validated. None: not set."""
 
     grace_period_s: int | None = None
     propagation_policy: str | None = None
@@ -111,9 +111,9 @@ class Deletion:
 
 @dataclass(slots=True, eq=False)
 class Write:
-    """One write. The first group of fields is given by its maker, the others belong to the steps.
+    """One write. The caller sets the first group of fields, the steps set the others.
 
-    All objects are in the version that the strategy works in, except `wanted` until the step "convert".
+    All objects are in the strategy's version, except `wanted` until the step "convert".
     """
 
     kind: Kind
@@ -121,23 +121,23 @@ class Write:
     ctx: Context
     clock: Clock
     name: str = ""
-    """Name of the object; "": the new object has it, or gets a generated one."""
+    """Name of the object; "": the new object contains it, or gets a generated one."""
     change: Change = field(default_factory=Change)
     gate: Gate | None = None
-    """None: a write of the server itself."""
+    """Authorization and admission; None for a write of the server."""
     endpoint: Endpoint | None = None
-    """Resource and version of the request; None: a write of the server itself."""
+    """Resource and version of the request; None for a write of the server."""
     field_manager: str = ""
     part: Part = Part.MAIN
     dry_run: bool = False
     uid: str | None = None
     """Precondition: uid of the stored object."""
     creates: bool = False
-    """Whether the request may create an absent object, if the kind permits that."""
+    """The request may create an absent object, if the kind permits that."""
     keeps_managed_fields: bool = False
-    """Whether managedFields stay in an object that is too large with them (server-side apply)."""
+    """managedFields stay in an object that is too large with them (server-side apply)."""
     faults: Callable[[Object, Object], list[FieldError]] | None = None
-    """Replaces the strategy's validation (subresources with rules of their own)."""
+    """Replaces the strategy's validation, for subresources with special rules."""
     deletion: Deletion | None = None
     warnings: list[str] = field(default_factory=list)
     observer: Observer | None = None
@@ -146,18 +146,18 @@ class Write:
     stored: bytes = b""
     """Stored object, with its resourceVersion; b"": it does not exist."""
     old: Object | None = None
-    """The same, decoded once for each attempt. Read only; None: it does not exist."""
+    """Stored object, decoded once for each attempt. Read only; None if it does not exist."""
     wanted: Object = field(default_factory=dict)
     """The wanted object; empty until the step "change"."""
     generates_name: bool = False
-    """Whether the new object gets a generated name: another one is tried if it is taken."""
+    """The new object gets a generated name. If it is taken, the runner tries another one."""
     outcome: Outcome = Outcome.WRITE
     value: bytes = b""
     """Encoded object."""
     release: Release | None = None
     """Ends the allocations of this attempt."""
     written: bool = False
-    """Whether this attempt keeps its allocations."""
+    """This attempt keeps its allocations."""
     result: bytes = b""
     """Object of the response, in the storage version."""
     created: bool = False
@@ -166,13 +166,13 @@ class Write:
         self.origin = Origin(self.store, self.store.key(self.ctx.namespace, self.name))
 
     def begin(self) -> None:
-        """Begin an attempt: forget what an earlier one came to."""
+        """Begin an attempt: reset the results of the previous one."""
         self.outcome = Outcome.WRITE
         self.written = self.created = False
 
     @property
     def present(self) -> Object:
-        """The stored object, where it exists."""
+        """Stored object, if it exists."""
         assert self.old is not None
         return self.old
 
@@ -183,5 +183,5 @@ class Write:
 
     @property
     def removed(self) -> bool:
-        """Whether the object is gone, or would be without dry run."""
+        """True if the object is gone, or would be without dry run."""
         return self.outcome is Outcome.REMOVE
