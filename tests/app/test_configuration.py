@@ -85,7 +85,7 @@ def test_relative_paths_are_those_of_the_file(file: Path) -> None:
         ("storage: mysql", ":1: storage: 'mysql' is not one of 'etcd', 'memory', 'sqlite'"),
         ("service-cluster-ip-range: [10.0.0.0/24, 10.1.0.0/24]", "two entries must be of different IP families"),
         ("profiling: maybe", ":1: profiling: 'maybe' is not a valid boolean"),
-        ("insecure-port: 8080", ":1: insecure-port: there is no port without TLS"),
+        ("insecure-port: 8080", ":1: insecure-port: a port without TLS is not supported"),
         ("- port: 1", ":1: is not a mapping"),
         ("text", ":1: is not a mapping"),
         ("a: b: c", ":1: is not YAML: "),

@@ -159,7 +159,7 @@ def test_other_commands_take_a_file(tmp_path: Path) -> None:
     file.write_text("runtime: process\nsimulated: 2\n")
     result = CliRunner().invoke(node_command, ["--config", str(file)])
     assert result.exit_code == 2
-    assert "--simulated is for simulated nodes" in result.output
+    assert "--simulated cannot be combined" in result.output
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)

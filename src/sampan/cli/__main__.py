@@ -1,4 +1,4 @@
-"""`python -m sampan.cli`: the same as the `sampan` command."""
+"""`python -m sampan.cli`: the `sampan` command."""
 
 from sampan.cli.entry import sampan
 

@@ -44,7 +44,7 @@ _NO_EFFECT: Final = (
     "watch-cache",
     "watch-cache-sizes",
 )
-"""Options about things that work in another way here. None of them restricts what a client may do."""
+"""Options for features that work differently here. None of them restricts clients."""
 _ANY: Final = list_of(TEXT, separator="", repeat=True)
 _AUDIT_VERSION: Final = "audit.k8s.io/v1"
 
@@ -57,7 +57,7 @@ def _read_privileged(text: str) -> bool:
 
 def _read_port(text: str) -> int:
     if text != "0":
-        raise ValueError("there is no port without TLS: only 0 is accepted")
+        raise ValueError("a port without TLS is not supported: only 0 is accepted")
     return 0
 
 

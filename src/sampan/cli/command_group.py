@@ -1,4 +1,4 @@
-"""`CommandGroup`: a command whose subcommands live in modules that are loaded when they are asked for."""
+"""`CommandGroup`: a command whose subcommands live in modules that are imported on demand."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -9,10 +9,10 @@ import click
 
 
 class CommandGroup(click.Group):
-    """Its `modules` name the module of each command; the module has the command as `<name>_command`.
+    """Command with subcommands. `modules` maps each name to the module that contains `<name>_command`.
 
-    `summaries` are the lines of --help, so that it need not load the commands: all of them take seconds. Commands
-    without one are hidden. Without any, --help loads the commands.
+    `summaries` are the lines of --help, so that it need not import the commands, which takes seconds. Commands without
+    a summary are hidden. Without any summaries, --help imports the commands.
     """
 
     def __init__(
@@ -31,26 +31,26 @@ class CommandGroup(click.Group):
         return None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, for --help."""
+        """Return the names for --help."""
         return list(self._modules)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is meant. Raises `UsageError` with a suggestion for a name that is none."""
+        """Find the subcommand. Raises `UsageError` with a suggestion for an unknown name."""
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
             ctx.fail(self.unknown(ctx, name))
         return super().resolve_command(ctx, args)
 
     def unknown(self, ctx: click.Context, name: str) -> str:
-        """Message for a command that does not exist."""
+        """Return the message for an unknown command."""
         close = get_close_matches(name, self.list_commands(ctx), 1)
         hint = f" Did you mean {ctx.command_path} {close[0]}?" if close else f" See {ctx.command_path} --help."
         return f"unknown command {name!r}.{hint}"
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name."""
+        """Import and return the command of this name."""
         module = self._modules.get(cmd_name)
         if module is None:
             return None

@@ -1,4 +1,4 @@
-"""`sampan completion`: what makes a shell complete `sampan` commands, flags, types and names."""
+"""`sampan completion`: scripts with which shells complete commands, flags, types and names."""
 
 import click
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
@@ -20,5 +20,5 @@ def completion_command(context: click.Context, shell: str) -> None:
     root = context.find_root()
     name = root.info_name or "sampan"
     complete = _SHELLS[shell](root.command, {}, name, f"_{name.replace('-', '_').upper()}_COMPLETE")
-    # Not `source()`: it runs bash to see whether it is new enough, which is for the shell that reads this to say.
+    # `source()` would run bash to check its version. That is a matter for the shell that reads the script.
     click.echo(complete.source_template % complete.source_vars())

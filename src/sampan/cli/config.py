@@ -11,7 +11,7 @@ from sampan.cli.up_settings import UP_OPTIONS, server_settings
 
 
 class _ConfigCommand(SettingsCommand):
-    """Has no subcommands, other than `kubectl config`."""
+    """Refuses subcommands, which `kubectl config` has."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Raise `click.UsageError` for a subcommand."""

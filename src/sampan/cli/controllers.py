@@ -1,4 +1,4 @@
-"""`sampan controllers`: the control loops of a cluster as a process of their own."""
+"""`sampan controllers`: the control loops of a cluster in a separate process."""
 
 import click
 

@@ -61,7 +61,7 @@ def _built(engine: Engine, given: Mapping[Path, Any]) -> Engine:
 
 
 def store_at(text: str, engines: Mapping[str, Engine]) -> StoreLocation:
-    """Return the store that a URL names. A name that is none is a mistake in the command line."""
+    """Return the store at a URL. An unknown engine is a usage error."""
     try:
         return parse_store(text, engines)
     except ValueError as error:
@@ -70,7 +70,7 @@ def store_at(text: str, engines: Mapping[str, Engine]) -> StoreLocation:
 
 @contextmanager
 def store_errors(target: object) -> Iterator[None]:
-    """What goes wrong is one line. `target`: what is written to, or read, for errors that name no file."""
+    """Turn errors of a store into one line. `target` is the store, for errors without a file name."""
     try:
         yield
     except ExceptionGroup as errors:

@@ -19,7 +19,7 @@ from sampan.generate.models import ModelError, crd_model_files, openapi_model_fi
 from sampan.wire import json
 
 _FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-_CHECK = click.option("--check", is_flag=True, help="Write nothing; fail when a file would change (for CI).")
+_CHECK = click.option("--check", is_flag=True, help="Write nothing; fail if a file would change (for CI).")
 
 
 @click.group("generate")
@@ -34,7 +34,7 @@ def generate_command() -> None:
 def crds_command(folder: Path, modules: tuple[str, ...], check: bool) -> int:
     """Write a CustomResourceDefinition for each kind that MODULE declares into FOLDER.
 
-    Modules are looked for in the present folder too.
+    Modules are also searched in the current folder.
     """
     sys.path.insert(0, "")
     try:
@@ -48,13 +48,17 @@ def crds_command(folder: Path, modules: tuple[str, ...], check: bool) -> int:
 @_FOLDER
 @click.option("-f", "--filename", "manifests", multiple=True, help="Manifests with CustomResourceDefinitions.")
 @click.option(
-    "--server", "versions", multiple=True, metavar="GROUP/VERSION", help="Ask the kubeconfig's server: apps/v1, v1."
+    "--server",
+    "versions",
+    multiple=True,
+    metavar="GROUP/VERSION",
+    help="Read kinds from the kubeconfig's server: apps/v1, v1.",
 )
 @_CHECK
 def models_command(folder: Path, manifests: tuple[str, ...], versions: tuple[str, ...], check: bool) -> int:
     """Write Python classes for the kinds of CRDs, or of a server, into FOLDER."""
     if not manifests and not versions:
-        raise click.UsageError("say where the kinds are: -f FILE or --server GROUP/VERSION")
+        raise click.UsageError("missing source of kinds: give -f FILE or --server GROUP/VERSION")
     files: dict[Path, bytes] = {}
     try:
         if manifests:
@@ -88,7 +92,7 @@ async def _server_files(versions: Sequence[str], folder: Path) -> dict[Path, byt
 def clients_command(folder: Path, modules: tuple[str, ...], check: bool) -> int:
     """Write a typed package (clientset, informers, listers) for the kinds that MODULE declares into FOLDER.
 
-    Modules are looked for in the present folder too.
+    Modules are also searched in the current folder.
     """
     sys.path.insert(0, "")
     try:
@@ -99,7 +103,7 @@ def clients_command(folder: Path, modules: tuple[str, ...], check: bool) -> int:
 
 
 def emit(files: Mapping[Path, bytes], check: bool) -> int:
-    """Write the files and say which; with `check`, say which would change. Gives the exit code."""
+    """Write the files and print their paths; with `check`, print the files that would change. Returns the exit code."""
     if not check:
         for path in write(files):
             click.echo(f"wrote {path}")

@@ -1,4 +1,4 @@
-"""`sampan loops`: what `sampan up` starts next to the server. It ends when its standard input ends."""
+"""`sampan loops`: the control loops that `sampan up` starts next to the server. Ends when its standard input ends."""
 
 import click
 
@@ -26,7 +26,7 @@ def loops_command(configuration: Configuration) -> None:
         raise click.UsageError(f"--controllers: {error}") from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    # Without a node-ipam-controller next to them, nodes need not wait for ranges.
+    # Without a node-ipam-controller in this process, nodes need not wait for address ranges.
     node = NodeSettings(settings.node_runtime, root=settings.node_root, range_wait_s=0.0)
     count = min(settings.nodes, 1) if node.runtime == "process" else settings.nodes
     run_loops(

@@ -35,7 +35,7 @@ _COMMANDS = {
     "version": "sampan.cli.version",
     "wait": "sampan.cli.objects.wait",
 }
-"""The module of each command; it calls the command `<name>_command`."""
+"""Module of each command; its object is named `<name>_command`."""
 _SUMMARIES = {
     "up": "Run a Kubernetes API server.",
     "config": "Print the settings of `sampan up`.",
@@ -55,7 +55,7 @@ _SUMMARIES = {
     "plugin": "List plug-ins.",
     "version": "Show the version.",
 }
-"""Lines of --help, most used first. Without them --help would load all commands, which takes seconds."""
+"""Lines of --help, most used first. They spare --help the import of all commands, which takes seconds."""
 _OF_KUBECTL = """
 annotate attach auth autoscale certificate cluster-info cordon cp create debug diff drain edit events exec
 explain expose kustomize label logs patch port-forward proxy replace rollout run scale set taint top uncordon
@@ -63,21 +63,21 @@ explain expose kustomize label logs patch port-forward proxy replace rollout run
 
 
 class SampanGroup(CommandGroup):
-    """The commands, and for the shell's completion the plug-ins beside them."""
+    """Commands of `sampan`; for shell completion also its plugins."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name; a plug-in's only as far as it is completed, for it is run in another way."""
+        """Return the command of this name. Plugins are returned only for completion; `run_plugin` runs them."""
         found = super().get_command(ctx, cmd_name)
         return PluginCommand(cmd_name) if found is None and ctx.resilient_parsing else found
 
     def unknown(self, ctx: click.Context, name: str) -> str:
-        """Message for a command that does not exist here; it may be one of kubectl's."""
+        """Return the message for an unknown command, which may be one of kubectl's."""
         if name in _OF_KUBECTL.split():
             return f"only kubectl has the command {name}: use kubectl {name} with the same kubeconfig."
         return super().unknown(ctx, name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Names of commands and of plug-ins."""
+        """Return the names of commands and plugins."""
         return [*super().shell_complete(ctx, incomplete), *plugin_names(incomplete, _COMMANDS)]
 
 
@@ -101,7 +101,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. An error is one line on stderr; exit code 2 for a wrong command line, 1 for other errors."""
-    # What is made while modules are loaded stays; to look for garbage in it is a tenth of the start.
+    # Objects made during imports live on. A collection there would find no garbage, and takes a tenth of the start.
     gc.disable()
     try:
         code = _run(arguments)

@@ -1,4 +1,4 @@
-"""`sampan node`: nodes as a process of their own."""
+"""`sampan node`: nodes in a separate process."""
 
 import click
 
@@ -11,21 +11,21 @@ from sampan.node.set_up import node_names
 
 @click.command("node", cls=SettingsCommand, root=NodesSettings())
 def node_command(configuration: Configuration) -> None:
-    """Run nodes. On simulated ones Pods become ready, complete or fail as their annotations say.
+    """Run nodes. On simulated nodes, annotations decide when Pods become ready, complete or fail.
 
     \b
-    sampan.dev/ready-after: 2s      ready so long after the start
-    sampan.dev/complete-after: 5s   ended so long after the start, with exit code 0
-    sampan.dev/fail-after: 5s       the same with exit code 1
-    sampan.dev/exit-code: "3"       another exit code
-    sampan.dev/stop-after: 1s       how long containers take to end when they are stopped
-    sampan.dev/cpu: 250m            what each uses while it runs, for metrics; else nothing
-    sampan.dev/memory: 64Mi         the same of memory
+    sampan.dev/ready-after: 2s      time from start to readiness
+    sampan.dev/complete-after: 5s   time from start to end with exit code 0
+    sampan.dev/fail-after: 5s       time from start to end with exit code 1
+    sampan.dev/exit-code: "3"       exit code instead of 0 or 1
+    sampan.dev/stop-after: 1s       time that containers take to stop
+    sampan.dev/cpu: 250m            CPU use of each container for metrics; by default none
+    sampan.dev/memory: 64Mi         memory use of each container for metrics; by default none
 
-    With --runtime process there is one node: the containers of its Pods are processes of this machine.
+    With --runtime process there is one node. Its containers are processes of this machine.
     """
     settings: NodesSettings = configuration.settings
     if settings.node.runtime == "process" and settings.simulated != 1:
-        raise click.UsageError("--simulated is for simulated nodes: of processes there is one")
+        raise click.UsageError("--simulated cannot be combined with --runtime process, which has one node")
     names = tuple(node_names(settings.simulated, settings.node_name))
     run_loops(LoopSettings(settings.process, nodes=names, node=settings.node))

@@ -1,7 +1,7 @@
-"""`PlainError`: an error whose text is shown as it stands."""
+"""`PlainError`: an error whose text is shown without a prefix."""
 
 import click
 
 
 class PlainError(click.ClickException):
-    """The message says all, kubectl's way: nothing is put before it."""
+    """Error in the form of kubectl's: the message is complete."""

@@ -1,4 +1,4 @@
-"""A bar on the terminal for what takes a while."""
+"""Progress bar on the terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 Advance = Callable[[int, int], None]
-"""Takes how much is done, and of how much."""
+"""Function of the amount done and the total."""
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Advance]:
-    """A bar on standard error until the end of the block, when that is a terminal; else nothing is shown."""
+    """Show a bar on standard error until the end of the block, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return

@@ -1,4 +1,4 @@
-"""`sampan scheduler`: the scheduler of a cluster as a process of its own."""
+"""`sampan scheduler`: the scheduler of a cluster in a separate process."""
 
 import click
 
@@ -11,7 +11,7 @@ from sampan.server.verbs.components import SCHEDULER_LEASE
 
 @click.command("scheduler", cls=SettingsCommand, root=SchedulerSettings())
 def scheduler_command(configuration: Configuration) -> None:
-    """Run a scheduler: Pods get nodes."""
+    """Run a scheduler, which assigns Pods to nodes."""
     settings: SchedulerSettings = configuration.settings
     lease = SCHEDULER_LEASE if settings.leader_elect else ""
     run_loops(LoopSettings(settings.process, scheduler=True, lease=lease))

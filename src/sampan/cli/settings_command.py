@@ -31,7 +31,7 @@ class _SettingType(click.ParamType):  # type: ignore[type-arg]  # generic since 
             self.fail(str(error), param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the possible values, or tell the shell to complete paths."""
+        """Return the possible values, or the request that the shell complete paths."""
         kind = self._setting.kind
         if kind.completion:
             return [CompletionItem(incomplete, type=kind.completion)]

@@ -1,4 +1,4 @@
-"""Signals that end a command: SIGTERM and SIGHUP end it as Ctrl-C does, also where SIGINT itself is ignored."""
+"""Signals that end a command: SIGTERM and SIGHUP act like Ctrl-C, even if SIGINT itself is ignored."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""`sampan snapshot`: what a store holds, in a file, and back."""
+"""`sampan snapshot`: save a store to a file and restore it."""
 
 import asyncio
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 
 class _SnapshotFile(click.Path):
-    """`-` is no file: it is read twice, and gets its name when it is whole."""
+    """Type of snapshot files. Refuses `-`: the file is read twice, and renamed when it is complete."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-":
@@ -32,18 +32,16 @@ _FILE = _SnapshotFile(dir_okay=False, path_type=Path)
 
 @click.group("snapshot")
 def snapshot_command() -> None:
-    """Keep what a store holds in a file, and restore it."""
+    """Save a store to a file and restore it."""
 
 
 @snapshot_command.command("save")
 @click.argument("file", type=_FILE)
-@click.option("--data", type=_DIRECTORY, help="Data directory of the server; it may be serving.")
+@click.option("--data", type=_DIRECTORY, help="Data directory of the server, which may be running.")
 @click.option("--from", "source", metavar="STORE", help="Any store: sqlite:DIRECTORY or etcd:URL,URL.")
 @engine_options
-@click.option("--force", is_flag=True, help="Replace the file if it is there.")
-@click.option(
-    "--with-credentials", is_flag=True, help="Keep the certificates, the keys and admin.token of the directory too."
-)
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option("--with-credentials", is_flag=True, help="Also save certificates, keys and admin.token of the directory.")
 def save_command(
     file: Path,
     data: Path | None,
@@ -68,7 +66,7 @@ def _source(data: Path | None, source: str | None, engines: Mapping[str, Engine]
         return store_at(source, engines)
     if data is not None and source is None:
         return StoreLocation(SQLiteEngine(), data)
-    raise click.UsageError("either --data or --from says which store")
+    raise click.UsageError("give either --data or --from")
 
 
 async def _save(
@@ -80,7 +78,7 @@ async def _save(
 
 @snapshot_command.command("restore")
 @click.argument("file", type=_FILE)
-@click.option("--data", type=_DIRECTORY, required=True, help="Data directory to make; nothing may be in it.")
+@click.option("--data", type=_DIRECTORY, required=True, help="Data directory to create; it must be empty or missing.")
 @click.option(
     "--bump-revision",
     type=click.IntRange(0, BUMP_REVISION * 1000),
@@ -90,9 +88,9 @@ async def _save(
     "take new objects for old ones.",
 )
 def restore_command(file: Path, data: Path, *, bump_revision: int) -> None:
-    """Make a data directory from FILE, after its checksum was found right.
+    """Create a data directory from FILE after checking its checksum.
 
-    Whoever watched the server is told to list anew (410).
+    Watches of older revisions get 410, so that clients list again.
     """
     summary = _verified(file)
     with store_errors(data), progress_bar("restoring") as progress:
@@ -106,7 +104,7 @@ def restore_command(file: Path, data: Path, *, bump_revision: int) -> None:
 @snapshot_command.command("status")
 @click.argument("file", type=_FILE)
 def status_command(file: Path) -> None:
-    """Say what FILE holds, after its checksum was found right."""
+    """Print a summary of FILE after checking its checksum."""
     summary = _verified(file)
     header, totals = summary.header, summary.totals
     for name, value in (

@@ -1,4 +1,4 @@
-"""`sampan storage`: stores as such."""
+"""`sampan storage`: copies and checks of stores."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -17,24 +17,24 @@ from sampan.storage.sqlite.restore import DATABASE
 
 @click.group("storage")
 def storage_command() -> None:
-    """Move what a store holds, and look whether it is whole."""
+    """Copy and check stores."""
 
 
 @storage_command.command("copy")
 @click.option("--from", "source", metavar="STORE", required=True, help="sqlite:DIRECTORY or etcd:URL,URL.")
-@click.option("--to", "target", metavar="STORE", required=True, help="The same; nothing may be in it.")
+@click.option("--to", "target", metavar="STORE", required=True, help="Empty store: sqlite:DIRECTORY or etcd:URL,URL.")
 @engine_options
 @click.option(
     "--clear-partial",
     is_flag=True,
-    help="Take away first what a copy has left in the target's etcd that was cut short; nothing else.",
+    help="First remove the keys that an interrupted copy has left in the target's etcd, and no others.",
 )
 def copy_command(source: str, target: str, *, engines: Mapping[str, Engine], clear_partial: bool) -> None:
     """Copy all objects of one revision from one store to another.
 
-    The source is not changed; what is written to it meanwhile is not copied, so stop its servers first. In a SQLite
-    target objects keep their resourceVersions; etcd gives them new ones. What was copied is read again and compared.
-    Until then no server starts on the target. A copy that was cut short is begun anew, to etcd with --clear-partial.
+    The source is not changed. Stop its servers first: later writes are not copied. In a SQLite target, objects keep
+    their resourceVersions; etcd assigns new ones. The copy is read again and compared. No server starts before that.
+    Repeat an interrupted copy from the start, for etcd with --clear-partial.
     """
     whence, whither = store_at(source, engines), store_at(target, engines)
     with store_errors(target), progress_bar("copying") as progress, _left_overs() as begun:
@@ -47,7 +47,7 @@ def copy_command(source: str, target: str, *, engines: Mapping[str, Engine], cle
 
 @contextmanager
 def _left_overs() -> Iterator[Callable[[], None]]:
-    """When a copy ends before its time after the block has called what it got, say what to do with what is there."""
+    """Print the next steps if a copy ends early, after the block has called the yielded function."""
     seen: list[bool] = []
     try:
         yield lambda: seen.append(True)
@@ -64,9 +64,9 @@ def _left_overs() -> Iterator[Callable[[], None]]:
 @storage_command.command("check")
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 def check_command(directory: Path) -> int:
-    """Check whether the store in the data DIRECTORY is intact; its server may be running.
+    """Check the store in the data DIRECTORY. Its server may be running.
 
-    The database itself, that every value can be read, and that what is current is the newest of the history.
+    The check covers the database, that every value is readable, and that current values are the newest of the history.
     """
     with store_errors(directory):
         revision, keys, problems = check(directory / DATABASE)

@@ -12,7 +12,7 @@ from sampan.cli.up_settings import UP_OPTIONS, server_settings
 def up_command(configuration: Configuration) -> int:
     """Run a Kubernetes API server.
 
-    Prints one line when it serves. The data directory then has a kubeconfig and admin.token, both with all rights.
+    Prints one line when it is ready. The data directory then has a kubeconfig and admin.token, both with all rights.
     """
     up(server_settings(configuration), lambda line: click.echo(line))
     return 0

@@ -1,4 +1,4 @@
-"""From the configuration of `sampan up` to the settings of a server."""
+"""Settings of a server from the configuration of `sampan up`."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -14,7 +14,7 @@ from sampan.controllers.names import NAMES
 from sampan.core.settings import settings_of
 
 UP_OPTIONS: Final[dict[str, Any]] = {"root": UpSettings(), "accepted": ACCEPTED}
-"""Options of the commands that have the settings of a server."""
+"""Options of the commands with the settings of a server."""
 
 
 def server_settings(configuration: Configuration) -> UpSettings:

@@ -141,11 +141,11 @@ def test_a_revision_between_two_changes_is_the_state_then(run: Run, api: Api, ch
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "error: one or two revisions must be named: TYPE/NAME@REV [TYPE/NAME@REV]"),
-        (("configmap/a",), "error: which revision? 'configmap/a' names the present one: TYPE/NAME@REV"),
-        (("configmap/a@x",), "error: 'configmap/a@x': a revision is a number above 0"),
-        (("configmap/a@",), "error: 'configmap/a@': a revision is a number above 0"),
-        (("configmap/a@3",), "error: there was no configmap/a at revision 3"),
+        ((), "error: expected one or two revisions: TYPE/NAME@REV [TYPE/NAME@REV]"),
+        (("configmap/a",), "error: 'configmap/a' has no revision: use TYPE/NAME@REV"),
+        (("configmap/a@x",), "error: 'configmap/a@x': a revision must be a number above 0"),
+        (("configmap/a@",), "error: 'configmap/a@': a revision must be a number above 0"),
+        (("configmap/a@3",), "error: configmap/a did not exist at revision 3"),
     ],
     ids=["nothing", "no revision", "no number", "empty", "before it was made"],
 )
@@ -171,6 +171,4 @@ def test_a_diff_with_what_is_no_longer_kept_says_so(
     monkeypatch.setattr("sampan.cli.kubectl.diff.state_at", forgetful)
     done = run("diff", f"configmap/a@{changed[1]}", "-n", changed[0])
     assert done.code == 2
-    assert (
-        done.err.strip() == f"error: the server no longer keeps revision {changed[1]}; history shows those that it does"
-    )
+    assert done.err.strip() == f"error: the server no longer has revision {changed[1]}; history shows the others"

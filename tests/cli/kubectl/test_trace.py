@@ -74,7 +74,7 @@ def test_the_trace_as_data(run: Run, account: str, pod: str) -> None:
 def test_without_manifests_the_help_is_named(run: Run) -> None:
     done = run("trace")
     assert done.code == 2
-    assert done.err.startswith("error: give the manifests with -f")
+    assert done.err.startswith("error: missing manifests: give -f FILE")
 
 
 def test_a_name_may_be_left_to_the_server_that_creates(run: Run, account: str, tmp_path: Path) -> None:

@@ -67,10 +67,10 @@ def test_an_object_outside_of_namespaces_owns_in_all(run: Run, api: Api, namespa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "error: you must name an object: TYPE/NAME"),
-        (("pods",), "error: exactly one object must be named, as TYPE/NAME, not 'pods'"),
-        (("pod/a", "pod/b"), "error: exactly one object must be named, as TYPE/NAME, not 'pod/a pod/b'"),
-        (("pod/",), "error: arguments in TYPE/NAME form must all have it: 'pod/'"),
+        ((), "error: missing object: give TYPE/NAME"),
+        (("pods",), "error: expected exactly one object as TYPE/NAME, got 'pods'"),
+        (("pod/a", "pod/b"), "error: expected exactly one object as TYPE/NAME, got 'pod/a pod/b'"),
+        (("pod/",), "error: expected TYPE/NAME, got 'pod/'"),
         (("boat/a",), 'error: the server doesn\'t have a resource type "boat"'),
         (("pod/none",), 'Error from server (NotFound): pods "none" not found'),
     ],
@@ -142,7 +142,7 @@ def test_somebody_else_may_be_asked_as(run: Run, namespace: str) -> None:
     done = run("tree", "configmap/root", "-n", namespace, "--as", "jane", "--as-group", "people")
     assert done.err.startswith('Error from server (Forbidden): configmaps "root" is forbidden: User "jane" cannot get')
     done = run("tree", "configmap/root", "--as-group", "people")
-    assert done.err.splitlines()[0] == "error: --as-uid and --as-group need --as: nobody is a group alone"
+    assert done.err.splitlines()[0] == "error: --as-uid and --as-group need --as"
 
 
 def test_what_may_not_be_listed_is_told_in_a_line(run: Run, api: Api, namespace: str) -> None:

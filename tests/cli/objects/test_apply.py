@@ -66,7 +66,7 @@ def test_a_dry_run_stores_nothing(run: Run, namespace: str) -> None:
         ("", "no objects passed"),
         ("kind: ConfigMap\n", "apiVersion is missing"),
         ("a: [\n", "document 1: yaml: line 1"),
-        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n- 1\n", "an object is a map"),
+        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n- 1\n", "an object must be a map"),
         ("apiVersion: v1\nkind: Nothing\nmetadata: {name: a}\n", 'no matches for kind "Nothing" in version "v1"'),
         ("apiVersion: v1\nkind: ConfigMap\n", "a ConfigMap has no name"),
     ],
@@ -87,9 +87,9 @@ def test_folders_are_read_in_order(run: Run, namespace: str, manifest: Callable[
 @pytest.mark.parametrize(
     ("metadata", "said"),
     [
-        ("{name: y}", "metadata.name is no string"),
-        ("{name: a, namespace: 5}", "metadata.namespace is no"),
-        ("5", "no map"),
+        ("{name: y}", "metadata.name must be a string"),
+        ("{name: a, namespace: 5}", "metadata.namespace must be"),
+        ("5", "metadata must be a map"),
     ],
     ids=["a name that YAML takes for true", "a number", "no metadata"],
 )
@@ -104,7 +104,7 @@ def test_urls_are_left_to_others(run: Run) -> None:
     done = run("apply", "-f", "https://example.com/a.yaml")
     assert (done.code, done.err) == (
         1,
-        "error: https://example.com/a.yaml: URLs are not read; give what is there as -f -\n",
+        "error: https://example.com/a.yaml: URLs are not supported; download the file and use -f -\n",
     )
 
 

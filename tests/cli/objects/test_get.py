@@ -93,9 +93,9 @@ def test_what_is_missing_may_be_passed_over(run: Run, namespace: str) -> None:
     ("arguments", "message"),
     [
         (["nosuch"], 'the server doesn\'t have a resource type "nosuch"'),
-        ([], "you must say the type of resource"),
+        ([], "missing resource type"),
         (["cm", "a", "-A"], "a resource cannot be retrieved by name across all namespaces"),
-        (["cm/a", "b"], "must all have it"),
+        (["cm/a", "b"], "expected TYPE/NAME"),
         (["cm", "-l", "=="], "Error from server (BadRequest)"),
         (["cm,svc", "-w"], "you may only watch a single resource"),
         (["cm", "--context", "nowhere"], 'context "nowhere"'),

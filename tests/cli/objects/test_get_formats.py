@@ -114,7 +114,7 @@ def test_rows_of_tables_are_sorted(run: Run, objects: str) -> None:
     ("form", "message"),
     [
         ("xml", 'unable to match a printer suitable for the output format "xml", allowed formats are: custom-columns,'),
-        ("go-template={{.kind}}", "only kubectl has the format go-template: use `kubectl get -o go-template…`"),
+        ("go-template={{.kind}}", "unsupported format go-template: use jsonpath=…"),
         ("jsonpath", "the format jsonpath needs a template: -o jsonpath=…"),
         ("jsonpath={.a", "error parsing jsonpath {.a, unclosed action"),
         ("jsonpath={range .items[*]}", "{range} without {end}"),

@@ -42,4 +42,4 @@ def test_without_a_kubeconfig_the_error_says_where_there_is_one(run: Run, monkey
     monkeypatch.setattr("sampan.client.config.load.kubeconfig_paths", lambda _: [Path("/absent")])
     done = run("get", "cm")
     assert done.code == 1
-    assert "set KUBECONFIG, for `sampan up` to the kubeconfig in its data directory" in done.err
+    assert "Set KUBECONFIG, for `sampan up` to the kubeconfig in its data directory" in done.err

@@ -104,7 +104,7 @@ def test_a_built_in_command_is_never_a_plugin(tmp_path: Path, put: Put) -> None:
 def test_a_plugin_that_cannot_run_is_named(tmp_path: Path, put: Put) -> None:
     path = put("sampan-boat", text="#!/no/such/interpreter\n")
     done = _sampan(tmp_path, "boat")
-    assert (done.returncode, done.stderr) == (1, f"error: {path} cannot be run: No such file or directory\n")
+    assert (done.returncode, done.stderr) == (1, f"error: cannot run {path}: No such file or directory\n")
 
 
 Say = Callable[..., tuple[int, str, str]]

@@ -1,1 +1,1 @@
-"""`kubectl sampan`: a plug-in of kubectl that looks at objects in its own ways; `trace` alone needs Sampan's server."""
+"""`kubectl sampan`: a kubectl plugin with further views of objects. Only `trace` needs Sampan's server."""

@@ -1,4 +1,4 @@
-"""`python -m sampan.cli.kubectl`: the same as the program `kubectl-sampan`."""
+"""`python -m sampan.cli.kubectl`: the program `kubectl-sampan`."""
 
 from sampan.cli.entry import kubectl_sampan
 

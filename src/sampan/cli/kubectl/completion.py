@@ -1,7 +1,8 @@
-"""The program `kubectl_complete-sampan`: what kubectl asks when somebody presses Tab after `kubectl sampan`.
+"""Program `kubectl_complete-sampan`: completion of `kubectl sampan` for kubectl.
 
-It is called with the words after `kubectl sampan`, the last one as far as it has been typed, and prints what may stand
-there, then a number that says what the shell is to do besides.
+kubectl passes the words after `kubectl sampan`; the last one may be incomplete. The program prints the completions of
+the last word, then a directive for the shell.
+
 Source: kubectl pkg/cmd/plugin/plugin_completion.go (1.36), spf13/cobra's directives.
 """
 
@@ -19,7 +20,7 @@ _NO_FILES: Final = 4
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print what may stand in the place of the last word."""
+    """Print the completions of the last word."""
     *words, begun = (sys.argv[1:] if arguments is None else arguments) or [""]
     found = ShellComplete(cli, {}, "kubectl sampan", "").get_completions(list(words), begun)
     for item in found:

@@ -24,7 +24,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 class DiffFailed(PlainError):
-    """1 says that there are differences, so what goes wrong needs another exit code."""
+    """Error with an exit code other than 1, which means that there are differences."""
 
     exit_code: ClassVar[int] = 2
 
@@ -46,10 +46,10 @@ def _failing(command: Callable[..., int]) -> Callable[..., int]:
 @_failing
 @on_server
 async def diff_command(client: Client, *, revisions: tuple[str, ...], show_managed_fields: bool) -> int:
-    """Show what differs between two revisions of an object, or between one and the object as it is now.
+    """Show the differences between two revisions of an object, or between a revision and the present state.
 
-    REV is a resourceVersion, such as `kubectl sampan history` shows; the state is that after this write of whatever
-    object. Without @REV it is the present state. Exit code 0: no difference, 1: some, 2: something went wrong.
+    REV is a resourceVersion from `kubectl sampan history`, or that of any other write. Without @REV, TYPE/NAME is the
+    present state. Exit code 0: no differences, 1: differences, 2: an error.
 
     \b
     kubectl sampan diff deployment/web@1234
@@ -58,11 +58,11 @@ async def diff_command(client: Client, *, revisions: tuple[str, ...], show_manag
     """
     revisions = _joined(revisions)
     if not 1 <= len(revisions) <= 2:
-        raise TargetError("one or two revisions must be named: TYPE/NAME@REV [TYPE/NAME@REV]")
+        raise TargetError("expected one or two revisions: TYPE/NAME@REV [TYPE/NAME@REV]")
     first = revisions[0]
     second = revisions[1] if len(revisions) == 2 else first.partition("@")[0]
     if first == second:
-        raise TargetError(f"which revision? {first!r} names the present one: TYPE/NAME@REV")
+        raise TargetError(f"{first!r} has no revision: use TYPE/NAME@REV")
     sides = [await _side(client, each, show_managed_fields) for each in (first, second)]
     (old_name, old), (new_name, new) = sides
     colours = colours_wanted(sys.stdout)
@@ -74,25 +74,25 @@ async def diff_command(client: Client, *, revisions: tuple[str, ...], show_manag
 
 
 def _joined(revisions: tuple[str, ...]) -> tuple[str, ...]:
-    """TYPE NAME@REV says the same as TYPE/NAME@REV."""
+    """Join TYPE NAME@REV into TYPE/NAME@REV."""
     kind, *names = revisions or ("",)
     return tuple(f"{kind}/{name}" for name in names) if names and not {"/", "@"} & set(kind) else revisions
 
 
 async def _side(client: Client, text: str, show_managed_fields: bool) -> tuple[str, list[str]]:
-    """The name and the lines of one side."""
+    """Return name and lines of one side."""
     said, at, revision = text.partition("@")
     target = await single_target(client, [said])
     name = target.names[0]
     if at and not (revision.isdecimal() and int(revision)):
-        raise TargetError(f"{text!r}: a revision is a number above 0")
+        raise TargetError(f"{text!r}: a revision must be a number above 0")
     shown = display_name(target.info, name)
     try:
         obj = await state_at(client, target, revision) if at else await target.client(client).get(name)
     except Expired:
-        raise TargetError(f"the server no longer keeps revision {revision}; history shows those that it does") from None
+        raise TargetError(f"the server no longer has revision {revision}; history shows the others") from None
     if obj is None:
-        raise TargetError(f"there was no {shown} at revision {revision}")
+        raise TargetError(f"{shown} did not exist at revision {revision}")
     return f"{shown}@{version_of(obj)}", _lines(obj if show_managed_fields else without_managed_fields(obj))
 
 

@@ -1,7 +1,7 @@
-"""Which fields differ between two states of an object, and which managers say that they wrote them.
+"""Fields that differ between two states of an object, with their managers.
 
-`metadata.managedFields` says what belongs to whom and where a list is a map by keys, or a set; a list of which it knows
-neither changes as a whole.
+`metadata.managedFields` records owners, and which lists are maps with keys or sets. Other lists change as a whole.
+
 Source: structured-merge-diff fieldpath/serialize-pe.go for the form of FieldsV1 (kubernetes 1.36).
 """
 
@@ -14,9 +14,9 @@ from sampan.resource import Object
 from sampan.wire import json
 
 ABSENT: Final = object()
-"""The value of a field that is not there."""
+"""Value of a missing field."""
 _OF_THE_SERVER: Final = frozenset({"resourceVersion", "managedFields", "generation"})
-"""Parts of the metadata that every write changes."""
+"""Metadata fields that every write changes."""
 
 Fields = Mapping[str, Any]
 Entry = Mapping[str, Any]
@@ -24,7 +24,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field. `before` or `after` may be `ABSENT`; `managers` are those that the server names, as `name (Apply)`."""
+    """Change of one field. `before` or `after` may be `ABSENT`; `managers` have the form `name (Apply)`."""
 
     path: str
     before: Any
@@ -34,7 +34,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in an object: for people, and in the keys of FieldsV1."""
+    """Position in an object: as a path for users, and as keys of FieldsV1."""
 
     text: str = ""
     keys: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class _Place:
 
 
 def field_changes(before: Object, after: Object) -> list[FieldChange]:
-    """What differs, in the order of the paths; what the server itself counts up is left out."""
+    """Return the differences in order of their paths, without the fields that the server counts."""
     entries = (*_entries(before), *_entries(after))
     fields: Fields = {}
     for entry in entries:
@@ -77,9 +77,9 @@ def _identity(entry: Entry) -> tuple[Any, ...]:
 
 
 def _writers(before: Object, after: Object) -> list[Entry]:
-    """The entries that the write has made or renewed; those of others may have lost fields by it, but keep their time.
+    """Return the entries that the write has added or renewed. Other entries may lose fields, but keep their time.
 
-    Times are whole seconds: none may be left where a manager wrote twice in one.
+    The result may be empty: times are whole seconds, so two writes of a manager in one second look the same.
     """
     known = {_identity(entry): entry for entry in _entries(before)}
     written = [entry for entry in _entries(after) if entry.get("time") != known.get(_identity(entry), {}).get("time")]
@@ -87,7 +87,7 @@ def _writers(before: Object, after: Object) -> list[Entry]:
 
 
 def _managers(keys: tuple[str, ...], writers: Sequence[Entry], owners: Sequence[Entry]) -> tuple[str, ...]:
-    """Whoever has written and owns the field; else whoever has written; else whoever owns it."""
+    """Return the writers that own the field; if there are none, all writers; if there are none, all owners."""
     found = [entry for entry in writers if _owns(entry, keys)] if len(writers) > 1 else []
     named = found or writers or [entry for entry in owners if _owns(entry, keys)]
     return tuple(dict.fromkeys(_label(entry) for entry in named))
@@ -102,7 +102,7 @@ def _label(entry: Entry) -> str:
 
 
 def _owns(entry: Entry, keys: tuple[str, ...]) -> bool:
-    """Whether an entry has the field, something in it, or as a whole something that it is in."""
+    """Return True if an entry owns the field, a part of it, or a whole that contains it."""
     fields: Fields = entry.get("fieldsV1") or {}
     for depth, key in enumerate(keys):
         if key not in fields:
@@ -143,7 +143,7 @@ def _item_differences(
 
 
 def _item_keys(fields: Fields) -> tuple[str, ...]:
-    """By what items of a list are told apart: the names of their keys; `v:`: their value; nothing: not known."""
+    """Return the names of the keys that identify the items of a list; `v:` for sets; empty if unknown."""
     for key in fields:
         if key.startswith("k:"):
             return tuple(json.decode(key[2:].encode()))
@@ -159,6 +159,6 @@ def _by_key(items: list[Any], keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _key_of(item: Any, keys: tuple[str, ...]) -> str:
-    """The item's key as FieldsV1 writes it: names in order."""
+    """Return the item's key as in FieldsV1: names in order."""
     said = {name: item[name] for name in sorted(keys) if name in item} if isinstance(item, dict) else {}
     return f"k:{json.encode(said).decode()}"

@@ -1,4 +1,4 @@
-"""`kubectl sampan history`: the revisions of an object that the server still keeps, and who changed what in each."""
+"""`kubectl sampan history`: available revisions of an object, with their changes and managers."""
 
 import datetime as dt
 import sys
@@ -27,14 +27,14 @@ _NOBODY = "<unknown>"
 
 @click.command("history")
 @click.argument("resources", nargs=-1, metavar="TYPE/NAME", shell_complete=complete_type)
-@click.option("--limit", type=click.IntRange(min=1), help="No more revisions than this, the newest; by default all.")
-@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="The same for programs.")
+@click.option("--limit", type=click.IntRange(min=1), help="Maximum number of revisions, newest first; by default all.")
+@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="Format for programs.")
 @on_server
 async def history_command(client: Client, *, resources: tuple[str, ...], limit: int | None, output: str | None) -> int:
-    """Show every revision of an object that the server still keeps, the newest first, and who changed which fields.
+    """Show the revisions of an object that the server still has, newest first, with changed fields and managers.
 
-    Who it was is what metadata.managedFields says. How far back it goes is the server's affair: Kubernetes forgets
-    revisions after five to ten minutes. Each revision can be given to `kubectl sampan diff`.
+    The managers come from metadata.managedFields. The server decides how long it keeps revisions: Kubernetes removes
+    them after five to ten minutes. Each revision is valid for `kubectl sampan diff`.
 
     \b
     kubectl sampan history deployment/web
@@ -58,7 +58,7 @@ async def history_command(client: Client, *, resources: tuple[str, ...], limit: 
 
 
 def _item(revision: Revision) -> Object:
-    """A revision for programs. Fields that were not there before, or are not there any more, have no such value."""
+    """Return a revision for `-o json`. Fields that were added have no `before`, removed ones no `after`."""
     metadata = revision.obj["metadata"]
     item = {"revision": revision.number, "generation": metadata.get("generation"), "time": _time(revision)}
     if revision.before is None:
@@ -90,7 +90,7 @@ def _lines(revision: Revision, now: dt.datetime) -> Iterator[str]:
 
 
 def _changes(changes: list[FieldChange]) -> Iterator[str]:
-    """The fields, below whoever changed them."""
+    """Yield the changed fields, grouped by manager."""
     by_manager: dict[str, list[FieldChange]] = {}
     for change in changes:
         by_manager.setdefault(", ".join(change.managers) or _NOBODY, []).append(change)
@@ -119,7 +119,7 @@ def _short(text: str, width: int = _WIDTH_MAX) -> str:
 
 
 def _when(revision: Revision, now: dt.datetime) -> str:
-    """How long ago the revision was made, as far as somebody told: nothing for one without managers."""
+    """Return the age of the revision; empty if no manager recorded a time."""
     time = _time(revision)
     return f"  {age(time, now)} ago" if time else ""
 

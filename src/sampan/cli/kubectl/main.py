@@ -1,4 +1,4 @@
-"""The program `kubectl-sampan`, which kubectl runs as `kubectl sampan`."""
+"""Program `kubectl-sampan`, which kubectl runs as `kubectl sampan`."""
 
 import sys
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ _COMMANDS = {
 
 @click.group(cls=CommandGroup, modules=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
-    """Look at objects: what they own, what they were, who changed them, and what the server does with them."""
+    """Inspect objects: the objects they own, their history, and the server's processing of writes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; an error is told on stderr. Exit code 1 then, or what the command says."""
+    """Run the command. An error is printed on stderr, with exit code 1 or that of the command."""
     sys.exit(_run(arguments))
 
 

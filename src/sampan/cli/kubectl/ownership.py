@@ -1,4 +1,4 @@
-"""Who owns whom: the tree below an object, found by the `ownerReferences` of everything that can be listed."""
+"""Tree of the objects below an object, found by the `ownerReferences` of all listed objects."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -8,43 +8,43 @@ from sampan.resource import Object
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """What the tree shows of an object; the rest of it is not kept."""
+    """Object reduced to the data that the tree shows."""
 
     uid: str
     kind: str
-    """With its group: `ReplicaSet.apps`."""
+    """Kind with its group: `ReplicaSet.apps`."""
     name: str
     namespace: str
     created: str | None
     owners: tuple[str, ...] = ()
-    """The uids of its owners."""
+    """Uids of its owners."""
     conditions: tuple[Object, ...] = ()
     deleting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One line of a tree. `last`: for each level down to this one, whether nothing follows there."""
+    """Line of a tree. `last` has a flag for each level: no further line follows there."""
 
     owned: Owned
     last: tuple[bool, ...] = ()
     cycle: bool = False
-    """Whether it is its own ancestor; what it owns is not shown again."""
+    """The object is its own ancestor. Its objects are not shown again."""
     again: bool = False
-    """Whether what it owns has been shown already, below another of its owners."""
+    """Its objects were already shown, below another of its owners."""
     owner: str = ""
-    """The uid of the owner that it is shown below."""
+    """Uid of the owner on the line above."""
 
 
 @dataclass(slots=True)
 class Ownership:
-    """Objects by their owners. An object that is told twice (events have two groups) counts once."""
+    """Objects by their owners. An object that is added twice (events have two groups) counts once."""
 
     _children: dict[str, list[Owned]] = field(default_factory=dict)
     _known: set[str] = field(default_factory=set)
 
     def add(self, objects: Iterable[Owned]) -> None:
-        """Take up objects; those without owners are forgotten."""
+        """Add objects. Those without owners are ignored."""
         for owned in objects:
             if owned.owners and owned.uid not in self._known:
                 self._known.add(owned.uid)
@@ -52,8 +52,9 @@ class Ownership:
                     self._children.setdefault(owner, []).append(owned)
 
     def below(self, root: Owned) -> Iterator[Branch]:
-        """The tree of an object, itself first; siblings by kind and name."""
-        # Not by recursion, and each object's own only once: owners may be thousands deep, and each may have several.
+        """Yield the tree of an object, which comes first. Siblings are sorted by kind and name."""
+        # An explicit stack instead of recursion: chains of owners may be thousands deep. Children are shown only once,
+        # as objects may have several owners.
         waiting: list[tuple[Branch, tuple[str, ...]]] = [(Branch(root), (root.uid,))]
         shown = set[str]()
         while waiting:
@@ -72,7 +73,7 @@ class Ownership:
 
 
 def owned_of(obj: Object) -> Owned:
-    """What the tree needs of an object."""
+    """Return the data of an object that the tree needs."""
     metadata = obj.get("metadata") or {}
     group = obj.get("apiVersion", "").rpartition("/")[0]
     kind = obj.get("kind", "")

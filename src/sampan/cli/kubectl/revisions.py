@@ -1,7 +1,7 @@
-"""Objects as they were: revisions that the server still keeps, read by lists of one object at an exact revision.
+"""Past states of objects, read with lists of one object at an exact revision.
 
-A GET cannot be asked for the past; a list can (`resourceVersionMatch=Exact`), and a field selector makes it one object.
-An object's resourceVersion is that of its last change, so the list at the revision before shows the state before.
+A GET cannot read the past. A list can (`resourceVersionMatch=Exact`), and a field selector reduces it to one object. An
+object's resourceVersion is that of its last change, so a list at the revision before returns the state before.
 """
 
 from collections.abc import AsyncGenerator
@@ -14,12 +14,12 @@ from sampan.resource import Object
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A state of an object, and the state before it."""
+    """State of an object, and the state before it."""
 
     obj: Object
     before: Object | None = None
     forgotten: bool = False
-    """Whether the server does not keep what was before. Otherwise a revision without one made the object."""
+    """The server no longer has the state before. If it does and there is none, this revision created the object."""
 
     @property
     def number(self) -> str:
@@ -28,7 +28,9 @@ class Revision:
 
 
 async def state_at(client: Client, target: Target, revision: str) -> Object | None:
-    """The object as it was at a revision; None: there was none. Raises `Expired` for one no longer kept."""
+    """Return the object at a revision; None if it did not exist. Raises `Expired` if the server no longer has the
+    revision.
+    """
     options = ListOptions(
         field_selector=f"metadata.name={target.names[0]}",
         resource_version=revision,
@@ -40,9 +42,9 @@ async def state_at(client: Client, target: Target, revision: str) -> Object | No
 
 
 async def revisions(client: Client, target: Target) -> AsyncGenerator[Revision, None]:
-    """The states of an object, the present one first, back to its creation or as far as the server remembers.
+    """Yield the states of an object from the present one back to its creation, as far as the server has them.
 
-    Asks once for each. Raises `NotFound`. Of an object that was deleted and made again: those since then.
+    Sends one request for each state. Raises `NotFound`. States before a deletion are not included.
     """
     obj = await target.client(client).get(target.names[0])
     while True:
@@ -60,8 +62,8 @@ async def revisions(client: Client, target: Target) -> AsyncGenerator[Revision, 
 
 
 def version_of(obj: Object) -> str:
-    """The resourceVersion. Raises `TargetError` where it is no number: such a server cannot be asked for the past."""
+    """Return the resourceVersion. Raises `TargetError` if it is not a number: its past states are not readable."""
     version: str = obj["metadata"]["resourceVersion"]
     if not version.isdecimal():
-        raise TargetError(f"the server's resourceVersions are no numbers ({version!r}): its history cannot be read")
+        raise TargetError(f"cannot read history: the server's resourceVersion {version!r} is not a number")
     return version

@@ -1,4 +1,4 @@
-"""The one object that a command is about: `TYPE/NAME` or `TYPE NAME`."""
+"""Argument of commands about one object: `TYPE/NAME` or `TYPE NAME`."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ from sampan.client import Client
 
 
 async def single_target(client: Client, arguments: Sequence[str]) -> Target:
-    """The target, with its one name. Raises `TargetError`; `NoMatch` for a type that the server does not have."""
+    """Return the target with its one name. Raises `TargetError`, or `NoMatch` for an unknown type."""
     if not arguments:
-        raise TargetError("you must name an object: TYPE/NAME")
+        raise TargetError("missing object: give TYPE/NAME")
     targets = await targets_of(client, arguments)
     if len(targets) != 1 or len(targets[0].names) != 1:
-        raise TargetError(f"exactly one object must be named, as TYPE/NAME, not {' '.join(arguments)!r}")
+        raise TargetError(f"expected exactly one object as TYPE/NAME, got {' '.join(arguments)!r}")
     return targets[0]

@@ -1,4 +1,4 @@
-"""`kubectl sampan trace`: the way of a write through the server, step by step, without the write."""
+"""`kubectl sampan trace`: the steps of a write in the server, as a dry run."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -34,14 +34,14 @@ _FOR_MACHINES: Final = "/metadata/managedFields"
     multiple=True,
     help="Files or folders of manifests; - for standard input.",
 )
-@click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
+@click.option("-R", "--recursive", is_flag=True, help="Include subfolders of the folders of -f.")
 @click.option(
-    "--operation", type=click.Choice(tuple(_METHODS)), default="apply", show_default=True, help="Which write to trace."
+    "--operation", type=click.Choice(tuple(_METHODS)), default="apply", show_default=True, help="Write to trace."
 )
-@click.option("--field-manager", default="kubectl", show_default=True, help="Who writes, for metadata.managedFields.")
+@click.option("--field-manager", default="kubectl", show_default=True, help="Field manager of the write.")
 @click.option("--force-conflicts", is_flag=True, help="Apply: take over fields that other managers own.")
-@click.option("--all-steps", is_flag=True, help="Steps that change nothing, and managed fields, too.")
-@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="The traces as the server gives them.")
+@click.option("--all-steps", is_flag=True, help="Also show steps without changes, and managed fields.")
+@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="Print the server's traces as data.")
 @on_server
 async def trace_command(
     client: Client,
@@ -54,16 +54,16 @@ async def trace_command(
     all_steps: bool,
     output: str | None,
 ) -> int:
-    """Show the way of a write through the server: each step, what it changed and what it took. Nothing is stored.
+    """Show the steps of a write in the server, with their changes and durations. Nothing is stored.
 
-    Besides the write itself you need the verb `trace` for the resource. Exit code 1: the write would be refused.
+    You need the right to the write and the verb `trace` for the resource. Exit code 1: the server would refuse it.
 
     \b
     kubectl sampan trace -f pod.yaml
     kubectl sampan trace -f pod.yaml --operation create --all-steps
     """
     if not files:
-        raise UsageError("give the manifests with -f")
+        raise UsageError("missing manifests: give -f FILE")
     query = {"dryRun": "All", _TRACE: "true", "fieldManager": field_manager}
     if force_conflicts:
         query["force"] = "true"
@@ -88,13 +88,13 @@ async def trace_command(
 
 
 async def _traced(client: Client, target: Target, obj: Object, operation: str, *, query: dict[str, str]) -> Object:
-    """The server's trace of one write. Raises `TargetError` when it does not know of traces."""
+    """Return the server's trace of one write. Raises `TargetError` if the server does not support traces."""
     path = target.path(client) if operation == "create" else target.path(client, target.names[0])
     headers = {"content-type": "application/apply-patch+yaml"} if operation == "apply" else {}
     body = await client.rest.call(_METHODS[operation], path, query=query, body=json.encode(obj), headers=headers)
     answer: Object = json.decode(body)
     if answer.get("kind") != "RequestTrace":
-        raise TargetError("the server does not trace requests: only Sampan's does")
+        raise TargetError("the server does not support traces; only Sampan's does")
     return answer
 
 
@@ -118,7 +118,7 @@ def _lines(name: str, trace: Object, *, all_steps: bool) -> Iterator[str]:
 
 
 def _summary(quiet: Sequence[Object]) -> Iterator[str]:
-    """Steps in a row that changed nothing, in a line."""
+    """Yield a summary of consecutive steps without changes."""
     if quiet:
         took = {"tookMicroseconds": sum(step["tookMicroseconds"] for step in quiet)}
         names = list(dict.fromkeys(step["name"] for step in quiet))

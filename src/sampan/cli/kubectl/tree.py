@@ -1,6 +1,6 @@
-"""`kubectl sampan tree`: what an object owns, and what that owns, with the conditions of each.
+"""`kubectl sampan tree`: the objects that an object owns, directly and indirectly, with their conditions.
 
-Concurrency: the resources are listed by a bounded number of tasks of one `TaskGroup`.
+Concurrency: a bounded number of tasks of one `TaskGroup` list the resources.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ _NONE = "-"
 
 @click.command("tree")
 @click.argument("resources", nargs=-1, metavar="TYPE/NAME", shell_complete=complete_type)
-@click.option("-A", "--all-namespaces", is_flag=True, help="Look everywhere, not just in the object's namespace.")
-@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="The same for programs.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Search all namespaces, not only the object's.")
+@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="Format for programs.")
 @partial(on_server, warnings=False)
 async def tree_command(client: Client, *, resources: tuple[str, ...], all_namespaces: bool, output: str | None) -> int:
-    """Show what an object owns, directly and indirectly.
+    """Show the objects that an object owns, directly and indirectly.
 
-    Every resource that can be listed is looked through, so nothing that names an owner is missed. An object outside of
-    namespaces may own objects in all of them. Exit code 1: something could not be listed.
+    All resources that can be listed are searched. A cluster-scoped object may own objects in all namespaces.
+    Exit code 1: a resource could not be listed.
 
     \b
     kubectl sampan tree deployment/web
@@ -62,7 +62,7 @@ async def tree_command(client: Client, *, resources: tuple[str, ...], all_namesp
 
 
 async def _list_into(tree: Ownership, client: Client, namespace: str) -> list[str]:
-    """List what may be owned; gives what could not be listed, as texts."""
+    """List resources that may be owned. Returns the errors as texts."""
     discovered = await client.mapper.discovered()
     forbidden: list[str] = []
     failures = [f"error: the resources of {each} could not be read" for each in discovered.failed]
@@ -74,7 +74,7 @@ async def _list_into(tree: Ownership, client: Client, namespace: str) -> list[st
                 async for page in client.resource(info, namespace=namespace).pages():
                     tree.add(map(owned_of, page))
             except (MethodNotAllowed, NotFound):
-                return  # Discovery tells of it, but there is none.
+                return  # Discovery lists the resource, but the server does not serve it.
             except Forbidden:
                 forbidden.append(str(info.gvr.group_resource))
             except ClientError as error:
@@ -89,7 +89,7 @@ async def _list_into(tree: Ownership, client: Client, namespace: str) -> list[st
 
 
 def _listed(resources: Sequence[ResourceInfo], namespace: str) -> list[ResourceInfo]:
-    """What is owned by an object in a namespace is in that namespace."""
+    """Return the resources to list. Objects of a namespace can only own objects in the same namespace."""
     return [info for info in resources if "list" in info.verbs and (info.namespaced or not namespace)]
 
 
@@ -113,7 +113,7 @@ def _row(branch: Branch, now: dt.datetime) -> list[str]:
 
 
 def _item(branch: Branch) -> Object:
-    """A line of the tree for programs; `owner` is the uid of the line that it belongs below."""
+    """Return a line of the tree for `-o json`. `owner` is the uid of the line above it."""
     owned = branch.owned
     kind, _, group = owned.kind.partition(".")
     named = {"group": group, "kind": kind, "namespace": owned.namespace, "name": owned.name, "uid": owned.uid}

@@ -1,4 +1,4 @@
-"""`sampan get`, `apply`, `describe`, `delete`, `wait`, `api-resources`: kubectl's words, for machines without it.
+"""`sampan get`, `apply`, `describe`, `delete`, `wait`, `api-resources`: kubectl's commands for machines without it.
 
-Thin by design: the server prints the tables and merges what is applied.
+The server prints the tables and merges applied objects.
 """

@@ -16,12 +16,12 @@ _WIDE = (*_HEADER, "VERBS", "CATEGORIES")
 
 
 @click.command("api-resources")
-@click.option("--api-group", help='Only this group; "" is the core group.')
-@click.option("--namespaced", type=bool, help="true: only those in namespaces; false: only the others.")
-@click.option("--verbs", default="", help="Only those that have all of these verbs, by commas.")
-@click.option("--categories", default="", help="Only those in all of these categories, by commas.")
+@click.option("--api-group", help='Only resources of this group; "" is the core group.')
+@click.option("--namespaced", type=bool, help="true: only namespaced resources; false: only cluster-scoped ones.")
+@click.option("--verbs", default="", help="Only resources with all of these verbs, separated by commas.")
+@click.option("--categories", default="", help="Only resources in all of these categories, separated by commas.")
 @click.option("--sort-by", type=click.Choice(["name", "kind"]), help="Order of the lines.")
-@click.option("--no-headers", is_flag=True, help="No line of headers.")
+@click.option("--no-headers", is_flag=True, help="Do not print headers.")
 @click.option("-o", "--output", type=click.Choice(["wide", "name"]), help="Format; by default a table.")
 @on_server
 async def api_resources_command(
@@ -35,7 +35,7 @@ async def api_resources_command(
     no_headers: bool,
     output: str | None,
 ) -> int:
-    """List the types of resources that the server has."""
+    """List the types of resources of the server."""
     discovered = await client.mapper.discovered()
     wanted = [
         info

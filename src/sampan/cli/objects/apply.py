@@ -14,7 +14,7 @@ from sampan.client.options import FieldValidation
 from sampan.resource import Object, meta
 
 _NEW_KIND_WAIT_S = 10.0
-"""How long a kind whose definition has just been applied may take to be served."""
+"""Maximum wait until a kind is served after its definition was applied."""
 _NEW_KIND_RETRY_S = 0.25
 _VALIDATION: dict[str, FieldValidation] = {"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}
 _CONFLICT_HELP = """\
@@ -27,10 +27,10 @@ Fields that others manage are not taken from them. You can:
 @click.option(
     "-f", "--filename", "files", multiple=True, required=True, help="Files or folders of manifests; - for stdin."
 )
-@click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
-@click.option("--server-side", is_flag=True, help="Accepted and always so: the server merges.")
+@click.option("-R", "--recursive", is_flag=True, help="Include subfolders of the folders of -f.")
+@click.option("--server-side", is_flag=True, help="Accepted for compatibility: the server always merges.")
 @click.option("--force-conflicts", is_flag=True, help="Take over fields that other managers own.")
-@click.option("--field-manager", default="sampan", show_default=True, help="Who owns the fields that are applied.")
+@click.option("--field-manager", default="sampan", show_default=True, help="Manager that owns the applied fields.")
 @click.option("--dry-run", type=click.Choice(["none", "server"]), default="none", help="server: store nothing.")
 @click.option("--validate", type=click.Choice(["strict", "warn", "ignore"]), default="strict", show_default=True)
 @click.option("-o", "--output", type=click.Choice(["yaml", "json", "name"]), help="Print the objects.")
@@ -47,7 +47,7 @@ async def apply_command(
     validate: str,
     output: str | None,
 ) -> int:
-    """Make objects be as manifests say, creating those that are not there.
+    """Create or change objects to match manifests.
 
     \b
     sampan apply -f network.yaml
@@ -76,7 +76,7 @@ async def apply_command(
 
 
 async def _target(client: Client, obj: Object, objects: Sequence[Object]) -> Target:
-    """What an object is. A kind that the same manifests define may need a moment until it is served."""
+    """Return the target of an object. A kind that the same manifests define may be served after a short wait."""
     patience_s = _NEW_KIND_WAIT_S if any(_defines(other, obj) for other in objects) else 0.0
     deadline = asyncio.get_running_loop().time() + patience_s
     while True:
@@ -90,14 +90,14 @@ async def _target(client: Client, obj: Object, objects: Sequence[Object]) -> Tar
 
 
 def _defines(crd: Object, obj: Object) -> bool:
-    """Whether one object is the definition of the other's kind."""
+    """Return True if one object is the definition of the other's kind."""
     if crd["kind"] != "CustomResourceDefinition" or not isinstance(crd.get("spec"), dict):
         return False
     return bool(crd["spec"].get("group") == obj["apiVersion"].partition("/")[0])
 
 
 async def _apply(client: Client, target: Target, obj: Object, options: WriteOptions) -> tuple[str, Object]:
-    """Apply; says what that did: created, configured or unchanged."""
+    """Apply an object. Returns `created`, `configured` or `unchanged`, and the object."""
     [name] = target.names
     resource = target.client(client)
     try:

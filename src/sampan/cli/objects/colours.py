@@ -1,9 +1,9 @@
-"""Whether a person looks."""
+"""Use of colours on terminals."""
 
 import os
 from typing import TextIO
 
 
 def colours_wanted(stream: TextIO) -> bool:
-    """Colours are for terminals; NO_COLOR (https://no-color.org) turns them off there too."""
+    """Return True for a terminal, unless NO_COLOR (https://no-color.org) is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

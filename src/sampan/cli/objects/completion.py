@@ -1,4 +1,4 @@
-"""What the shell offers: types of resources and names of objects, asked from the server in a moment or not at all."""
+"""Shell completion of types and names. The server's response must come within a short limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ _NAMES_MAX = 200
 
 
 def complete_type(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Types for the first word, names for those after it; `TYPE/` gives the names with their type."""
+    """Complete types for the first word, then names. After `TYPE/`, complete names with their type."""
     words = tuple(context.params.get(parameter.name or "") or ())
     word, slash, _ = begun.partition("/")
     if slash:
@@ -38,7 +38,7 @@ def _ask(
     try:
         found = asyncio.run(answer())
     except (ClientError, click.UsageError, TimeoutError, OSError, ValueError):
-        # Whoever presses Tab wants no error.
+        # The shell would show an error in the middle of the command line.
         return []
     return [CompletionItem(each) for each in found if each.startswith(begun)]
 

@@ -1,4 +1,4 @@
-"""`CustomColumns`: what `-o custom-columns=NAME:.metadata.name,…` prints.
+"""`CustomColumns`: the format `-o custom-columns=NAME:.metadata.name,…`.
 
 Source: kubectl pkg/cmd/get/customcolumn.go (1.36).
 """
@@ -14,7 +14,7 @@ _relaxed = re.compile(r"(?:\{\.?([^{}]+)\}|\.?([^{}]+))").fullmatch
 
 
 class CustomColumns:
-    """Columns with their headers and paths. Raises `ValueError` for a specification that is none."""
+    """Columns with headers and paths. Raises `ValueError` for a malformed specification."""
 
     def __init__(self, names: Sequence[str], paths: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -22,7 +22,7 @@ class CustomColumns:
 
     @classmethod
     def of(cls, text: str) -> "CustomColumns":
-        """Columns of `HEADER:path,HEADER:path`."""
+        """Return the columns of `HEADER:path,HEADER:path`."""
         if not text:
             raise ValueError("custom-columns format specified but no custom columns given")
         parts = [part.partition(":") for part in text.split(",")]
@@ -33,7 +33,7 @@ class CustomColumns:
 
     @classmethod
     def of_template(cls, text: str) -> "CustomColumns":
-        """Columns of a file: a line of headers and a line of paths."""
+        """Return the columns of a file: a line of headers and a line of paths."""
         lines = text.splitlines()
         if len(lines) < 2:
             raise ValueError("columns template format must contain a header line and a line of column specs")
@@ -43,12 +43,12 @@ class CustomColumns:
         return cls(names, paths)
 
     def cells(self, obj: Any) -> list[str]:
-        """Texts of the columns for an object."""
+        """Return the cells of an object."""
         return [",".join(map(go_text, path.find(obj))) or "<none>" for path in self._paths]
 
 
 def relaxed_path(text: str) -> JsonPath:
-    """Path that may be written with or without braces and the first dot. Raises `ValueError`."""
+    """Parse a path with or without braces and the first dot. Raises `ValueError`."""
     match = _relaxed(text)
     if match is None:
         raise ValueError(

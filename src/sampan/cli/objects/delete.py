@@ -28,7 +28,7 @@ _FOREVER_S = 7 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How objects are deleted."""
+    """Options of a deletion."""
 
     options: DeleteOptions
     wait: bool
@@ -47,20 +47,20 @@ class How:
     multiple=True,
     help="Files or folders of manifests; - for standard input.",
 )
-@click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
-@click.option("-l", "--selector", default="", help="Those that the label selector takes.")
-@click.option("--field-selector", default="", help="Those that the field selector takes.")
-@click.option("--all", "everything", is_flag=True, help="All of the type.")
-@click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces (with --all or a selector).")
+@click.option("-R", "--recursive", is_flag=True, help="Include subfolders of the folders of -f.")
+@click.option("-l", "--selector", default="", help="Label selector: app=web,tier!=cache.")
+@click.option("--field-selector", default="", help="Field selector: status.phase=Running.")
+@click.option("--all", "everything", is_flag=True, help="All objects of the type.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces (with --all or a selector).")
 @click.option("--cascade", type=click.Choice(tuple(_CASCADE)), default="background", show_default=True)
-@click.option("--grace-period", default=-1, help="Seconds for the object to end; 0 with --force: none.")
-@click.option("--now", is_flag=True, help="The same as --grace-period=1.")
-@click.option("--force", is_flag=True, help="Do not wait for anything to end.")
-@click.option("--wait/--no-wait", default=True, help="Wait until they are gone (finalizers have run).")
-@click.option("--timeout", default="0s", callback=seconds, help="How long to wait; 0s: for ever.")
-@click.option("--ignore-not-found", is_flag=True, help="What is not there is no error.")
+@click.option("--grace-period", default=-1, help="Grace period in seconds; 0 needs --force.")
+@click.option("--now", is_flag=True, help="Same as --grace-period=1.")
+@click.option("--force", is_flag=True, help="Delete immediately, without graceful shutdown.")
+@click.option("--wait/--no-wait", default=True, help="Wait until the objects are gone (finalizers have run).")
+@click.option("--timeout", default="0s", callback=seconds, help="Maximum wait; 0s: no limit.")
+@click.option("--ignore-not-found", is_flag=True, help="Do not fail if the object does not exist.")
 @click.option("--dry-run", type=click.Choice(["none", "server"]), default="none", help="server: delete nothing.")
-@click.option("-o", "--output", type=click.Choice(["name"]), help="Print names alone.")
+@click.option("-o", "--output", type=click.Choice(["name"]), help="Print only names.")
 @on_server
 async def delete_command(
     client: Client,
@@ -108,7 +108,7 @@ async def delete_command(
 
 
 async def _delete_all(client: Client, targets: Sequence[Target], how: How) -> int:
-    """Delete one after the other, then wait for all of them."""
+    """Delete the objects one by one, then wait for all of them."""
     code = 0
     waiting: list[tuple[Target, str, str]] = []
     for target in targets:
@@ -134,7 +134,7 @@ async def _delete_all(client: Client, targets: Sequence[Target], how: How) -> in
 
 
 async def _delete(client: Client, target: Target, name: str, how: How) -> str:
-    """Delete one object and say so. Gives its uid if it is not gone yet."""
+    """Delete one object and print it. Returns its uid if it still exists."""
     remaining = await target.client(client).delete(name, how.options)
     if how.output == "name":
         click.echo(display_name(target.info, name))

@@ -1,4 +1,4 @@
-"""`sampan describe`: an object for people, with its events and what belongs to it."""
+"""`sampan describe`: details of an object, with its events and related objects."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ from sampan.resource import Object
     multiple=True,
     help="Files or folders of manifests; - for standard input.",
 )
-@click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
+@click.option("-R", "--recursive", is_flag=True, help="Include subfolders of the folders of -f.")
 @click.option("-l", "--selector", default="", help="Only objects with matching labels.")
 @click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
 @click.option("--show-events/--no-events", default=True, help="Show the events of each object.")

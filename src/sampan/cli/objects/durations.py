@@ -1,4 +1,4 @@
-"""Durations as kubectl's flags take them: `30s`, `2m`, `1h30m`, `0`."""
+"""Durations of flags, as in kubectl: `30s`, `2m`, `1h30m`, `0`."""
 
 import click
 
@@ -6,7 +6,7 @@ from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
 
 
 def seconds(context: click.Context, parameter: click.Parameter, text: str) -> float:
-    """The seconds of a flag. Raises `BadParameter`."""
+    """Return the seconds of a flag. Raises `BadParameter`."""
     try:
         return parse_duration(text) / NANOSECONDS_PER_SECOND
     except ValueError as error:

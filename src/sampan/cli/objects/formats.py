@@ -1,4 +1,4 @@
-"""`Format`: what `-o` asks for."""
+"""`Format`: the value of `-o`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format, with its template or columns. `name` is empty for tables."""
+    """Output format, with its template or columns. `name` is empty for tables."""
 
     name: str = ""
     template: JsonPathTemplate | None = None
@@ -26,12 +26,12 @@ class Format:
 
     @property
     def is_table(self) -> bool:
-        """Whether the server's own columns are shown."""
+        """Return True if the output is a table of the server's columns."""
         return self.name in ("", "wide")
 
 
 def take_format(ctx: click.Context, param: click.Parameter, text: str | None) -> Format:
-    """Callback of the option `-o`: parses `name` or `name=template`."""
+    """Parse the value `name` or `name=template` of the option `-o`, as click's callback."""
     try:
         return _format_of(text) if text else Format()
     except OSError as error:
@@ -45,7 +45,7 @@ def _format_of(text: str) -> Format:
     if name in PLAIN and not argument:
         return Format(name)
     if name in _OF_KUBECTL:
-        raise ValueError(f"only kubectl has the format {name}: use `kubectl get -o {name}…`, or jsonpath=… here")
+        raise ValueError(f"unsupported format {name}: use jsonpath=…, or `kubectl get -o {name}…`")
     if name not in _TEMPLATED:
         raise ValueError(
             f'unable to match a printer suitable for the output format "{text}", allowed formats are: '

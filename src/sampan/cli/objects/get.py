@@ -26,7 +26,7 @@ from sampan.wire import json
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be seen, and how."""
+    """Options of the command."""
 
     output: Format
     shown: Shown
@@ -38,7 +38,7 @@ class Wanted:
 
     @property
     def keeps_managed_fields(self) -> bool:
-        """Whether managedFields are shown, as always where a template names the fields."""
+        """Return True if managedFields are shown; templates can always use them."""
         return self.managed_fields or self.output.template is not None or self.output.columns is not None
 
 
@@ -52,20 +52,20 @@ class Wanted:
     multiple=True,
     help="Files or folders of manifests; - for standard input.",
 )
-@click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
+@click.option("-R", "--recursive", is_flag=True, help="Include subfolders of the folders of -f.")
 @click.option("-o", "--output", callback=take_format, help=f"Format; by default a table. {HELP}.")
 @click.option("--sort-by", default="", metavar="PATH", help="Order by a field: .metadata.creationTimestamp.")
-@click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
 @click.option("-l", "--selector", default="", help="Label selector: app=web,tier!=cache.")
 @click.option("--field-selector", default="", help="Field selector: status.phase=Running.")
-@click.option("-w", "--watch", is_flag=True, help="Then show what changes, until interrupted.")
-@click.option("--watch-only", is_flag=True, help="Show what changes, without what is there.")
-@click.option("--show-labels", is_flag=True, help="A column of labels.")
-@click.option("-L", "--label-columns", default="", help="Labels that get columns of their own, by commas.")
-@click.option("--no-headers", is_flag=True, help="No line of headers.")
+@click.option("-w", "--watch", is_flag=True, help="Then show changes, until interrupted.")
+@click.option("--watch-only", is_flag=True, help="Show only changes, without the present objects.")
+@click.option("--show-labels", is_flag=True, help="Show a column of labels.")
+@click.option("-L", "--label-columns", default="", help="Labels to show as columns, separated by commas.")
+@click.option("--no-headers", is_flag=True, help="Do not print headers.")
 @click.option("--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in yaml and json.")
-@click.option("--ignore-not-found", is_flag=True, help="What is not there is no error.")
-@click.option("--chunk-size", default=PAGE_SIZE, show_default=True, help="Objects read at a time; 0: all at once.")
+@click.option("--ignore-not-found", is_flag=True, help="Do not fail if the object does not exist.")
+@click.option("--chunk-size", default=PAGE_SIZE, show_default=True, help="Objects for each request; 0: no limit.")
 @on_server
 async def get_command(
     client: Client,
@@ -142,7 +142,7 @@ async def _print_tables(client: Client, targets: Sequence[Target], wanted: Wante
 
 
 async def _tables(client: Client, target: Target, wanted: Wanted) -> AsyncIterator[tuple[Object, ApiError | None]]:
-    """Tables of the answers as they come; with `--sort-by` a single one."""
+    """Yield the tables of the responses as they arrive; with `--sort-by`, one table."""
     found: list[Object] = []
     async for page, error in _answers(client, target, wanted, ACCEPT):
         if error is not None:
@@ -185,7 +185,7 @@ async def _print_objects(client: Client, targets: Sequence[Target], wanted: Want
 
 
 def _print_document(obj: Object, form: Format, *, document: bool = False) -> None:
-    """Print an object or a list as the template says, or whole."""
+    """Print an object or a list with the template, or as a whole."""
     if form.template is None:
         print_object(obj, form.name, document=document)
     elif form.name == "jsonpath-as-json":
@@ -197,7 +197,7 @@ def _print_document(obj: Object, form: Format, *, document: bool = False) -> Non
 async def _answers(
     client: Client, target: Target, wanted: Wanted, accept: str
 ) -> AsyncIterator[tuple[Object, ApiError | None]]:
-    """Each named object, or each page of the list. What is refused comes as an error, and the rest goes on."""
+    """Yield each named object or each page of the list, and errors. An error does not end the iteration."""
     headers = {"accept": accept}
     extra = {"includeObject": "Object"} if wanted.sort_by and accept is ACCEPT else {}
     for name in target.names:
@@ -225,7 +225,7 @@ async def _answers(
 async def _watch(
     client: Client, targets: Sequence[Target], wanted: Wanted, printer: TablePrinter, *, first: bool
 ) -> None:
-    """Print what is there, then each change, until interrupted."""
+    """Print the present objects, then each change, until interrupted."""
     if len(targets) != 1 or len(targets[0].names) > 1:
         raise TargetError("you may only watch a single resource or type of resource at a time")
     [target] = targets
@@ -268,7 +268,7 @@ def _print_change(target: Target, document: Object, wanted: Wanted, printer: Tab
 
 
 def _say(error: ApiError, wanted: Wanted) -> int:
-    """Say what went wrong; gives the exit code."""
+    """Print an error and return the exit code."""
     if isinstance(error, NotFound) and wanted.ignore_not_found:
         return 0
     click.echo(explain(error), err=True)

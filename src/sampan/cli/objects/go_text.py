@@ -1,10 +1,10 @@
-"""`go_text`: values as Go's fmt prints them, which is what kubectl shows in templates and custom columns."""
+"""`go_text`: values as Go's fmt prints them. kubectl uses this form in templates and custom columns."""
 
 from typing import Any
 
 
 def go_text(value: Any) -> str:
-    """Text of a decoded JSON value as of `fmt.Sprint`: `map[a:1 b:[x y]]`, `<nil>`, `1e+06`."""
+    """Return the text of a decoded JSON value like `fmt.Sprint`: `map[a:1 b:[x y]]`, `<nil>`, `1e+06`."""
     if value is None:
         return "<nil>"
     if isinstance(value, bool):
@@ -19,7 +19,7 @@ def go_text(value: Any) -> str:
 
 
 def _float_text(value: float) -> str:
-    """Shortest digits; an exponent below 1e-4 and from 1e21 on."""
+    """Return the shortest digits; with an exponent below 1e-4 and from 1e21 on."""
     text = repr(value)
     if "e" not in text:
         return text.removesuffix(".0")

@@ -1,7 +1,8 @@
-"""`JsonPathTemplate`: what `-o jsonpath=…` prints.
+"""`JsonPathTemplate`: the format `-o jsonpath=…`.
 
-Text outside of braces is printed as it is. `{.path}` prints the values at a path, `{range .path}…{end}` the part
-between for each of them, `{"text"}` a text.
+Text outside braces is printed unchanged. `{.path}` prints the values at a path, `{range .path}…{end}` repeats the part
+in between for each of them, `{"text"}` prints a text.
+
 Source: client-go util/jsonpath/jsonpath.go, cli-runtime pkg/printers/jsonpath.go (1.36).
 """
 
@@ -20,24 +21,24 @@ _is_range = re.compile(r"\s*range\b(.*)", re.DOTALL).fullmatch
 
 @dataclass(slots=True)
 class _Range:
-    """The part of a template that is printed once, or once for each value at `path`."""
+    """Part of a template that is printed once, or once for each value at `path`."""
 
     path: JsonPath | None
     parts: "list[str | JsonPath | _Range]" = field(default_factory=list)
 
 
 class JsonPathTemplate:
-    """A compiled template. Raises `ValueError` when the text is none."""
+    """Compiled template. Raises `ValueError` for malformed text."""
 
     def __init__(self, text: str) -> None:
         self._root = _parse(text)
 
     def render(self, obj: Any) -> str:
-        """Text of the template for an object. Keys that are missing print nothing. Raises `ValueError`."""
+        """Return the output for an object. Missing keys print nothing. Raises `ValueError`."""
         return "".join(_rendered(self._root, obj))
 
     def values(self, obj: Any) -> list[Any]:
-        """All values that the template prints, without its texts. Raises `ValueError`."""
+        """Return all values of the output, without the texts. Raises `ValueError`."""
         found: list[Any] = []
         _collect(self._root, obj, found)
         return found
@@ -69,7 +70,7 @@ def _parse(text: str) -> _Range:
         else:
             parts.append(JsonPath(inside))
     if len(open_ranges) > 1:
-        raise ValueError("unexpected end of the template: {range} without {end}")
+        raise ValueError("{range} without {end}")
     return open_ranges[0]
 
 
@@ -96,7 +97,7 @@ def _collect(part: _Range, obj: Any, found: list[Any]) -> None:
 
 
 def _text(value: Any) -> str:
-    """A value as the template prints it: maps and lists as JSON."""
+    """Return a value as the template prints it: maps and lists as JSON."""
     if isinstance(value, dict | list):
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     return "" if value is None else go_text(value)

@@ -1,6 +1,6 @@
-"""Reads manifests: files, folders, URLs are left to others; `-` is the standard input.
+"""Manifests from files, folders and standard input (`-`). URLs are not supported.
 
-Source of the rules: cli-runtime pkg/resource/builder.go (1.36).
+Source: cli-runtime pkg/resource/builder.go (1.36).
 """
 
 import re
@@ -17,11 +17,11 @@ _separator = re.compile(rb"^---(?:[ \t].*)?\r?$", re.MULTILINE)
 
 
 class ManifestError(ValueError):
-    """A manifest cannot be read; the text names the file."""
+    """Unreadable manifest. The message names the file."""
 
 
 def read_manifests(paths: Sequence[str], *, recursive: bool = False) -> list[Object]:
-    """All objects of the files, in order; lists give their items. Raises `ManifestError`."""
+    """Return all objects of the files, in order; lists are replaced by their items. Raises `ManifestError`."""
     objects = [obj for path in paths for name, body in _bodies(path, recursive) for obj in parse(name, body)]
     if not objects:
         raise ManifestError(f"no objects passed: {', '.join(paths)} holds none")
@@ -41,7 +41,7 @@ def _bodies(path: str, recursive: bool) -> Iterator[tuple[str, bytes]]:
     elif where.is_file():
         files = [where]
     elif path.startswith(("http://", "https://")):
-        raise ManifestError(f"{path}: URLs are not read; give what is there as -f -")
+        raise ManifestError(f"{path}: URLs are not supported; download the file and use -f -")
     else:
         raise ManifestError(f'the path "{path}" does not exist')
     for file in files:
@@ -49,7 +49,7 @@ def _bodies(path: str, recursive: bool) -> Iterator[tuple[str, bytes]]:
 
 
 def parse(name: str, body: bytes) -> Iterator[Object]:
-    """The objects of one file. `name` is for errors, which are `ManifestError`."""
+    """Yield the objects of one file. `name` is for errors. Raises `ManifestError`."""
     for number, document in enumerate(_separator.split(body)):
         try:
             value = json.decode(document) if document.lstrip().startswith(b"{") else yaml.decode(document)
@@ -66,18 +66,18 @@ _has_tab = re.compile(rb"^ *\t", re.MULTILINE).search
 
 def _objects(name: str, value: object) -> Iterator[Object]:
     if not isinstance(value, dict):
-        raise ManifestError(f"error parsing {name}: an object is a map, not {type(value).__name__}")
+        raise ManifestError(f"error parsing {name}: an object must be a map, not {type(value).__name__}")
     for field in ("apiVersion", "kind"):
         if not isinstance(value.get(field), str) or not value[field]:
             raise ManifestError(f"error parsing {name}: {field} is missing in {_short(value)}")
     metadata = value.get("metadata") or {}
     if not isinstance(metadata, dict):
-        raise ManifestError(f"error parsing {name}: metadata is no map in {_short(value)}")
+        raise ManifestError(f"error parsing {name}: metadata must be a map in {_short(value)}")
     for field in ("name", "generateName", "namespace"):
         if not isinstance(metadata.get(field) or "", str):
-            # YAML reads y, no and 5 as something else.
+            # YAML decodes unquoted values such as y, no and 5 as booleans or numbers.
             raise ManifestError(
-                f"error parsing {name}: metadata.{field} is no string (put it in quotes) in {_short(value)}"
+                f"error parsing {name}: metadata.{field} must be a string (put it in quotes) in {_short(value)}"
             )
     if value["kind"].endswith("List") and isinstance(value.get("items"), list):
         for item in value["items"]:

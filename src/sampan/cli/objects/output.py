@@ -1,4 +1,4 @@
-"""Objects in the formats of `-o`: yaml, json, name."""
+"""Output of objects in the formats yaml, json and name."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,13 +15,13 @@ FORMATS = ("yaml", "json", "name", "wide")
 
 
 def without_managed_fields(obj: Object) -> Object:
-    """The object without what is of use to machines alone. In place."""
+    """Remove managedFields from the object in place, and return it."""
     (obj.get("metadata") or {}).pop("managedFields", None)
     return obj
 
 
 def as_list(objects: Sequence[Object]) -> Object:
-    """Several objects as one: a `List`, as kubectl prints and reads it."""
+    """Return several objects as one `List`, as kubectl prints and reads it."""
     return {"apiVersion": "v1", "items": list(objects), "kind": "List", "metadata": {"resourceVersion": ""}}
 
 
@@ -36,14 +36,14 @@ def print_object(obj: Any, form: str, *, document: bool = False) -> None:
 
 
 def object_name(obj: Object) -> str:
-    """`deployment.apps/a`."""
+    """Return `deployment.apps/a`."""
     group, version = GroupVersion.parse(obj["apiVersion"])
     info = ResourceInfo(GroupVersionResource(group, version, ""), obj["kind"], True)
     return display_name(info, obj["metadata"]["name"])
 
 
 def _four_spaces(obj: Any) -> str:
-    """kubectl's JSON: keys sorted, four spaces a level."""
+    """Return JSON as kubectl prints it: sorted keys, four spaces a level."""
     text = orjson.dumps(obj, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2).decode()
     lines = []
     for line in text.split("\n"):

@@ -1,4 +1,4 @@
-"""What the server sends as a `Table`: columns, rows, and of each object the metadata."""
+"""Tables of the server: columns, rows, and the metadata of each object."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ ACCEPT = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Which columns are shown besides the server's own."""
+    """Columns to show besides the server's."""
 
     wide: bool = False
     namespace: bool = False
     labels: bool = False
     label_columns: tuple[str, ...] = ()
     prefix: str = ""
-    """Put before the names: `pod/`."""
+    """Prefix of names: `pod/`."""
 
 
 def columns(document: Object, shown: Shown) -> list[str]:
-    """The header."""
+    """Return the header."""
     names = [each["name"].upper() for each in _definitions(document, shown)]
     if shown.namespace:
         names.insert(0, "NAMESPACE")
@@ -32,7 +32,7 @@ def columns(document: Object, shown: Shown) -> list[str]:
 
 
 def rows(document: Object, shown: Shown) -> Iterator[list[str]]:
-    """The lines."""
+    """Yield the rows."""
     wanted = [index for index, _ in _indexed(document, shown)]
     for row in document.get("rows") or []:
         metadata = (row.get("object") or {}).get("metadata") or {}
@@ -49,7 +49,7 @@ def rows(document: Object, shown: Shown) -> Iterator[list[str]]:
 
 
 def as_table(document: Object, info: ResourceInfo) -> Object:
-    """A server that makes no tables (an old aggregated API) sent the objects themselves: show names and ages."""
+    """Return a table of names and ages for a server that sends objects instead (an old aggregated API)."""
     if document.get("kind") == "Table":
         return document
     items: Sequence[Object] = document.get("items", [document])

@@ -1,6 +1,6 @@
-"""What all commands about objects share: which server, which namespace, and how errors are said.
+"""Parts that all object commands share: server, namespace and error messages.
 
-Concurrency: a command is one coroutine on an event loop of its own; Ctrl-C cancels it.
+Concurrency: a command is one coroutine on its event loop. Ctrl-C cancels it.
 """
 
 import asyncio
@@ -29,54 +29,54 @@ from sampan.client.warnings import Warning, ignore_warnings
 from sampan.core.errors import Reason
 
 _OPTIONS = (
-    click.option("--kubeconfig", metavar="PATH", default="", help="File to use instead of KUBECONFIG's."),
+    click.option("--kubeconfig", metavar="PATH", default="", help="Kubeconfig file; overrides KUBECONFIG."),
     click.option("--context", default="", help="Context of the kubeconfig to use."),
-    click.option("-n", "--namespace", default="", help="Namespace to work in; by default that of the context."),
+    click.option("-n", "--namespace", default="", help="Namespace; by default that of the context."),
     click.option("--cluster", default="", help="Cluster of the kubeconfig to use."),
     click.option("--user", default="", help="User of the kubeconfig to use."),
     click.option("-s", "--server", default="", help="URL of the server to use."),
-    click.option("--certificate-authority", default="", help="File of the CA that the server's certificate is from."),
-    click.option("--insecure-skip-tls-verify", is_flag=True, help="Trust whatever certificate the server has."),
-    click.option("--token", default="", help="Bearer token to ask with."),
-    click.option("--as", "impersonated", metavar="USER", default="", help="User to ask as."),
-    click.option("--as-group", "as_groups", metavar="GROUP", multiple=True, help="Group to ask as; may be repeated."),
-    click.option("--as-uid", metavar="UID", default="", help="UID to ask as."),
+    click.option("--certificate-authority", default="", help="CA file that verifies the server's certificate."),
+    click.option("--insecure-skip-tls-verify", is_flag=True, help="Do not verify the server's certificate."),
+    click.option("--token", default="", help="Bearer token for the server."),
+    click.option("--as", "impersonated", metavar="USER", default="", help="User to impersonate."),
+    click.option("--as-group", "as_groups", metavar="GROUP", multiple=True, help="Group to impersonate; repeatable."),
+    click.option("--as-uid", metavar="UID", default="", help="UID to impersonate."),
 )
 _OVERRIDES = tuple({each.name for each in fields(ConfigOverrides)} - {"impersonation"})
 INTERRUPTED = 130
-"""Exit code after Ctrl-C, as a shell gives it."""
+"""Exit code after Ctrl-C, as in shells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The server and the namespace that the options name."""
+    """Server and namespace of the options."""
 
     kubeconfig: Path | None
     overrides: ConfigOverrides
     warnings: bool = True
-    """Whether what the server warns of is shown."""
+    """Print warnings of the server."""
 
     @classmethod
     def taken_from(cls, options: dict[str, Any], *, warnings: bool = True) -> "Where":
-        """What the options that name a server say; they are taken out of `options`. Raises `UsageError`."""
+        """Remove the options about the server from `options` and return their values. Raises `UsageError`."""
         impersonation = Impersonation(
             options.pop("impersonated", ""), options.pop("as_uid", ""), tuple(options.pop("as_groups", ()))
         )
         if (impersonation.uid or impersonation.groups) and not impersonation.user:
-            raise click.UsageError("--as-uid and --as-group need --as: nobody is a group alone")
+            raise click.UsageError("--as-uid and --as-group need --as")
         given = {name: options.pop(name) for name in _OVERRIDES if name in options}
         file = options.pop("kubeconfig", "")
         return cls(Path(file) if file else None, ConfigOverrides(**given, impersonation=impersonation), warnings)
 
     def connect(self) -> Client:
-        """A client for it, whose warnings are shown. Raises `ConfigError`."""
+        """Return a client of the server that prints warnings. Raises `ConfigError`."""
         config = load_config(self.kubeconfig, overrides=self.overrides)
         warnings = WarningPrinter() if self.warnings else ignore_warnings
         return Client.from_config(config, field_manager="sampan", warnings=warnings)
 
 
 class WarningPrinter:
-    """Prints what the server warns of, each text once."""
+    """Prints warnings of the server, each text once."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -91,9 +91,9 @@ Command = Callable[..., Awaitable[int | None]]
 
 
 def on_server(command: Command, *, warnings: bool = True) -> Callable[..., int]:
-    """Turn a coroutine function `command(client, …)` into a click callback with the options that name a server.
+    """Turn a coroutine function `command(client, …)` into a click callback with the options about the server.
 
-    `warnings`: whether what the server warns of is shown.
+    `warnings`: print warnings of the server.
     """
 
     @functools.wraps(command)
@@ -106,7 +106,7 @@ def on_server(command: Command, *, warnings: bool = True) -> Callable[..., int]:
 
 
 def run(where: Where, command: Callable[[Client], Awaitable[int | None]]) -> int:
-    """Run a command; gives its exit code. Raises `PlainError` with kubectl's words for what goes wrong."""
+    """Run a command and return its exit code. Raises `PlainError` with kubectl's message for an error."""
 
     async def connected() -> int:
         async with where.connect() as client:
@@ -121,13 +121,13 @@ def run(where: Where, command: Callable[[Client], Awaitable[int | None]]) -> int
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output (head, less) has seen enough.
+        # The reader of the output (head, less) has closed the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
 
 
 def explain(error: ClientError) -> str:
-    """An error in kubectl's words."""
+    """Return kubectl's message for an error."""
     if isinstance(error, Invalid) and error.details and error.causes:
         return _invalid(error)
     if isinstance(error, ApiError):

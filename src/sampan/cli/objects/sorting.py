@@ -13,9 +13,9 @@ T = TypeVar("T")
 
 
 def sorted_by(items: Iterable[T], path: str, object_of: Callable[[T], Any]) -> list[T]:
-    """Items in the order of the values at `path` in their objects; those without one come first.
+    """Return the items sorted by the values at `path`; items without a value come first.
 
-    Numbers and quantities are compared by size, other texts as texts. Raises `ValueError` if `path` is no path.
+    Numbers and quantities are compared by size, other texts as texts. Raises `ValueError` for a malformed path.
     """
     compiled = relaxed_path(path)
     return sorted(items, key=lambda item: _key(compiled.first(object_of(item))))

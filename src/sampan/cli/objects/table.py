@@ -1,4 +1,4 @@
-"""Tables as kubectl prints them: columns three spaces apart, no lines; colours where a person looks."""
+"""Tables as kubectl prints them: columns three spaces apart, without rules; coloured on terminals."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ _breaks = re.compile(r"[\n\r\f\t\v]")
 
 
 class TablePrinter:
-    """Prints rows below a header. It remembers its widths, so that the rows of a watch stay in their columns."""
+    """Prints rows below a header. It remembers its widths, so that the rows of a watch stay aligned."""
 
     def __init__(self, *, headers: bool = True, colours: bool = False) -> None:
         self._headers = headers
@@ -31,15 +31,15 @@ class TablePrinter:
 
     @property
     def names(self) -> Cells:
-        """The header under which rows are printed now."""
+        """Header of the rows that are being printed."""
         return self._names
 
     def continues(self, names: Cells) -> bool:
-        """Whether rows with this header go on below what was printed."""
+        """Return True if rows with this header can follow without a new header."""
         return list(names) == list(self._names)
 
     def print(self, names: Cells, rows: Iterable[Cells]) -> None:
-        """Print rows, and the header when its names are new."""
+        """Print rows, after a header if its names are new."""
         lines = [[_one_line(cell) for cell in row] for row in rows]
         header = self._headers and not self.continues(names)
         if not self.continues(names):
@@ -70,7 +70,7 @@ def _coloured(column: str, text: str) -> str:
 
 
 def _share_colour(word: str) -> str:
-    """`2/3` of something is there."""
+    """Return the colour of a share such as `2/3`."""
     there, slash, wanted = word.partition("/")
     if not (slash and there.isdecimal() and wanted.isdecimal()):
         return ""
@@ -82,7 +82,7 @@ def _one_line(text: str) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """A cell of a server's Table as a text."""
+    """Return the text of a cell of a server's Table."""
     if value is None:
         return "<none>"
     if isinstance(value, bool):

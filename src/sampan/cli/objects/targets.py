@@ -1,4 +1,4 @@
-"""What a command is about: `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE`, or the objects of manifests."""
+"""Targets of commands: `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE`, or the objects of manifests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,30 +10,30 @@ from sampan.resource import Object, ResourceInfo, meta
 
 
 class TargetError(ValueError):
-    """The arguments do not say what is meant."""
+    """Ambiguous or incomplete arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A resource and some of its objects; no names: those that the selectors take."""
+    """Resource and the names of some of its objects; without names, all that match the selectors."""
 
     info: ResourceInfo
     names: tuple[str, ...] = ()
     namespace: str | None = None
-    """None: the client's own. "": all namespaces."""
+    """None: the client's namespace. "": all namespaces."""
 
     def client(self, client: Client) -> ResourceClient[Object]:
-        """The client of the resource, there."""
+        """Return the client of the resource in the target's namespace."""
         return client.resource(self.info, namespace=self.namespace)
 
     def namespace_in(self, client: Client) -> str:
-        """Where it is looked for; empty: in all namespaces, or the resource has none."""
+        """Return the namespace of the target; empty: all namespaces, or the resource has none."""
         if not self.info.namespaced:
             return ""
         return client.namespace if self.namespace is None else self.namespace
 
     def path(self, client: Client, name: str = "") -> str:
-        """The URL path of the resource there, or of one object. Raises `TargetError` for a name in all namespaces."""
+        """Return the URL path of the resource or of one object. Raises `TargetError` for a name in all namespaces."""
         namespace = self.namespace_in(client)
         if name and self.info.namespaced and not namespace:
             raise TargetError("a resource cannot be retrieved by name across all namespaces")
@@ -41,39 +41,39 @@ class Target:
 
 
 def display_name(info: ResourceInfo, name: str) -> str:
-    """`pod/a`, `deployment.apps/a`."""
+    """Return `pod/a` or `deployment.apps/a`."""
     return f"{type_name(info)}/{name}"
 
 
 def type_name(info: ResourceInfo) -> str:
-    """`pod`, `deployment.apps`."""
+    """Return `pod` or `deployment.apps`."""
     kind = info.kind.lower()
     return f"{kind}.{info.gvr.group}" if info.gvr.group else kind
 
 
 async def targets_of(client: Client, arguments: Sequence[str], *, namespace: str | None = None) -> list[Target]:
-    """The targets that arguments name, one for each type in their order.
+    """Return the targets that the arguments name, one for each type, in order.
 
-    Raises `TargetError`; `NoMatch` for a type that the server does not have.
+    Raises `TargetError`, or `NoMatch` for an unknown type.
     """
     if not arguments:
-        raise TargetError("you must say the type of resource (sampan api-resources lists them), or give files with -f")
+        raise TargetError("missing resource type (see sampan api-resources), or files with -f")
     if any("/" in argument for argument in arguments):
         return [await _slashed(client, argument, namespace) for argument in arguments]
     types, *names = arguments
     infos = [info for word in types.split(",") for info in await _infos(client, word)]
     if names and len(infos) > 1:
-        raise TargetError("when several types are named, names are given as TYPE/NAME")
+        raise TargetError("several types need names in the form TYPE/NAME")
     return [Target(info, tuple(dict.fromkeys(names)), namespace) for info in infos]
 
 
 async def targets_in(client: Client, files: Sequence[str], *, recursive: bool) -> list[Target]:
-    """The targets that manifests name, one for each object. Raises `ManifestError`, `NoMatch`."""
+    """Return the targets of manifests, one for each object. Raises `ManifestError`, `NoMatch`."""
     return [await target_for(client, obj) for obj in read_manifests(files, recursive=recursive)]
 
 
 async def selected(client: Client, target: Target, chosen: ListOptions) -> list[Target]:
-    """The objects of a target that selectors take, each as a target of its own. Raises `TargetError` for names."""
+    """Return a target for each object that matches the selectors. Raises `TargetError` for names."""
     if target.names:
         raise TargetError("name cannot be provided when a selector or --all is specified")
     found = await target.client(client).metadata_only().list_all(chosen)
@@ -81,9 +81,9 @@ async def selected(client: Client, target: Target, chosen: ListOptions) -> list[
 
 
 async def target_for(client: Client, obj: Object, *, nameless: bool = False) -> Target:
-    """The target that an object is. Raises `NoMatch`, `TargetError` when it has no name.
+    """Return the target of an object. Raises `NoMatch`, or `TargetError` if it has no name.
 
-    `nameless`: it may have a generateName instead.
+    `nameless`: the object may have a generateName instead.
     """
     info = await client.mapper.resource_for(obj)
     metadata = meta(obj)
@@ -95,11 +95,11 @@ async def target_for(client: Client, obj: Object, *, nameless: bool = False) -> 
 async def _slashed(client: Client, argument: str, namespace: str | None) -> Target:
     word, slash, name = argument.partition("/")
     if not (word and slash and name) or "/" in name:
-        raise TargetError(f"arguments in TYPE/NAME form must all have it: {argument!r}")
+        raise TargetError(f"expected TYPE/NAME, got {argument!r}")
     return Target(await client.mapper.resource_for(word), (name,), namespace)
 
 
 async def _infos(client: Client, word: str) -> Sequence[ResourceInfo]:
-    """A category (`all`) is several resources, unless a resource is called so."""
+    """Return the resources of a category (`all`) or, if it does not exist, the resource of this name."""
     category = await client.mapper.category(word)
     return category or [await client.mapper.resource_for(word)]

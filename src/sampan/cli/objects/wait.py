@@ -44,12 +44,12 @@ _WEEK_S = 7 * 24 * 3600.0
     multiple=True,
     help="Files or folders of manifests; - for standard input.",
 )
-@click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
-@click.option("-l", "--selector", default="", help="Those that the label selector takes.")
-@click.option("--field-selector", default="", help="Those that the field selector takes.")
-@click.option("--all", "everything", is_flag=True, help="All of the type.")
-@click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces (with --all or a selector).")
-@click.option("--timeout", default="30s", show_default=True, callback=seconds, help="How long; negative: a week.")
+@click.option("-R", "--recursive", is_flag=True, help="Include subfolders of the folders of -f.")
+@click.option("-l", "--selector", default="", help="Label selector: app=web,tier!=cache.")
+@click.option("--field-selector", default="", help="Field selector: status.phase=Running.")
+@click.option("--all", "everything", is_flag=True, help="All objects of the type.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces (with --all or a selector).")
+@click.option("--timeout", default="30s", show_default=True, callback=seconds, help="Maximum wait; negative: a week.")
 @on_server
 async def wait_command(
     client: Client,
@@ -64,7 +64,7 @@ async def wait_command(
     all_namespaces: bool,
     timeout: float,
 ) -> int:
-    """Wait until objects are as they should be.
+    """Wait for a condition on objects.
 
     \b
     sampan wait --for=condition=Ready network/example-network
@@ -87,7 +87,7 @@ async def wait_command(
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition of `--for`. Raises `TargetError`."""
+    """Parse the condition of `--for`. Raises `TargetError`."""
     word, _, rest = text.partition("=")
     if word == "condition" and rest:
         kind, _, status = rest.partition("=")
@@ -122,7 +122,7 @@ def _text(value: object) -> str:
 async def _wait_all(
     client: Client, targets: Sequence[Target], condition: Condition, timeout_s: float, wanted: str
 ) -> int:
-    """Wait for all at once; say of each when it is so. The exit code is 1 when one is not so in time."""
+    """Wait for all objects at once and print each when its condition holds. Returns exit code 1 after a timeout."""
 
     async def wait(target: Target, name: str) -> int:
         shown = display_name(target.info, name)

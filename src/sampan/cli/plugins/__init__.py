@@ -1,1 +1,1 @@
-"""Plug-ins of the `sampan` command: executables on PATH whose names begin with `sampan-`, as kubectl has them."""
+"""Plugins of the `sampan` command, as in kubectl: executables on PATH whose names begin with `sampan-`."""

@@ -11,14 +11,14 @@ from sampan.cli.plugins.find import list_plugins
 
 @click.group("plugin")
 def plugin_command() -> None:
-    """Plug-ins: `sampan NAME …` runs the executable `sampan-NAME` on PATH, unless NAME is built in."""
+    """Run plugins: `sampan NAME …` runs the executable `sampan-NAME` on PATH, unless NAME is built in."""
 
 
 @plugin_command.command("list")
-@click.option("--name-only", is_flag=True, help="Names without their folders.")
+@click.option("--name-only", is_flag=True, help="Print names without their folders.")
 @click.pass_context
 def list_command(context: click.Context, *, name_only: bool) -> int:
-    """List all plug-ins on PATH. Exit code 1: there is none, or something is wrong with one."""
+    """List all plugins on PATH. Exit code 1: there are none, or there are warnings."""
     root = context.find_root()
     commands = cast(click.Group, root.command).list_commands(root)
     found = list(list_plugins(os.environ.get("PATH", ""), commands))

@@ -1,7 +1,8 @@
-"""What the shell offers where a plug-in is meant: its name, and then whatever the plug-in itself offers.
+"""Shell completion of plugins: their names, flags and arguments.
 
-A plug-in `sampan-NAME` is asked by way of the executable `sampan_complete-NAME` on PATH, as kubectl does it: called
-with the words so far, it prints what may stand in the place of the last one, and a line that begins with a colon.
+As in kubectl, the executable `sampan_complete-NAME` on PATH completes for the plugin `sampan-NAME`. It gets the words
+so far and prints completions of the last word, then a line that begins with a colon.
+
 Source: kubectl pkg/cmd/plugin/plugin_completion.go (1.36).
 """
 
@@ -21,14 +22,14 @@ _TIMEOUT_S: Final = 5.0
 
 
 def plugin_names(begun: str, commands: Collection[str]) -> list[CompletionItem]:
-    """The first words of the plug-ins on PATH that begin so; not those that are built in (`commands`)."""
+    """Return the first words of the plugins on PATH that begin with `begun`, without the built-in `commands`."""
     found = (each for each in list_plugins(os.environ.get("PATH", ""), commands) if not each.warnings)
     names = {each.path.name.removeprefix(PREFIX).split("-")[0].replace("_", "-"): each.path for each in found}
-    return [CompletionItem(name, help=f"The plug-in {path}") for name, path in names.items() if name.startswith(begun)]
+    return [CompletionItem(name, help=f"Plugin {path}") for name, path in names.items() if name.startswith(begun)]
 
 
 class PluginCommand(click.Command):
-    """A plug-in, as far as it is completed."""
+    """Stand-in for a plugin during shell completion."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -39,7 +40,7 @@ class PluginCommand(click.Command):
         )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """What the plug-in offers for a flag."""
+        """Return the plugin's completions for a flag."""
         return _offered(ctx, self.params[0], incomplete)
 
 
@@ -52,7 +53,7 @@ def _offered(context: click.Context, parameter: click.Parameter, begun: str) -> 
     try:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        # Whoever presses Tab wants no error.
+        # The shell would show an error in the middle of the command line.
         return []
     lines = [line.partition("\t") for line in done.stdout.splitlines() if not line.startswith(":")]
     return [CompletionItem(value, help=said or None) for value, _, said in lines if value.startswith(begun)]

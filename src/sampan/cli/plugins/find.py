@@ -1,7 +1,8 @@
-"""Which executables on PATH are plug-ins, and which of them a command line means.
+"""Search for plugins on PATH, and for the one that a command line runs.
 
-`sampan a b-c x` means the longest of `sampan-a-b_c-x`, `sampan-a-b_c`, `sampan-a` that there is: words are joined by
-dashes, so a dash within a word is an underscore in the file's name. What is left over are the plug-in's arguments.
+`sampan a b-c x` runs the longest existing name of `sampan-a-b_c-x`, `sampan-a-b_c`, `sampan-a`. Words are joined by
+dashes, so a dash in a word is an underscore in the file's name. The remaining words are arguments of the plugin.
+
 Source: kubectl pkg/cmd/cmd.go HandlePluginCommand, pkg/cmd/plugin/plugin.go (1.36).
 """
 
@@ -17,7 +18,7 @@ PREFIX: Final = "sampan-"
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A plug-in and what it is called with."""
+    """Plugin with its arguments."""
 
     path: str
     arguments: tuple[str, ...]
@@ -25,17 +26,17 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A file on PATH that has a plug-in's name; `warnings` say why it is not run, or another one in its place."""
+    """File on PATH with the name of a plugin. `warnings` give the reasons why it is not run."""
 
     path: Path
     warnings: tuple[str, ...]
 
 
 def find_plugin(arguments: Sequence[str], search_path: str) -> Invocation | None:
-    """The plug-in that a command line means; None: there is none. `search_path` is what PATH says."""
+    """Return the plugin that a command line runs, or None. `search_path` is the value of PATH."""
     words: list[str] = []
     for argument in arguments:
-        # A flag ends the name; a slash would make a path of it, and lead to files that are not on PATH.
+        # A flag ends the name. A word with a slash would turn the name into a path outside PATH.
         if argument.startswith("-") or "/" in argument or not argument:
             break
         words.append(argument.replace("-", "_"))
@@ -47,7 +48,7 @@ def find_plugin(arguments: Sequence[str], search_path: str) -> Invocation | None
 
 
 def list_plugins(search_path: str, commands: Collection[str]) -> Iterator[Listed]:
-    """All files on PATH that have a plug-in's name, in PATH's order. `commands`: the built-in ones."""
+    """Yield all files on PATH with the name of a plugin, in the order of PATH. `commands` are the built-in ones."""
     seen: dict[str, Path] = {}
     for directory in dict.fromkeys(filter(None, search_path.split(os.pathsep))):
         for path in _files(Path(directory)):
@@ -60,7 +61,7 @@ def _files(directory: Path) -> list[Path]:
     try:
         return sorted(path for path in directory.iterdir() if path.name.startswith(PREFIX) and path.is_file())
     except OSError:
-        # PATH may name what is not there, or what may not be read.
+        # Folders on PATH may be missing or unreadable.
         return []
 
 

@@ -1,4 +1,4 @@
-"""A plug-in takes the place of this process."""
+"""Execution of plugins, in place of this process."""
 
 import os
 import sys
@@ -10,7 +10,9 @@ from sampan.cli.plugins.find import Invocation, find_plugin
 
 
 def run_plugin(arguments: Sequence[str]) -> None:
-    """Become the plug-in that the arguments mean; returns if there is none. Raises `PlainError` if it cannot run."""
+    """Replace this process by the plugin of a command line. Returns if there is none. Raises `PlainError` if it cannot
+    run.
+    """
     invocation = find_plugin(arguments, os.environ.get("PATH", ""))
     if invocation is not None:
         _become(invocation)
@@ -22,4 +24,4 @@ def _become(invocation: Invocation) -> NoReturn:
     try:
         os.execve(invocation.path, [invocation.path, *invocation.arguments], os.environ)
     except OSError as error:
-        raise PlainError(f"error: {invocation.path} cannot be run: {error.strerror}") from error
+        raise PlainError(f"error: cannot run {invocation.path}: {error.strerror}") from error

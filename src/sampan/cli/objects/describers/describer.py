@@ -1,7 +1,7 @@
 """Describers: for each kind, the sections of its description and the other objects that they need.
 
 A section is a function from a `Subject` to lines whose cells are separated by tabs (`tabular.align`). Sections do no
-I/O: the command reads the related objects first, as `Describer.related` says.
+I/O: the command reads the related objects first, as `Describer.related` defines.
 """
 
 import datetime as dt

@@ -59,7 +59,7 @@ def _below(value: Any, indent: str, *, verbatim: bool = False) -> Iterator[str]:
 
 
 def _has_deep(value: Any) -> bool:
-    """Return whether it holds maps or lists: then it is not a map from a user's names to texts."""
+    """Return True if the value contains maps or lists. It is then not a map of a user's names to texts."""
     return not isinstance(value, dict) or any(map(_is_deep, value.values()))
 
 

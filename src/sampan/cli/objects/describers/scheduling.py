@@ -1,4 +1,4 @@
-"""Where Pods may run: node selectors, tolerations, spread constraints; taints and node affinity."""
+"""Rules that select nodes for Pods: node selectors, tolerations, spread constraints; taints and node affinity."""
 
 from collections.abc import Iterator, Sequence
 
