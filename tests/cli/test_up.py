@@ -118,7 +118,7 @@ def test_the_serving_certificate_names(server: Server, name: str) -> None:
 
 
 def test_a_first_start_makes_the_serving_certificate_once(server: Server) -> None:
-    assert "certificates reloaded" not in server.data.with_suffix(".log").read_text()
+    assert "reloaded serving certificates" not in server.data.with_suffix(".log").read_text()
 
 
 def test_http_1_1_is_offered(server: Server) -> None:

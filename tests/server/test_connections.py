@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from sampan.server.connection_owner import ServedConnection
 from sampan.server.listener import HttpServer
-from sampan.server.owner import Served
 from tests.server.http2_client import Route, connected, running
 from tests.server.test_abuse import listening
 from tests.server.tls_files import make_files
 
 GET = b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n"
 POST = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab"
-Seen = list[weakref.ref[Served]]
+Seen = list[weakref.ref[ServedConnection]]
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def remembered(server: HttpServer) -> Iterator[Seen]:
     seen: Seen = []
     taken = server.connected
 
-    def remember(connection: Served) -> None:
+    def remember(connection: ServedConnection) -> None:
         seen.append(weakref.ref(connection))
         taken(connection)
 

@@ -9,8 +9,8 @@ import pytest
 
 from sampan.core.errors import StatusError
 from sampan.server.compression import SIZE_MIN_BYTES
+from sampan.server.connection_owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
 from sampan.server.listener import HttpServer
-from sampan.server.owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
 from sampan.server.request import Handler, Request, Response
 from sampan.server.settings import HttpSettings
 from sampan.server.status import status_response

@@ -29,7 +29,7 @@ from tests.server.http2_client import LIMIT, Http2Client, Route, Running, connec
 from tests.server.tls_files import Files, make_files
 
 HEAD = [(":method", "GET"), (":path", "/wait"), (":scheme", "https"), (":authority", "localhost")]
-ONE_MS = HttpSettings(linger_s=0.001, rest_s=0.001)
+ONE_MS = HttpSettings(linger_s=0.001, quiet_s=0.001)
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from time import monotonic
 import pytest
 
 from sampan.core.errors import StatusError
+from sampan.server.connection_owner import BODY_AHEAD_BYTES
 from sampan.server.http import Connection
 from sampan.server.listener import HttpServer
-from sampan.server.owner import BODY_AHEAD_BYTES
 from sampan.server.reading import PIPELINE_MAX, SLICE_BYTES_MAX
 from sampan.server.request import Handler, Request, Response
 from sampan.server.status import status_response

@@ -130,8 +130,8 @@ async def serve_extension(
                 announce(sock.getsockname()[1])
                 await asyncio.get_running_loop().create_future()
             finally:
-                http.leaving = True
-                await http.turn_away()
+                http.shutting_down = True
+                await http.stop_accepting()
                 server.lifecycle.draining = True
                 await http.close_streams()
                 await http.drain(DRAIN_S)

@@ -233,9 +233,9 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
     # First whoever asks /readyz turns away new clients; then those that are connected are sent there too, as what
     # a client sends just when its connection is closed is lost.
     await asyncio.sleep(settings.shutdown_delay_s / 2)
-    http.leaving = True
+    http.shutting_down = True
     await asyncio.sleep(settings.shutdown_delay_s / 2)
-    await http.turn_away()
+    await http.stop_accepting()
     api.lifecycle.draining = True
     await http.close_streams()
     await http.drain(settings.drain_timeout_s)

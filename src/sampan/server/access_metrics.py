@@ -1,4 +1,4 @@
-"""`AccessMetrics`: who was known, who was let in, and how long it took to find out.
+"""Metrics of authentication and authorization: results and durations.
 
 Source: apiserver pkg/endpoints/filters/metrics.go (1.36).
 """
@@ -20,8 +20,9 @@ _SHOWN = frozenset({"admin", "client", "kube_proxy", "kubelet", "system:servicea
 
 
 class AccessMetrics:
-    """Recorded on the event loop. Each attempt is in a histogram; the counters of attempts and the times of the filters
-    are read from there.
+    """Authentication and authorization attempts. Record on the event loop.
+
+    Each attempt is recorded in a histogram. The attempt counters and the filter durations are computed from it.
     """
 
     def __init__(self) -> None:
@@ -33,14 +34,14 @@ class AccessMetrics:
         )
         self.impersonation = ImpersonationMetrics()
         self.deciding: Sequence[DecisionCounting] = ()
-        """Who knows which authorizers have decided."""
+        """Authorizers that count their decisions."""
         self._users: dict[str, list[int]] = {}
-        """How often each user was known, by the name that is shown."""
+        """Authenticated requests by displayed user name."""
         self._names: dict[str, list[int]] = {}
-        """The same by names as they are; many share one count."""
+        """The counters of `_users` by real user name; many users share one counter."""
 
     def known(self, name: str, seconds: float) -> None:
-        """A user was found in this time."""
+        """Record that a user was authenticated."""
         self.authentication.observe(_SUCCESS, seconds)
         count = self._names.get(name)
         if count is None:
@@ -55,14 +56,14 @@ class AccessMetrics:
         return count
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Reset all metrics."""
         self.authentication.reset()
         self.authorization.reset()
         self._users.clear()
         self._names.clear()
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         users = Counter("authenticated_user_requests", "Requests whose sender is known, by user.", ("username",))
         for shown, seen in list(self._users.items()):
             users.add((shown,), seen[0])

@@ -1,4 +1,4 @@
-"""`ApiServer`: the handler of one cluster, with filters, discovery, health and metrics. It knows no sockets."""
+"""`ApiServer`: the request handler of one cluster, with filters, discovery, health and metrics. No network I/O."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from sampan.core.gvk import GroupResource
 from sampan.registry.cluster import Cluster
 from sampan.server.admission.chain import AdmissionChain, configuring
+from sampan.server.admission.change_detector import ChangeDetector
 from sampan.server.admission.plugins import default_plugins
 from sampan.server.admission.settings import AdmissionSettings
-from sampan.server.admission.watched import Watched
 from sampan.server.aggregation.aggregator import Aggregator
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.audit.audit import Audit
@@ -27,7 +27,6 @@ from sampan.server.authorization.rbac.escalation import RbacEscalation
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.cluster_metrics import ClusterMetrics
-from sampan.server.departed import DepartedResources
 from sampan.server.discovery.handler import Discovery
 from sampan.server.filters.deadline import REQUEST_TIMEOUT_S, Deadlines
 from sampan.server.filters.tracing import Tracer
@@ -41,6 +40,7 @@ from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.profiling.handler import Profiling
 from sampan.server.proxy.upstreams import ProxySettings, Upstreams
+from sampan.server.removed_resources import RemovedResources
 from sampan.server.request import Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
@@ -54,49 +54,50 @@ from sampan.storage.cache import WatchCache
 from sampan.storage.store import StoreUnavailable
 
 _STORED_ELSEWHERE = frozenset({GroupResource("events.k8s.io", "events"), GroupResource("", "componentstatuses")})
-"""Nothing of its own is stored of these."""
+"""Resources without stored objects."""
 RESET = "metrics reset\n"
 
 
 @dataclass(frozen=True, slots=True)
 class ApiServerSettings:
-    """How a server answers."""
+    """Settings of a server."""
 
     cors_allowed_origins: Sequence[str] = ()
-    """Regular expressions; empty: no CORS."""
+    """Regular expressions of origins; empty disables CORS."""
     request_timeout_s: float = REQUEST_TIMEOUT_S
-    """The longest that a request which is no stream may take, in seconds."""
+    """Time limit of a request in seconds; streams have none."""
     flags: tuple[tuple[str, str], ...] = ()
-    """What /flagz shows."""
+    """Flags on /flagz."""
     profiling: bool = True
-    """Whether /debug/pprof answers."""
+    """Serve /debug/pprof."""
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     identity: Identity = NO_IDENTITY
     """Issues and reviews tokens."""
     anonymous: AnonymousAuthenticator | None = ANYWHERE
-    """Who may do without credentials; None: nobody."""
+    """Decides which requests need no credentials; None: all need some."""
     request_headers: RequestHeaders = STANDARD_HEADERS
-    """In which headers a front proxy says who the user is."""
+    """Names of the headers in which a front proxy passes the user."""
     audit: Audit | None = None
-    """Records who did what. Whoever makes it runs it."""
+    """Records requests. The caller runs it."""
     security_metrics: SecurityMetrics = field(default_factory=SecurityMetrics)
-    """Shared by whoever finds out who asks and who may what."""
+    """Metrics that authenticators and authorizers share."""
     tracer: Tracer | None = None
-    """Collects spans. Whoever makes it ends it."""
+    """Collects spans. The caller closes it."""
     proxy: ProxySettings = field(default_factory=ProxySettings)
-    """What requests may be passed on to: kubelets, Pods, services."""
+    """Allowed destinations of proxied requests: kubelets, Pods, Services."""
     aggregation: AggregationSettings = field(default_factory=AggregationSettings)
-    """How the servers behind APIServices are reached."""
+    """Connections to the servers behind APIServices."""
     flow_control: FlowControlSettings = field(default_factory=FlowControlSettings)
-    """How many requests run at once, and whose."""
+    """Concurrency limits of requests, in total and for each priority level."""
     components: Components = field(default_factory=lambda: ELSEWHERE)
-    """How one knows whether controller-manager and scheduler work."""
+    """Health of controller-manager and scheduler."""
 
 
 class ApiServer:
-    """`handler` answers every request. Raises `OSError` when the files of the kubelet settings cannot be used.
+    """Serves one cluster; `handler` serves every request. **Raises** `OSError` if a file of the kubelet settings is
+    unusable.
 
-    Assumptions: somebody runs `cluster.run()`, `deadlines.run()`, `upstreams.run()` and `flow_control.run()` meanwhile.
+    Assumptions: the caller runs `cluster.run()`, `deadlines.run()`, `upstreams.run()` and `flow_control.run()`.
     """
 
     def __init__(
@@ -112,18 +113,18 @@ class ApiServer:
         self.cluster = cluster
         self.lifecycle = Lifecycle()
         self.metrics = ServerMetrics()
-        self._departed = DepartedResources(cluster.registry, self.metrics.forget)
+        self._removed = RemovedResources(cluster.registry, self.metrics.forget)
         cluster.measure = self.metrics.measured_store
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
         self.deadlines = Deadlines(settings.request_timeout_s)
         self.metrics.in_flight = self.deadlines.under_way
         self.loop_watch = LoopWatch(self.deadlines.request_of)
-        """Started by the process whose loop is the server's alone."""
+        """Started by the process if this server is alone on the event loop."""
         asked = default_authorizers(cluster.reader) if authorizers is None else authorizers
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
         plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
         escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
-        configuration = Watched(cluster, *configuring(plugins))
+        configuration = ChangeDetector(cluster, *configuring(plugins))
         self.admission = AdmissionChain([*plugins, escalation], self.metrics.admission, configuration.has_changed)
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
@@ -150,12 +151,12 @@ class ApiServer:
         )
 
     async def begin(self) -> None:
-        """Everything has been loaded: the server is ready."""
+        """Mark the server as ready, after everything is loaded."""
         self.lifecycle.serving = True
         await self.health.begin()
 
     def _shared(self, settings: ApiServerSettings) -> Shared:
-        """What requests for resources share."""
+        """Return the state that the verbs share."""
         return Shared(
             self.metrics.watches,
             self.authorizer,
@@ -208,11 +209,11 @@ class ApiServer:
         await self.cluster.store.revision()
 
     async def _metrics(self, request: Request) -> Response:
-        with suppress(StoreUnavailable):  # then it is what it was: just then one wants to see the rest
+        with suppress(StoreUnavailable):  # keep the last value: during an outage the other metrics matter most
             size_bytes = await self.cluster.store.size_bytes()
             self.metrics.storage_size_bytes = lambda: size_bytes
         counts = self._count_objects()
-        self._departed.look()
+        self._removed.forget_late()
         self.metrics.caches.caches = self._caches
         self.metrics.storage_objects = lambda: counts
         return Response(200, await self.metrics.exposition(), CONTENT_TYPE)

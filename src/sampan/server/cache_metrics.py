@@ -1,4 +1,4 @@
-"""`CacheMetrics`: what the watch caches have done, by resource.
+"""Metrics of the watch caches, by resource.
 
 Source: apiserver pkg/storage/cacher/metrics/metrics.go, pkg/storage/etcd3/metrics/metrics.go (1.36).
 """
@@ -58,14 +58,14 @@ _COUNTERS: Final[dict[str, tuple[str, dict[str, str], Callable[[WatchCache], int
 
 
 class CacheMetrics:
-    """A collector for Prometheus."""
+    """Collector for Prometheus."""
 
     def __init__(self) -> None:
         self.caches: Callable[[], Mapping[GroupResource, WatchCache]] = dict
-        """Gives the watch cache of each resource."""
+        """Returns the watch cache of each resource."""
 
     def collect(self) -> Iterable[Metric]:
-        """All families; may be called from another thread."""
+        """Return all families. May be called from another thread."""
         caches = self.caches()
         revisions = GaugeMetricFamily(
             "apiserver_watch_cache_resource_version", "How far the watch cache is.", labels=_BY_RESOURCE
@@ -96,7 +96,7 @@ class CacheMetrics:
 
 
 def _waits(caches: Mapping[GroupResource, WatchCache]) -> Metric:
-    """Most reads of the newest state find it there: they have waited for nothing."""
+    """Return the wait times of reads. Most reads find the newest state in the cache, and wait 0 seconds."""
     family = HistogramMetricFamily(
         "apiserver_watch_cache_read_wait_seconds",
         "Time that reads waited for the watch cache to be as new as the store.",

@@ -1,4 +1,4 @@
-"""`CertificateMetrics`: how long the certificates that clients show will last, as alerts for Kubernetes ask it.
+"""Metric of the remaining lifetime of client certificates, which alerts for Kubernetes query.
 
 Source: apiserver pkg/authentication/request/x509/x509.go (1.36).
 """
@@ -23,10 +23,10 @@ _KNOWN_MAX: Final = 1024
 
 
 class CertificateMetrics:
-    """Recorded on the event loop. A certificate is read once."""
+    """Lifetimes of client certificates. Record on the event loop. Each certificate is parsed once."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
-        """`now`: seconds since 1970."""
+        """`now` returns seconds since 1970."""
         self._now = now
         self._ends: dict[bytes, float] = {}
         self._left = Histogram(
@@ -37,7 +37,7 @@ class CertificateMetrics:
         )
 
     def shown(self, der: bytes) -> None:
-        """A request came with this certificate, which is a good one."""
+        """Record a request with this valid certificate."""
         end = self._ends.get(der)
         if end is None:
             if len(self._ends) >= _KNOWN_MAX:
@@ -46,5 +46,5 @@ class CertificateMetrics:
         self._left.observe((), end - self._now())
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         yield from self._left.collect()

@@ -1,4 +1,4 @@
-"""The order of the filters: a request's way through the server, read from top to bottom.
+"""Order of the filters: the path of a request through the server, from top to bottom.
 
 Source: apiserver pkg/server/config.go DefaultBuildHandlerChain (1.36).
 """
@@ -33,7 +33,7 @@ from sampan.server.request import Filter, Handler
 
 @dataclass(frozen=True, slots=True)
 class ChainParts:
-    """What the filters need."""
+    """Dependencies of the filters."""
 
     authenticator: Authenticator
     authorizer: Authorizer
@@ -41,22 +41,22 @@ class ChainParts:
     metrics: ServerMetrics
     deadlines: Deadlines
     clock: Callable[[], float]
-    """Monotonic seconds, as the loop counts them."""
+    """Returns monotonic seconds, as the event loop does."""
     cors_allowed_origins: Sequence[str] = ()
     request_headers: RequestHeaders = STANDARD_HEADERS
-    """In which headers a front proxy says who the user is."""
+    """Names of the headers in which a front proxy passes the user."""
     flow_control: Filter = without_limits
-    """Says which requests run now."""
+    """Decides which requests run now."""
     audit: Audit | None = None
-    """Records who did what; None: nothing is recorded."""
+    """Records requests; None: no audit."""
     tracer: Tracer | None = None
-    """Collects spans; None: nobody does."""
+    """Collects spans; None: no tracing."""
 
 
 def build_chain(route: Handler, parts: ChainParts) -> Handler:
-    """`route` behind all filters, the outermost first."""
+    """Return `route` behind all filters, outermost first."""
     filters: list[Filter] = [
-        # These see every answer; errors become answers between them and the filters below.
+        # These filters see every response. Between them and the filters below, errors become responses.
         with_answers(
             [
                 audit_id_hook(),
@@ -87,7 +87,7 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
 
 
 def chain(filters: Sequence[Filter], route: Handler) -> Handler:
-    """Put `route` behind the filters, the first one outermost."""
+    """Put `route` behind the filters; the first one is outermost."""
     handler = route
     for filter_ in reversed(filters):
         handler = filter_(handler)

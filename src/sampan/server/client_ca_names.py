@@ -1,8 +1,9 @@
-"""Names of the client CAs in the TLS CertificateRequest, which clients with several certificates choose by.
+"""Names of the client CAs in the TLS CertificateRequest, by which clients with several certificates choose one.
 
-Python's ssl module has no call for them, so that this one is made on OpenSSL itself, once for each context that is
-loaded. Where OpenSSL's symbols cannot be reached (another interpreter, a static build), the request names no CAs, and
-clients choose as if any were accepted.
+Python's ssl module cannot set them, so this module calls OpenSSL directly, once for each loaded context. If OpenSSL's
+symbols are not accessible (another interpreter, a static build), the request names no CAs. Clients then choose as if
+all CAs were accepted.
+
 Source: Go crypto/tls handshake_server.go (ClientCAs.Subjects()).
 """
 
@@ -21,7 +22,7 @@ _CONTEXT_OFFSET = object.__basicsize__
 
 
 def name_client_cas(context: ssl.SSLContext, files: Sequence[Path]) -> bool:
-    """Let `context` name the certificates in PEM files as acceptable CAs. Return False if that is not possible."""
+    """Add the certificates in PEM files to `context` as acceptable CAs. Return False if that is not possible."""
     library = _openssl()
     if library is None or not files:
         return False
@@ -40,7 +41,7 @@ def _pointer(context: ssl.SSLContext) -> ctypes.c_void_p:
 
 
 def _openssl() -> Any | None:
-    """The library that the ssl module itself is linked to: another copy of it could not read its contexts."""
+    """Return the OpenSSL library that the ssl module is linked to. Another copy could not read its contexts."""
     if sys.implementation.name != "cpython":
         return None
     try:
@@ -51,6 +52,6 @@ def _openssl() -> Any | None:
         library.SSL_CTX_set_client_CA_list.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
         library.SSL_CTX_set_client_CA_list.restype = None
     except (AttributeError, OSError) as error:
-        _log.info("the TLS CertificateRequest names no CAs: OpenSSL cannot be called", extra={"error": str(error)})
+        _log.info("cannot call OpenSSL; the TLS CertificateRequest names no CAs", extra={"error": str(error)})
         return None
     return library

@@ -1,4 +1,4 @@
-"""`ClusterMetrics`: what a cluster has measured: CEL, webhooks, addresses of Services.
+"""Metrics of a cluster: CEL, webhooks, Service addresses.
 
 Source: apiserver pkg/cel/metrics, apiextensions pkg/apiserver/conversion/metrics.go, component-base
 metrics/prometheus/restclient, kubernetes pkg/registry/core/service/{ipallocator,portallocator}/metrics.go (1.36).
@@ -21,7 +21,7 @@ _ASKED: Final = ("verb", "host")
 
 
 class ClusterMetrics:
-    """A collector for Prometheus."""
+    """Collector for Prometheus."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -72,7 +72,7 @@ class ClusterMetrics:
         )
 
     def collect(self) -> Iterable[Metric]:
-        """All families; may be called from another thread."""
+        """Return all families. May be called from another thread."""
         for histogram in self._histograms:
             yield from histogram.collect()
         measures = self._cluster.measures

@@ -1,6 +1,7 @@
-"""Which of the features that Kubernetes has gates for this server has. It has no gates: they are as they are.
+"""Features that have feature gates in Kubernetes. This server has no gates: features cannot be switched.
 
-Named are those that concern an API server and that clients or operators may want to know of; others are not told of.
+The table lists those that matter to clients or operators of an API server.
+
 Source: apiserver pkg/features/kube_features.go, kubernetes pkg/features/kube_features.go (1.36).
 """
 
@@ -32,4 +33,4 @@ FEATURES: Final[dict[str, tuple[str, bool]]] = {
     "UnknownVersionInteroperabilityProxy": ("BETA", False),
     "WatchList": ("BETA", True),
 }
-"""By name: the stage in Kubernetes ("": generally available), and whether it is here."""
+"""By name: the stage in Kubernetes ("" if generally available), and True if this server has the feature."""

@@ -21,7 +21,7 @@ _log = logging.getLogger("sampan.health")
 ENDPOINTS = ("healthz", "livez", "readyz")
 STORE_TIMEOUT_S = 2.0
 _STORE_FAULTS = (("storage-space", StoreFull), ("storage-integrity", StoreDamaged))
-"""Checks that fail for one kind of fault each: their names tell why the store takes no writes."""
+"""Checks that each fail for one fault. Their names show why the store refuses writes."""
 _STARTED = (*check_names(BEFORE_AUTOREGISTER), "autoregister-completion", *check_names(AFTER_AUTOREGISTER))
 _LAST = ("informer-sync", *_STARTED, "shutdown")
 _NOT_STARTED = "not finished"
@@ -30,17 +30,19 @@ CheckFunction = Callable[[], Awaitable[object]]
 
 
 class Check(NamedTuple):
-    """One named check; `run` raises when it fails, and what it raises is for the log."""
+    """Named check. `run` raises if it fails; the exception is only logged."""
 
     name: str
     run: CheckFunction
 
 
 class Health:
-    """The checks of each endpoint, in order. Results also count for /metrics/slis."""
+    """Checks of each endpoint, in order. Results are also counted for /metrics/slis."""
 
     def __init__(self, lifecycle: Lifecycle, store: CheckFunction, writes: CheckFunction | None = None) -> None:
-        """`store` raises when the store cannot be read; `writes` returns when it takes writes (None: as `store`)."""
+        """`store` raises if the store cannot be read. `writes` returns if the store accepts writes; by default it is
+        `store`.
+        """
         self._checks: dict[str, list[Check]] = {endpoint: [] for endpoint in ENDPOINTS}
         self._counted = {endpoint: Counted(f"/{endpoint}", component="") for endpoint in ENDPOINTS}
         self.metrics = HealthMetrics()
@@ -67,7 +69,7 @@ class Health:
         self.add("shutdown", not_stopping, endpoints=("readyz",))
 
     def add(self, name: str, run: CheckFunction, endpoints: Sequence[str] = ENDPOINTS) -> None:
-        """Ask `run` with every call of these endpoints, before what tells how far the server has come."""
+        """Add a check to these endpoints, before the checks of startup and shutdown."""
         for endpoint in endpoints:
             checks = self._checks[endpoint]
             rank = _LAST.index(name) if name in _LAST else -1
@@ -75,7 +77,7 @@ class Health:
             checks.insert(len(checks) - behind, Check(name, run))
 
     async def handle(self, request: Request) -> Response:
-        """Answer `/readyz` and `/readyz/<check>`."""
+        """Serve `/readyz` and `/readyz/<check>`."""
         endpoint, below, name = request.path[1:].partition("/")
         checks = self._checks[endpoint]
         if not below:
@@ -87,12 +89,12 @@ class Health:
         return text_response(404, "404 page not found\n")
 
     async def begin(self) -> None:
-        """Ask all that /readyz does once, so that /metrics/slis has every check before anybody asks."""
+        """Run the checks of /readyz once, so that /metrics/slis has every check from the start."""
         for check in self._checks["readyz"]:
             self.metrics.count(check.name, "readyz", passed=await _run(check) is None)
 
     def paths(self) -> list[str]:
-        """All paths that are answered, for the index."""
+        """Return all paths for the index."""
         return [
             f"/{e}{suffix}" for e, checks in self._checks.items() for suffix in ("", *(f"/{c.name}" for c in checks))
         ]
@@ -101,7 +103,7 @@ class Health:
         excluded = dict.fromkeys(request.query.get("exclude", ()))
         lines, failed = [], []
         asked = [check for check in checks if check.name not in excluded]
-        # Together, as those that ask a store that hangs all take their whole time.
+        # Run them together: with a store that hangs, each check of it needs its whole timeout.
         errors = dict(zip(asked, await asyncio.gather(*map(_run, asked)), strict=True))
         for check in checks:
             if check.name in excluded:
@@ -147,7 +149,7 @@ async def _pass() -> None:
 
 
 def _only(kind: type[Exception], run: CheckFunction) -> CheckFunction:
-    """Check that fails only with this error of `run`."""
+    """Return a check that fails only with this error of `run`."""
 
     async def check() -> None:
         try:
@@ -155,7 +157,7 @@ def _only(kind: type[Exception], run: CheckFunction) -> CheckFunction:
         except kind:
             raise
         except Exception:
-            return  # another check reports it
+            return  # a different check reports it
 
     return check
 

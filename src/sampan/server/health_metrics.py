@@ -1,4 +1,4 @@
-"""`HealthMetrics`: what the health checks have said, for /metrics/slis.
+"""Metrics of health checks, for /metrics/slis.
 
 Source: component-base metrics/prometheus/slis/metrics.go (1.36).
 """
@@ -13,25 +13,25 @@ _START = "process_start_time_seconds"
 
 
 class HealthMetrics:
-    """The last result and the number of results of each check."""
+    """Last result and number of results of each check."""
 
     def __init__(self) -> None:
         self._last: dict[tuple[str, str], bool] = {}
         self._counts: dict[tuple[str, str, str], int] = {}
 
     def count(self, name: str, endpoint: str, *, passed: bool) -> None:
-        """Take the result of a check of an endpoint."""
+        """Record the result of a check at an endpoint."""
         key = (name, "success" if passed else "error", endpoint)
         self._last[name, endpoint] = passed
         self._counts[key] = self._counts.get(key, 0) + 1
 
     def reset(self) -> None:
-        """Forget all results."""
+        """Reset all metrics."""
         self._last.clear()
         self._counts.clear()
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         last = GaugeMetricFamily(
             "kubernetes_healthcheck", "The last result of a health check: 1 is good.", labels=("name", "type")
         )
@@ -46,7 +46,7 @@ class HealthMetrics:
         yield from (family for family in ProcessCollector(registry=None).collect() if family.name == _START)
 
     def exposition(self) -> bytes:
-        """As Prometheus reads it."""
+        """Return the metrics in Prometheus' text format."""
         registry = CollectorRegistry()
         registry.register(self)
         return generate_latest(registry)

@@ -1,4 +1,6 @@
-"""Counters and histograms that cost the hot path a dict look-up; Prometheus' objects are made when somebody scrapes."""
+"""Counters and histograms that cost one dictionary look-up on the hot path. Prometheus' objects are built during a
+scrape.
+"""
 
 import functools
 import itertools
@@ -12,7 +14,7 @@ from sampan.core.durations import Durations
 
 
 class Histogram(Durations):
-    """`Durations` with a name."""
+    """`Durations` with a metric name."""
 
     def __init__(self, name: str, help_text: str, labels: Sequence[str], buckets: Sequence[float]) -> None:
         super().__init__(buckets)
@@ -22,17 +24,17 @@ class Histogram(Durations):
 
     @classmethod
     def of(cls, durations: Durations, name: str, help_text: str, labels: Sequence[str]) -> "Histogram":
-        """What others record, as it is now and will be."""
+        """Wrap durations that another object records, without copying."""
         made = cls(name, help_text, labels, durations.buckets)
         made.series = durations.series
         return made
 
     def collect(self) -> Iterable[HistogramMetricFamily]:
-        """For Prometheus."""
+        """Return the family for Prometheus."""
         yield self.family(self.buckets)
 
     def family(self, buckets: Sequence[float]) -> HistogramMetricFamily:
-        """With some of its buckets."""
+        """Return the family with a subset of its buckets."""
         family = HistogramMetricFamily(self.name, self.help_text, labels=self.labels)
         for values, series in list(self.series.items()):
             if any(series):
@@ -41,7 +43,7 @@ class Histogram(Durations):
         return family
 
     def whole(self, buckets: Sequence[float]) -> tuple[float, list[float]]:
-        """The sum, and the counts in some of its buckets, whatever the labels."""
+        """Return the sum, and the counts in a subset of the buckets, over all labels."""
         sums = [sum(column) for column in zip(*list(self.series.values()), strict=True)]
         return (sums[0], self._regrouped(sums[1:], buckets)) if sums else (0.0, [0.0] * (len(buckets) + 1))
 
@@ -52,7 +54,7 @@ class Histogram(Durations):
         return found
 
     def summary(self, name: str) -> SummaryMetricFamily:
-        """Counts and sums alone, under another name."""
+        """Return only counts and sums, under another name."""
         family = SummaryMetricFamily(name, self.help_text, labels=self.labels)
         for values, count in self.totals().items():
             family.add_metric(values, count, self.series[values][0])
@@ -60,7 +62,7 @@ class Histogram(Durations):
 
 
 class Counter:
-    """Counts by label values. Recorded on the event loop, read from any thread."""
+    """Counter by label values. Record on the event loop; read from any thread."""
 
     def __init__(self, name: str, help_text: str, labels: Sequence[str]) -> None:
         self.name = name
@@ -69,15 +71,18 @@ class Counter:
         self.counts: dict[tuple[str, ...], int] = {}
 
     def add(self, values: tuple[str, ...], count: int = 1) -> None:
-        """Count under these label values."""
+        """Add to the counter with these label values."""
         self.counts[values] = self.counts.get(values, 0) + count
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Reset all counters."""
         self.counts.clear()
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus. Its library ends the names of counters with `_total`, which Kubernetes does not always do."""
+        """Return the family for Prometheus.
+
+        prometheus_client appends `_total` to counter names; Kubernetes does not for all of them.
+        """
         typed = self.name.endswith("_total")
         family = (
             Metric(self.name.removesuffix("_total"), self.help_text, "counter")
@@ -90,13 +95,13 @@ class Counter:
 
 
 def cumulative(bounds: Sequence[float], counts: Sequence[float]) -> list[tuple[str, float]]:
-    """Buckets as Prometheus wants them: each holds all that is below its bound; the last bound is infinite."""
+    """Return cumulative buckets, as Prometheus expects them. The last bound is infinite."""
     names = [_shown(bound) for bound in bounds] + ["+Inf"]
     return list(zip(names, itertools.accumulate(counts), strict=True))
 
 
 @functools.cache
 def _shown(bound: float) -> str:
-    """A bound as Go shows it: with as many digits as it takes."""
+    """Format a bound as Go does, with the fewest digits."""
     digits = next(count for count in range(6, 18) if float(f"{bound:.{count}g}") == bound)
     return f"{bound:.{digits}g}"

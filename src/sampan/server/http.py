@@ -18,16 +18,16 @@ from typing import cast
 
 from sampan.http.tunnel import Tunnel
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
-from sampan.server.farewell import Farewell, has_unread
-from sampan.server.incoming import SAFE, Incoming
-from sampan.server.owner import (
+from sampan.server.connection_owner import (
     ConnectionOwner,
     Peer,
-    ask,
-    forget_cancellation,
+    call_handler,
+    clear_cancellation,
     peer_of,
     release,
 )
+from sampan.server.graceful_close import GracefulClose, has_unread
+from sampan.server.incoming import SAFE, Incoming
 from sampan.server.reading import PIPELINE_MAX, Reading
 from sampan.server.request import Response
 from sampan.wire.http1 import BODILESS, BodyWriter, Half, Malformed
@@ -49,7 +49,7 @@ class Connection(Reading, asyncio.Protocol):
         self._ending = False
         self._can_write: asyncio.Future[None] | None = None
         self._peer = Peer()
-        self._farewell: Farewell | None = None
+        self._closing: GracefulClose | None = None
         self._patient = False
         self._started = 0.0
         """Monotonic time at which the present request left the queue."""
@@ -63,8 +63,8 @@ class Connection(Reading, asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
-        if self._farewell is not None:
-            self._farewell.over()
+        if self._closing is not None:
+            self._closing.cancel()
         self.owner.disconnected(self)
         if self._can_write is not None and not self._can_write.done():
             self._can_write.set_result(None)
@@ -116,9 +116,9 @@ class Connection(Reading, asyncio.Protocol):
         return self._current is None
 
     @property
-    def rest_s(self) -> float:
+    def quiet_s(self) -> float:
         """How long it has to be idle until no request is expected any more."""
-        return self.owner.settings.rest_s
+        return self.owner.settings.quiet_s
 
     def end(self) -> None:
         """Take no further request: close at once when idle, else after the answer. A stream is ended properly."""
@@ -150,14 +150,14 @@ class Connection(Reading, asyncio.Protocol):
         if self.closed:
             return
         self._left = True
-        if self._farewell is None:
-            self._farewell = Farewell(self._transport, self.loop, self.owner.settings)
+        if self._closing is None:
+            self._closing = GracefulClose(self._transport, self.loop, self.owner.settings)
         if heeding:
-            self._farewell.begin()
+            self._closing.begin()
             return
         self._transport.set_protocol(Deaf(self))
         self.resume_reading()
-        self._farewell.begin(linger_s=self.owner.settings.linger_s)
+        self._closing.begin(linger_s=self.owner.settings.linger_s)
 
     def _start(self, incoming: Incoming) -> None:
         self._current = incoming
@@ -169,7 +169,7 @@ class Connection(Reading, asyncio.Protocol):
         response: Response | None = None
         close = True
         try:
-            response = await ask(self.owner, incoming, self._peer, received=self._started)
+            response = await call_handler(self.owner, incoming, self._peer, received=self._started)
             self._patient = response.patient
             close = not incoming.keep_alive or response.close or self._is_last()
             if incoming.expect_continue and not incoming.complete:
@@ -202,7 +202,7 @@ class Connection(Reading, asyncio.Protocol):
     def _is_last(self) -> bool:
         """Whether the connection ends with this answer. What the client has sent without waiting is answered too."""
         waiting = self._ready is not None or self._queue or self._unparsed
-        return self._ending or (self.owner.leaving and not waiting)
+        return self._ending or (self.owner.shutting_down and not waiting)
 
     def _next(self, done: Incoming) -> None:
         """Begin with the next request that is there."""
@@ -278,7 +278,7 @@ class Connection(Reading, asyncio.Protocol):
         except asyncio.CancelledError:
             if not self.closed and not self._ending:
                 raise
-            forget_cancellation()
+            clear_cancellation()
         finally:
             self.streaming = False
         if not self.closed:
@@ -295,7 +295,7 @@ class Connection(Reading, asyncio.Protocol):
         except asyncio.CancelledError:
             if not self.closed and not self._ending:
                 raise
-            forget_cancellation()
+            clear_cancellation()
         finally:
             self.streaming = False
 

@@ -1,4 +1,4 @@
-"""`Incoming`: a request as it arrives, and its body for whoever reads it."""
+"""`Incoming`: a request while it is received, and its body."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,23 +8,25 @@ from sampan.core.errors import StatusError, request_entity_too_large
 from sampan.wire.http1 import values_of
 
 BODY_PIECES_MAX = 1024
-"""In how many pieces a body waits: a client that sends it byte by byte makes us hold no more than its bytes."""
+"""Maximum number of pieces of a buffered body. More are joined, so a body that arrives byte by byte needs little
+memory.
+"""
 SAFE: Final = frozenset({"GET", "HEAD"})
 """Methods that change nothing: such a request can be cancelled at any time."""
 
 
 def identity_values(header: str) -> tuple[str, ...]:
-    """The values of a header that says who somebody is, one or more. What their bytes mean is UTF-8."""
+    """Return the values of a header that identifies a user. Their bytes are UTF-8."""
     values = (value.strip(" \t") for value in values_of(header))
     return tuple(v if v.isascii() else v.encode("latin-1").decode("utf-8", "replace") for v in values)
 
 
 class ClientGone(ConnectionResetError):
-    """The client has not sent all of its request."""
+    """The client disconnected before it sent the whole request."""
 
 
 class Source(Protocol):
-    """The connection that a request arrives on."""
+    """Connection that receives a request."""
 
     closed: bool
     loop: asyncio.AbstractEventLoop
@@ -37,7 +39,7 @@ class Source(Protocol):
 
 
 class Incoming:
-    """A request as it arrives."""
+    """Request while it is received."""
 
     __slots__ = (
         "body",
@@ -79,7 +81,7 @@ class Incoming:
         self.waiter: asyncio.Future[None] | None = None
 
     async def read_body(self, limit: int) -> bytes:
-        """All of it. Raises `StatusError` 413 beyond `limit` bytes, `ClientGone`."""
+        """Read the whole body. **Raises** `StatusError` 413 beyond `limit` bytes; `ClientGone`."""
         if self.complete and self.size <= limit:
             return self.body[0] if len(self.body) == 1 else b"".join(self.body)
         self.limit = limit
@@ -101,7 +103,9 @@ class Incoming:
         return b"".join(self.body)
 
     async def stream_body(self) -> AsyncIterator[bytes]:
-        """See `Request.stream_body`. What nobody has asked for waits, up to what the connection takes in ahead."""
+        """Yield the body in pieces; see `Request.stream_body`. Unread data is buffered up to the limit of the
+        connection.
+        """
         if self.expect_continue:
             self.expect_continue = False
             self.connection.send_continue()
@@ -119,15 +123,15 @@ class Incoming:
                 await self.waiter
 
     def join(self) -> None:
-        """Make one piece of the body's pieces."""
+        """Join the pieces of the body."""
         self.body[:] = [b"".join(self.body)]
 
     async def disconnected(self) -> None:
-        """Returns when the client has gone."""
+        """Wait until the client disconnects."""
         await self.connection.wait_closed()
 
     def wake(self) -> None:
-        """Let the reader of the body look again."""
+        """Wake the reader of the body."""
         waiter = self.waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)

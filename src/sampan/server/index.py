@@ -1,4 +1,4 @@
-"""`/`: the paths that this server answers. Source: apiserver pkg/server/routes/index.go (1.36)."""
+"""`/`: the list of the paths that this server serves. Source: apiserver pkg/server/routes/index.go (1.36)."""
 
 from collections.abc import Callable, Iterable
 
@@ -8,7 +8,7 @@ from sampan.server.request import Handler, Request, Response
 
 
 def index_handler(paths: Callable[[], Iterable[str]]) -> Handler:
-    """List `paths()`, sorted."""
+    """Return a handler that lists `paths()`, sorted."""
 
     async def handle(request: Request) -> Response:
         document = {"paths": sorted(set(paths()))}

@@ -1,24 +1,24 @@
-"""`Lifecycle`: where a server stands between its start and its end."""
+"""Stages of a server between start and end."""
 
 import asyncio
 
 
 class Lifecycle:
-    """Set by the one that runs the server, read by filters and health checks.
+    """Set by the process that runs the server; read by filters and health checks.
 
     started → serving → stopping (readyz fails) → draining (new requests are refused) → ended
     """
 
     def __init__(self) -> None:
         self.serving = False
-        """Everything that was to be loaded has been."""
+        """Everything is loaded."""
         self.stopping = False
-        """The end was asked for; requests are still answered."""
+        """Shutdown was requested; requests are still served."""
         self.draining = False
         """New requests are refused."""
         self.stop_requested = asyncio.Event()
 
     def stop(self) -> None:
-        """Ask for the end."""
+        """Request a shutdown."""
         self.stopping = True
         self.stop_requested.set()

@@ -1,6 +1,6 @@
-"""`HttpServer`: the listening socket, its connections, and their orderly end.
+"""`HttpServer`: the listening socket, its connections, and graceful shutdown.
 
-Concurrency: `run()` closes connections that idle or stall; each connection runs a task of its own for each request.
+Concurrency: `run()` closes idle and stalled connections. Each connection runs one task for each request in progress.
 """
 
 import asyncio
@@ -11,41 +11,41 @@ import time
 from contextlib import suppress
 from typing import cast
 
-from sampan.server.door import shut, somebody_waits
-from sampan.server.heads import Heads
+from sampan.server.accept_filter import drop_new_connections, has_pending_connection
+from sampan.server.connection_owner import ServedConnection
 from sampan.server.http import Connection
 from sampan.server.http2.connection import Http2Connection
 from sampan.server.http2.frame_turns import FrameTurns
-from sampan.server.owner import Served
 from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
+from sampan.server.response_heads import ResponseHeads
 from sampan.server.settings import HttpSettings
 from sampan.server.tls import HTTP_2
 from sampan.wire.http1 import NameCache
 
 _log = logging.getLogger("sampan.http")
 
-_LOOK_S = 0.02
-"""How often it is looked, at the end, who is left."""
+_POLL_S = 0.02
+"""Interval of polling during shutdown."""
 
 
 class Negotiated(asyncio.Protocol):
-    """A connection until its handshake has settled what is spoken."""
+    """Connection during its handshake, before the protocol is negotiated."""
 
     def __init__(self, owner: "HttpServer") -> None:
         self._owner = owner
         self._settled = False
-        owner.arriving += 1
+        owner.handshaking += 1
 
     def __del__(self) -> None:
-        """Of handshakes that fail, event loops tell nobody else."""
+        """Count the failed handshake: event loops report it in no other way."""
         if not self._settled:
-            self._owner.arriving -= 1
+            self._owner.handshaking -= 1
             self._owner.handshake_errors += 1
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._settled = True
-        self._owner.arriving -= 1
+        self._owner.handshaking -= 1
         ssl_object = transport.get_extra_info("ssl_object")
         is_http_2 = ssl_object is not None and ssl_object.selected_alpn_protocol() == HTTP_2
         protocol = Http2Connection(self._owner) if is_http_2 else Connection(self._owner)
@@ -54,40 +54,40 @@ class Negotiated(asyncio.Protocol):
 
 
 class HttpServer:
-    """Accepts connections and hands their requests to `handler`.
+    """Accepts connections and passes their requests to `handler`.
 
-    Guarantees: after `turn_away()`, `close_streams()` and `drain()` every answer that was begun has been sent or its
-    time is up; so has that to each request which came before its connection was closed. None is closed of which a
-    request was read in part, or whose client has asked within the last `rest_s` seconds: it is told with its next
-    answer.
+    Guarantees: after `stop_accepting()`, `close_streams()` and `drain()`, each response that was begun is complete, or
+    its time limit has passed. The same holds for each request that arrived before its connection was closed. A
+    connection is not closed while a part of a request is received, nor within `quiet_s` seconds of the last request.
+    Its next response closes it instead.
     """
 
     def __init__(self, handler: Handler, settings: HttpSettings | None = None) -> None:
         self.handler = handler
         self.settings = settings or HttpSettings()
         self.loop = asyncio.get_running_loop()
-        self.heads = Heads()
+        self.heads = ResponseHeads()
         self.targets = TargetCache()
         self.header_names = NameCache()
         self.frame_turns = FrameTurns(self.loop)
         self.handshake_errors = 0
-        """Connections that came to nothing before anything was asked."""
-        self.arriving = 0
-        """Connections of which it is not known yet what is spoken."""
-        self.leaving = False
+        """Number of connections that failed before their first request."""
+        self.handshaking = 0
+        """Number of connections in their handshake."""
+        self.shutting_down = False
         self._sock: socket.socket | None = None
-        self._connections: set[Served] = set()
+        self._connections: set[ServedConnection] = set()
         self._server: asyncio.Server | None = None
         self._empty = asyncio.Event()
         self._empty.set()
 
-    def connected(self, connection: Served) -> None:
-        """A client came."""
+    def connected(self, connection: ServedConnection) -> None:
+        """Add a new connection."""
         self._connections.add(connection)
         self._empty.clear()
 
-    def disconnected(self, connection: Served) -> None:
-        """A client went."""
+    def disconnected(self, connection: ServedConnection) -> None:
+        """Remove a closed connection."""
         self._connections.discard(connection)
         if not self._connections:
             self._empty.set()
@@ -97,7 +97,7 @@ class HttpServer:
         return len(self._connections)
 
     async def start(self, sock: socket.socket, context: ssl.SSLContext | None) -> None:
-        """Serve on a bound socket; HTTP/2 where the client and `context` have agreed on it. Raises `OSError`."""
+        """Serve on a bound socket, with HTTP/2 if `context` negotiates it. **Raises** `OSError`."""
         self._sock = sock
         self._server = await self.loop.create_server(
             lambda: Negotiated(self),
@@ -105,17 +105,17 @@ class HttpServer:
             ssl=context,
             backlog=self.settings.backlog,
             ssl_handshake_timeout=self.settings.handshake_timeout_s if context else None,
-            ssl_shutdown_timeout=self.settings.write_timeout_s if context else None,  # see Farewell
+            ssl_shutdown_timeout=self.settings.write_timeout_s if context else None,  # see GracefulClose
         )
 
     async def run(self) -> None:
-        """Close connections that idle or stall, for ever."""
+        """Close idle and stalled connections periodically. Never returns."""
         while True:
             await asyncio.sleep(self.settings.sweep_interval_s)
             self.sweep(time.monotonic())
 
     def sweep(self, now: float) -> None:
-        """Close what has idled or stalled too long at monotonic time `now`."""
+        """Close connections that were idle or stalled too long at the monotonic time `now`."""
         settings = self.settings
         for connection in list(self._connections):
             if connection.write_paused_at and now - connection.write_paused_at > settings.write_timeout_s:
@@ -127,23 +127,23 @@ class HttpServer:
                 connection.end()
 
     def stop_listening(self) -> None:
-        """Accept no further connections. Those that the system has accepted, and we have not, are reset."""
+        """Close the listening socket. The kernel resets established connections that were not accepted yet."""
         if self._server is not None:
             self._server.close()
 
-    async def turn_away(self) -> None:
-        """Accept those whom the system has accepted, and nobody else."""
+    async def stop_accepting(self) -> None:
+        """Accept the connections that are already established, then close the listening socket."""
         sock = self._sock
         assert sock is not None, "it listens"
-        shut(sock)
-        until = time.monotonic() + self.settings.rest_s
-        await asyncio.sleep(self.settings.door_s)
-        while somebody_waits(sock) and time.monotonic() < until:  # noqa: ASYNC110  # the loop was busy
-            await asyncio.sleep(_LOOK_S)
+        drop_new_connections(sock)
+        until = time.monotonic() + self.settings.quiet_s
+        await asyncio.sleep(self.settings.accept_drain_s)
+        while has_pending_connection(sock) and time.monotonic() < until:  # noqa: ASYNC110  # the kernel notifies nothing
+            await asyncio.sleep(_POLL_S)
         self.stop_listening()
 
     async def close_streams(self, batch: int = 200) -> None:
-        """End the open streams properly, and not all in one go, so that their clients do not return as one crowd."""
+        """End the open streams in batches, so that their clients do not all reconnect at the same moment."""
         streams = [c for c in self._connections if c.streaming]
         for start in range(0, len(streams), batch):
             for connection in streams[start : start + batch]:
@@ -151,29 +151,29 @@ class HttpServer:
             await asyncio.sleep(0.01)
 
     async def drain(self, timeout_s: float) -> None:
-        """Let requests under way finish, tell who asks that its connection ends, and close those that rest; cut what is
-        left after `timeout_s` seconds.
+        """Wait for requests in progress, and close each connection when it is quiet. Abort the rest after `timeout_s`
+        seconds.
         """
-        self.leaving = True
-        until = time.monotonic() + self.settings.rest_s
+        self.shutting_down = True
+        until = time.monotonic() + self.settings.quiet_s
         try:
             async with asyncio.timeout(timeout_s):
-                while self._connections or (self.arriving and time.monotonic() < until):
-                    self._end_resting(until)
-                    await self._look_again()
+                while self._connections or (self.handshaking and time.monotonic() < until):
+                    self._end_quiet(until)
+                    await self._wait_for_change()
         except TimeoutError:
-            _log.warning("connections cut at shutdown", extra={"count": len(self._connections)})
+            _log.warning("connections aborted at shutdown", extra={"count": len(self._connections)})
             for connection in list(self._connections):
                 connection.abort()
 
-    def _end_resting(self, until: float) -> None:
-        """One of HTTP/2 may never rest: it is told when it does, or after `until`."""
+    def _end_quiet(self, until: float) -> None:
+        """End quiet connections, and after `until` also busy ones: an HTTP/2 connection may never be idle."""
         now = time.monotonic()
         for connection in list(self._connections):
-            if now - connection.active >= connection.rest_s if connection.idle else now >= until:
+            if now - connection.active >= connection.quiet_s if connection.idle else now >= until:
                 connection.end()
 
-    async def _look_again(self) -> None:
+    async def _wait_for_change(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_S):
-                await (self._empty.wait() if self._connections else asyncio.sleep(_LOOK_S))
+            async with asyncio.timeout(_POLL_S):
+                await (self._empty.wait() if self._connections else asyncio.sleep(_POLL_S))

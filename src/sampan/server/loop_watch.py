@@ -1,8 +1,8 @@
-"""`LoopWatch`: notices when the event loop is blocked, and logs which request blocked it.
+"""`LoopWatch`: detects when the event loop is blocked, and logs the request that blocks it.
 
-Concurrency: a thread asks the loop for a sign of life every `INTERVAL_S` seconds. When the sign is late, the thread
-looks at what the loop is running; when it comes, the delay is recorded. A delay is counted from the question on, so
-that a block may have been longer by up to the interval.
+Concurrency: a thread schedules a callback on the loop every `INTERVAL_S` seconds. If the callback is late, the thread
+inspects what the loop runs. When the callback has run, its delay is recorded. The block may be longer than the delay by
+up to the interval, because the delay starts with the scheduling.
 """
 
 import asyncio
@@ -23,30 +23,30 @@ _log = logging.getLogger("sampan.loop")
 
 INTERVAL_S = 0.05
 BLOCK_S = 0.1
-"""A longer delay is logged."""
+"""Delay above which a block is logged."""
 _FRAMES_SHOWN = 4
 _NAME = "sampan_event_loop_delay_seconds"
 RequestOf = Callable[[asyncio.Task[object]], Request | None]
 
 
 class LoopWatch:
-    """A collector for Prometheus. Runs between `start`, which is called on the loop, and `stop`."""
+    """Collector for Prometheus. Runs between `start` (called on the loop) and `stop`."""
 
     def __init__(self, request_of: RequestOf, *, interval_s: float = INTERVAL_S, block_s: float = BLOCK_S) -> None:
-        """`request_of`: the request that a task answers, if it does."""
+        """`request_of` returns the request that a task serves, or None."""
         self._request_of, self._interval_s, self._block_s = request_of, interval_s, block_s
         self.delays = Durations((0.001, 0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0))
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Watch the loop that runs."""
+        """Start to watch the running loop."""
         loop, ident = asyncio.get_running_loop(), threading.get_ident()
         self._thread = threading.Thread(target=self._run, args=(loop, ident), name="loop watch", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self._ended.set()
 
     def _run(self, loop: asyncio.AbstractEventLoop, ident: int) -> None:
@@ -65,8 +65,10 @@ class LoopWatch:
             self.record(time.monotonic() - began, time.process_time() - cpu_began, seen)
 
     def record(self, delay_s: float, cpu_s: float, seen: dict[str, object]) -> None:
-        """Count a delay; log one that was a block. `cpu_s`: what the process computed in that time, which is little
-        where the machine was busy with something else; `seen`: what the loop ran.
+        """Count a delay, and log it if it was a block.
+
+        `cpu_s` is the processor time of the process in the delay. It is small if other processes kept the machine busy.
+        `seen` describes what the loop ran.
         """
         self.delays.observe((), delay_s)
         if delay_s > self._block_s:
@@ -74,7 +76,7 @@ class LoopWatch:
             _log.warning("event loop blocked", extra=shown)
 
     def _seen(self, loop: asyncio.AbstractEventLoop, ident: int) -> dict[str, object]:
-        """What the loop's thread is running, for the log."""
+        """Describe what the loop's thread runs, for the log."""
         task = asyncio.current_task(loop)
         request = None if task is None else self._request_of(task)
         frame = sys._current_frames().get(ident)
@@ -92,11 +94,11 @@ class LoopWatch:
         return shown
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return the histogram of delays."""
         series = self.delays.begin(())
         yield HistogramMetricFamily(
             _NAME,
-            "Time that the event loop took to answer a sign of life, asked for every 50 ms.",
+            "Delay of a callback that is scheduled on the event loop every 50 ms.",
             buckets=cumulative(self.delays.buckets, series[1:]),
             sum_value=series[0],
         )

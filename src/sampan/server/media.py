@@ -1,4 +1,4 @@
-"""From an `Accept` header to the form of an answer, and JSON bytes in that form. What all verbs and documents share.
+"""Content negotiation: the media type for an `Accept` header, and responses in it. Used by all verbs and documents.
 
 Source: apiserver pkg/endpoints/handlers/responsewriters/writers.go (1.36).
 """
@@ -20,10 +20,10 @@ _PLAIN = frozenset({"", "*/*", "application/json", "application/json, */*"})
 def media_of(
     request: Request, untransformed: tuple[str, ...] = OFFERED, *, transforms: bool = True
 ) -> MediaType | None:
-    """Return the media type that the client accepts; None = plain JSON (the fast path). Raises 406.
+    """Return the media type that the client accepts; None = plain JSON (the fast path). **Raises** 406.
 
-    `untransformed`: media types of the object itself, if it is not transformed. The result is kept, because it is
-    needed before a write and for the response.
+    `untransformed` are the media types of the object itself, if it is not transformed. The result is cached on the
+    request, because it is needed before a write and again for the response.
     """
     if not transforms:
         return _negotiated(request, untransformed, transforms=False)
@@ -45,20 +45,22 @@ def _negotiated(request: Request, untransformed: tuple[str, ...], *, transforms:
 
 
 def wants_pretty(request: Request) -> bool:
-    """`?pretty=true`, or an agent that shows answers to people."""
+    """Return True for `?pretty=true`, and for user agents that display responses to people."""
     pretty = request.param("pretty") if request.query else None
     return agent_wants_pretty(pretty, request.headers.get("user-agent", ""))
 
 
 def written(media: MediaType, body: bytes, status: int = 200) -> Response:
-    """JSON bytes in the negotiated format. Raises 406 for what has no protobuf form."""
+    """Return a response with JSON converted to the negotiated format. **Raises** 406 if the object has no protobuf
+    form.
+    """
     attributes: dict[str, str | int] = {"mediaType": media.media_type, "size": len(body)}
     with part_of_current("SerializeObject", attributes, "serialize-response-object"):
         return Response(status, formatted(media, body, pretty=media.pretty), content_type=media.media_type)
 
 
 def formatted(media: MediaType, body: bytes, *, pretty: bool) -> bytes:
-    """The same without a response around it; `pretty` is for JSON alone."""
+    """Convert JSON to the negotiated format. `pretty` applies only to JSON."""
     if media.format == "yaml":
         return wire_yaml.encode(wire_json.decode(body))
     if media.format == "protobuf":

@@ -1,4 +1,4 @@
-"""`ServerMetrics`: what the server measures, under the names that dashboards for Kubernetes know.
+"""`ServerMetrics`: metrics of the API server, under the names that Kubernetes dashboards use.
 
 Source: apiserver pkg/endpoints/metrics/metrics.go, pkg/storage/etcd3/metrics/metrics.go (1.36).
 """
@@ -17,10 +17,10 @@ from sampan.server.access_metrics import AccessMetrics
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.cache_metrics import CacheMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
-from sampan.server.departed import Resources, drop, forget_series
 from sampan.server.features import FEATURES
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.process_metrics import ProcessMetrics
+from sampan.server.removed_resources import Resources, drop, forget_series
 from sampan.server.request import NOT_COUNTED, OWN, Request
 from sampan.server.request_details import RequestDetails
 from sampan.server.request_labels import Labels, is_sized, labels_by_target, labels_of_refused, request_labels
@@ -35,9 +35,9 @@ REQUEST_BUCKETS = (
 )  # fmt: skip
 SIZE_BUCKETS = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
 _SLI_FROM = REQUEST_BUCKETS.index(0.05)
-"""Below that the SLI has no buckets."""
+"""Index of the first bucket of the SLI."""
 _NOT_OURS = frozenset({"apf-queue-wait", "mutating-webhook", "validating-webhook"})
-"""Latencies that the SLI leaves out: others had the request then."""
+"""Latencies that the SLI excludes: the request waited for another component."""
 _SIZES = len(REQUEST_BUCKETS) + 3
 _SERIES_LENGTH = _SIZES + len(SIZE_BUCKETS) + 2
 _READS = frozenset({"get", "list"})
@@ -57,19 +57,19 @@ _MUTATING = frozenset({"create", "update", "patch", "delete", "deletecollection"
 
 
 class ServerMetrics:
-    """The metrics of one server. Everything but `exposition()` is called on the event loop."""
+    """Metrics of one server. Call everything except `exposition()` on the event loop."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._requests: dict[Labels, list[float]] = {}
         """By labels with the code: count, sum of seconds and buckets, sum of bytes and buckets."""
         self._watches: set[Labels] = set()
-        """Labels of requests without an SLI: they last as long as their clients like."""
+        """Labels of requests without an SLI: the client determines their duration."""
         self._elsewhere: dict[Labels, list[float]] = {}
-        """By labels: what the SLI's sum and buckets have more than those of the durations."""
+        """By labels: differences of the SLI's sum and buckets from those of the durations."""
         self._series: dict[tuple[str, str, str, str, str, str, int], list[float]] = {}
-        self._departed = [0.0] * _SERIES_LENGTH
-        """What was forgotten of requests that are no watches."""
+        self._removed = [0.0] * _SERIES_LENGTH
+        """Sums of the dropped series, without watches."""
         self.watches = WatchMetrics()
         self.store_requests = Histogram(
             "etcd_request_duration_seconds",
@@ -82,18 +82,18 @@ class ServerMetrics:
         )
         self.details = RequestDetails()
         self.in_flight: Callable[[], Iterable[Request]] = tuple
-        """Gives the requests under way."""
+        """Returns the requests in progress."""
         self.long_running: dict[Labels, int] = {}
         self.storage_objects: Callable[[], Mapping[GroupResource, int]] = dict
-        """Gives the number of objects by resource."""
+        """Returns the number of objects by resource."""
         self.storage_size_bytes: Callable[[], int] = int
         self.handshake_errors: Callable[[], int] = int
-        """Gives the number of connections that came to nothing before their first request."""
+        """Returns the number of connections that failed before their first request."""
         self.admission = AdmissionMetrics()
         self.certificates = CertificateMetrics()
         self.access = AccessMetrics()
         self.deprecated: set[tuple[str, str, str, str]] = set()
-        """Deprecated versions that were asked for: group, version, resource and subresource."""
+        """Group, version, resource and subresource of each requested deprecated version."""
         self.caches = CacheMetrics()
         parts = (self.admission, self.certificates, self.access, self.caches)
         for collector in (self.watches, self.store_requests, self.store_errors, self.details, *parts, self):
@@ -105,9 +105,10 @@ class ServerMetrics:
         GCCollector(registry=self.registry)
 
     def record(self, request: Request, status: int, seconds: float, size_bytes: int = 0) -> None:
-        """Count, time and measure one answer. A series is found by what it is made of, without making its labels.
+        """Record count, duration and size of a response.
 
-        Counted is what somebody here has served, and what was refused as there is too much.
+        Requests are counted if they were served, or refused because of overload. The series is found by the parts of
+        its labels, so a repeated request does not build them.
         """
         if request.terminated:
             self._terminated(request, status)
@@ -135,21 +136,21 @@ class ServerMetrics:
             series[_SIZES] += size_bytes
             series[_SIZES + 1 + bisect_left(SIZE_BUCKETS, size_bytes)] += 1
 
-    def forget(self, departed: Resources) -> None:
-        """Forget resources that are served no more, but for streams that are still open."""
+    def forget(self, removed: Resources) -> None:
+        """Drop the series of removed resources, except those of open streams."""
         group, resource = _REQUEST_LABELS.index("group"), _REQUEST_LABELS.index("resource")
-        for key, series in drop(self._requests, departed, group, resource).items():
+        for key, series in drop(self._requests, removed, group, resource).items():
             if key[:-1] not in self._watches:
-                self._departed = [a + b for a, b in zip(self._departed, series, strict=True)]
-        drop(self._elsewhere, departed, group, resource)
-        drop(self._series, departed, group - 1, resource - 1)
-        self._watches -= {key for key in self._watches if (key[group], key[resource]) in departed}
-        streams = drop(self.long_running, departed, group, resource)
+                self._removed = [a + b for a, b in zip(self._removed, series, strict=True)]
+        drop(self._elsewhere, removed, group, resource)
+        drop(self._series, removed, group - 1, resource - 1)
+        self._watches -= {key for key in self._watches if (key[group], key[resource]) in removed}
+        streams = drop(self.long_running, removed, group, resource)
         self.long_running |= {labels: count for labels, count in streams.items() if count}
-        forget_series(self.store_requests, departed)
-        forget_series(self.store_errors, departed)
-        self.watches.forget(departed)
-        self.details.forget(departed)
+        forget_series(self.store_requests, removed)
+        forget_series(self.store_errors, removed)
+        self.watches.forget(removed)
+        self.details.forget(removed)
 
     def _terminated(self, request: Request, status: int) -> None:
         self.details.terminated(request, labels_by_target(request), status)
@@ -157,7 +158,7 @@ class ServerMetrics:
             self._series_of((*labels_of_refused(request), str(status)))[0] += 1
 
     def _leave_out(self, request: Request, seconds: float) -> None:
-        """Note for the SLI what of a request's time was not ours."""
+        """Exclude the time of other components from the SLI."""
         elsewhere = sum(request.latencies.get(name, 0.0) for name in _NOT_OURS)
         more = self._elsewhere.setdefault(request_labels(request), [0.0] * (len(REQUEST_BUCKETS) + 2))
         more[0] -= elsewhere
@@ -171,7 +172,7 @@ class ServerMetrics:
         return self._series_of(key)
 
     def _series_of(self, key: Labels) -> list[float]:
-        """The series with these labels; beyond `_SERIES_MAX` all new ones share one."""
+        """Return the series with these labels. Beyond `_SERIES_MAX`, all new ones share one series."""
         series = self._requests.get(key)
         if series is None:
             if len(self._requests) >= _SERIES_MAX:
@@ -219,12 +220,12 @@ class ServerMetrics:
         yield from (durations, slis, sizes)
 
     def _collect_validations(self) -> HistogramMetricFamily:
-        """With those requests that say nothing, which are what the others leave of all."""
+        """Return durations by fieldValidation. Requests without the parameter are all requests minus the others."""
         buckets = self.details.validations.buckets
         said_s, said = self.details.validations.whole(buckets)
         family = self.details.validations.family(buckets)
         unsaid_s, unsaid = -said_s, [-count for count in said]
-        for series in [self._departed, *(own for key, own in self._requests.copy().items() if self._has_sli(key))]:
+        for series in [self._removed, *(own for key, own in self._requests.copy().items() if self._has_sli(key))]:
             unsaid_s += series[1]
             counts = series[2:_SIZES]
             counts = [sum(counts[: _SLI_FROM + 1]), *counts[_SLI_FROM + 1 :]]
@@ -236,7 +237,7 @@ class ServerMetrics:
         return key[:-1] not in self._watches
 
     def collect(self) -> Iterable[Metric]:
-        """Requests and gauges, for Prometheus."""
+        """Return requests and gauges for Prometheus."""
         yield self._collect_validations()
         yield from self._collect_requests()
         in_flight = GaugeMetricFamily(
@@ -282,7 +283,7 @@ class ServerMetrics:
         yield requests
 
     def _collect_identity(self) -> Iterable[Metric]:
-        """What this server is, and what of it should not be used any more."""
+        """Return the identity of the server, and the use of deprecated versions."""
         version = version_info()
         build = GaugeMetricFamily("kubernetes_build_info", "What this server is.", labels=list(_BUILD_LABELS.values()))
         build.add_metric([version[name] for name in _BUILD_LABELS], 1)
@@ -312,7 +313,7 @@ class ServerMetrics:
         yield deprecated
 
     def measured_store(self, store: Store, resource: GroupResource) -> Store:
-        """The store as one resource uses it, its operations timed."""
+        """Return the store for one resource, with timed operations."""
         observe = self.store_requests.observe
         names = ("get", "list", "create", "update", "delete")
         labels = {name: (name, resource.group, resource.resource) for name in names}
@@ -331,7 +332,7 @@ class ServerMetrics:
         return MeasuredStore(store, measured, failed)
 
     async def exposition(self) -> bytes:
-        """All metrics as text; made in a thread."""
+        """Return all metrics as text, built in a thread."""
         self._process.tasks = len(asyncio.all_tasks())
         return await asyncio.to_thread(self._text)
 
@@ -345,5 +346,5 @@ def _add(sums: dict[Labels, list[float]], labels: Labels, series: list[float]) -
 
 
 def is_mutating(request: Request) -> bool:
-    """Whether a request counts as a write."""
+    """Return True if metrics count the request as a write."""
     return request.info.verb in _MUTATING

@@ -1,6 +1,7 @@
-"""Names of kube-apiserver's post-start hooks, which are health checks that monitoring looks for.
+"""Names of kube-apiserver's post-start hooks, which are health checks that monitoring tools query.
 
-They pass when everything that the server starts has started. Their order is that of kube-apiserver.
+They pass when the server has started completely, and have the order of kube-apiserver.
+
 Source: `/readyz?verbose` of 1.36; apiserver pkg/server/hooks.go.
 """
 

@@ -1,4 +1,4 @@
-"""`ProcessMetrics`: what prometheus_client does not tell of a process and Go's client does, where Linux knows it.
+"""Process metrics that Go's client has and prometheus_client lacks. Linux only.
 
 Source: client_golang prometheus/process_collector_procfsenabled.go (1.23).
 """
@@ -15,15 +15,15 @@ _UNLIMITED: Final = 2.0**64
 
 
 class ProcessMetrics:
-    """A collector for Prometheus. `netstat`: the file that counts what the network namespace sends and receives."""
+    """Collector for Prometheus. `netstat` is the file with the traffic counters of the network namespace."""
 
     def __init__(self, netstat: Path = _NETSTAT) -> None:
         self._netstat = netstat
         self.tasks = 0
-        """Tasks of the event loop. Set by the caller, on the loop: registries are read in a thread."""
+        """Tasks of the event loop. The caller sets it on the loop, because registries are read in a thread."""
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         yield GaugeMetricFamily(
             "process_virtual_memory_max_bytes",
@@ -40,7 +40,7 @@ class ProcessMetrics:
                 yield CounterMetricFamily(name, text, octets[key])
 
     def _octets(self) -> dict[str, int]:
-        """The line IpExt; nothing where there is no such file."""
+        """Return the counters of the line IpExt, or nothing if there is no such file."""
         try:
             lines = self._netstat.read_text().splitlines()
         except OSError:

@@ -1,22 +1,22 @@
-"""`Reading`: the half of a connection that takes requests in, as the reader finds them."""
+"""`Reading`: the receiving half of a connection. The reader calls its `on_…` methods."""
 
 import asyncio
 from collections import deque
 from time import monotonic
 from typing import cast
 
+from sampan.server.connection_owner import BODY_AHEAD_BYTES, BODY_DISCARD_BYTES_MAX, HEADER_BYTES_MAX, ConnectionOwner
 from sampan.server.incoming import BODY_PIECES_MAX, Incoming
-from sampan.server.owner import BODY_AHEAD_BYTES, BODY_DISCARD_BYTES_MAX, HEADER_BYTES_MAX, ConnectionOwner
 from sampan.wire.http1 import CONTINUE, Limits, RequestHead, RequestReader
 
 PIPELINE_MAX = 16
 SLICE_BYTES_MAX = 4 << 10
-"""How much of what has arrived is parsed at once: TLS hands over up to 256 KiB, which can hold 7,000 requests."""
+"""Bytes that are parsed at once. TLS delivers up to 256 KiB, which can contain 7,000 requests."""
 _LIMITS = Limits(head_bytes_max=HEADER_BYTES_MAX)
 
 
 class Reading:
-    """What has come in and is not answered yet. See `Connection` for what bounds what."""
+    """Requests that are received and not answered yet. `Connection` lists the limits."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
         self.owner = owner
@@ -36,15 +36,15 @@ class Reading:
         """True if no further request is read."""
         self._gone: asyncio.Future[None] | None = None
 
-    # --- for the request at work
+    # --- called for the request in progress
 
     def send_continue(self) -> None:
-        """Tell a client that waits (`Expect: 100-continue`) to send its body."""
+        """Send 100 Continue, so that a client with `Expect: 100-continue` sends its body."""
         if not self.closed:
             self._transport.write(CONTINUE)
 
     def resume_reading(self) -> None:
-        """Take in more, if reading was stopped: first what has arrived already."""
+        """Resume reading if it was paused. Data that is already received comes first."""
         if self._reading_paused and not self.closed:
             self._reading_paused = False
             self._parse(b"")
@@ -52,13 +52,13 @@ class Reading:
                 self._transport.resume_reading()
 
     async def wait_closed(self) -> None:
-        """Returns when the client has gone."""
+        """Wait until the client disconnects."""
         if not self.closed:
             if self._gone is None:
                 self._gone = self.loop.create_future()
             await asyncio.shield(self._gone)
 
-    # --- the reader's events
+    # --- callbacks of the reader
 
     def on_head(self, head: RequestHead) -> None:
         self.head_began = 0.0
@@ -102,7 +102,7 @@ class Reading:
         if incoming.waiter is not None:
             incoming.wake()
 
-    # --- inside
+    # --- internal
 
     def _parse(self, data: bytes) -> None:
         """Parse received bytes piece by piece, until a limit pauses reading. What is left is kept in `_unparsed`."""
@@ -118,7 +118,7 @@ class Reading:
         raise NotImplementedError
 
     def _leave(self, *, heeding: bool = True) -> None:
-        """Close. Not `heeding`: something of the client's is under way that will not be read."""
+        """Close the connection. Without `heeding`, data that the client still sends is discarded first."""
         raise NotImplementedError
 
     def _pause_reading(self) -> None:

@@ -1,4 +1,4 @@
-"""`ReloadMetrics`: which configuration counts, and whether newer ones could be taken.
+"""Metrics of configuration reloads: the active configuration, and results of reloads.
 
 Source: apiserver pkg/server/options/{authenticationconfig,authorizationconfig}/metrics (1.36).
 """
@@ -15,16 +15,16 @@ _SERVER = "apiserver_id_hash"
 
 
 def hash_of(content: str | bytes) -> str:
-    """How metrics show what nobody should read in them, `sha256:…`; empty for nothing."""
+    """Return `sha256:…` of a text that metrics must not reveal; empty for an empty text."""
     data = content.encode() if isinstance(content, str) else content
     return f"sha256:{hashlib.sha256(data).hexdigest()}" if data else ""
 
 
 class ReloadMetrics:
-    """A collector for Prometheus, of one configuration of one server."""
+    """Collector for Prometheus, for one configuration of one server."""
 
     def __init__(self, what: str, server_hash: str, now: Callable[[], float] = time.time) -> None:
-        """`what`: authentication or authorization; `server_hash` tells servers apart."""
+        """`what` is authentication or authorization. `server_hash` identifies the server."""
         self._prefix = f"apiserver_{what}_config_controller_"
         self._server = server_hash
         self._now = now
@@ -35,16 +35,16 @@ class ReloadMetrics:
         self._current = ""
 
     def began(self, content: bytes) -> None:
-        """This is what holds from the beginning on."""
+        """Record the configuration at startup."""
         self._current = hash_of(content)
 
     def succeeded(self, content: bytes) -> None:
-        """This holds from now on."""
+        """Record that a new configuration is active."""
         self.began(content)
         self._count("success")
 
     def failed(self) -> None:
-        """What is new could not be taken."""
+        """Record that a new configuration was invalid."""
         self._count("failure")
 
     def _count(self, status: str) -> None:
@@ -52,7 +52,7 @@ class ReloadMetrics:
         self._last[status] = self._now()
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         yield from self._reloads.collect()
         last = GaugeMetricFamily(
             f"{self._prefix}automatic_reload_last_timestamp_seconds",

@@ -1,7 +1,7 @@
-"""What the filters and verbs pass along: `Request`, `Response`, `RequestInfo`.
+"""`Request`, `Response` and `RequestInfo`, which filters and verbs exchange.
 
-A filter is `Callable[[Handler], Handler]`; the chain is built once, outermost first, in `server/chain.py`.
-Errors travel as `StatusError` raised through the chain; the outermost filter writes them.
+A filter is `Callable[[Handler], Handler]`. The chain is built once, outermost first, in `server/chain.py`. Errors are
+raised through the chain as `StatusError`; the outermost filter writes them.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -17,7 +17,7 @@ Headers = list[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class UserInfo:
-    """Who asks."""
+    """Authenticated user."""
 
     name: str
     uid: str = ""
@@ -27,14 +27,14 @@ class UserInfo:
 
 @dataclass(slots=True)
 class RequestInfo:
-    """What a path and a method mean. Shared by requests for the same target: read only.
+    """Meaning of a path and a method. Requests with the same target share it: read only.
 
     Source: apiserver pkg/endpoints/request/requestinfo.go (1.36).
     """
 
     path: str
     verb: str
-    """Of a resource: get list watch create update patch delete deletecollection; else the method in lower case."""
+    """For resources: get list watch create update patch delete deletecollection. Otherwise the method in lower case."""
     is_resource: bool = False
     group: str = ""
     version: str = ""
@@ -43,7 +43,7 @@ class RequestInfo:
     subresource: str = ""
     name: str = ""
     parts: tuple[str, ...] = ()
-    """The path from the resource on."""
+    """Path segments from the resource on."""
     label_selector: str = ""
     field_selector: str = ""
 
@@ -53,7 +53,7 @@ OWN = "apiserver"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """As what metrics count a request. For a resource they know the labels; the fields are for what is none."""
+    """Metric labels of a request that is not for a resource. The labels of resources come from the request."""
 
     subresource: str = ""
     resource: str = ""
@@ -61,104 +61,107 @@ class Counted:
     group: str = ""
     version: str = ""
     by_request_info: bool = False
-    """Labels come from the parsed path, not from the route; see `Dialect.metrics_use_request_info`."""
+    """Take the labels from the parsed path, not from the route; see `Dialect.metrics_use_request_info`."""
 
 
 NOT_COUNTED = Counted()
-"""Nobody has served the request: it was refused before, or its path leads nowhere."""
+"""Not counted: the request was refused earlier, or its path does not exist."""
 BY_ROUTE, BY_REQUEST_INFO = Counted(), Counted(by_request_info=True)
 """Requests for resources. Compared by identity."""
 
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """One request on its way. Filters fill in what they find out."""
+    """One request. Filters add their results to it."""
 
     method: str
     path: str
     """Decoded path without the query."""
     query_string: str
     headers: dict[str, str]
-    """Lower-case names; repeated headers joined with a comma (see `joined`)."""
+    """Names are in lower case; repeated headers are joined with a comma (see `joined`)."""
     read_body: Callable[[int], Awaitable[bytes]]
-    """Reads the whole body; raises 413 beyond that many bytes."""
+    """Reads the whole body. Raises 413 if it is longer than this number of bytes."""
     query: dict[str, list[str]] = field(default_factory=dict)
-    """Decoded parameters. Shared by requests for the same target: read only."""
+    """Decoded parameters. Requests with the same target share them: read only."""
     info: RequestInfo = field(default_factory=lambda: RequestInfo("", ""))
     user: UserInfo | None = None
     impersonator: UserInfo | None = None
-    """Who has sent the request, where `user` is somebody else by impersonation."""
+    """User that sent the request, if it impersonates `user`."""
     impersonation_constraint: str = ""
-    """The verb of the limited mode that allows the impersonation; "": there is none, or it is not limited."""
+    """Verb of the limited mode that allows the impersonation; "" without impersonation or limits."""
     audit_id: str = ""
     client_certificate: bytes | None = None
-    """DER of the client's certificate, if it gave one. The client has its key; nobody has verified who signed it."""
+    """Client certificate in DER, if there is one. The client has proved that it has the key. The signature is not
+    verified.
+    """
     client_intermediates: tuple[bytes, ...] = ()
-    """DER of the further certificates that the client sent."""
+    """Further certificates from the client, in DER."""
     client_address: str = ""
     answer_headers: tuple[tuple[bytes, bytes], ...] = ()
-    """For every answer, also for errors."""
+    """Headers of every response, including errors."""
     accepted: tuple[tuple[str, ...], MediaType | None] | None = None
-    """The result of `media_of` and the media types that it was called with; None before the first call."""
+    """Cached result of `media_of`, with its media types; None before the first call."""
     warnings: list[str] = field(default_factory=list)
-    """Texts for `Warning` headers; only those added before the response starts are sent."""
+    """Texts of `Warning` headers. Those added after the start of the response are not sent."""
     annotations: dict[str, str] = field(default_factory=dict)
-    """Of the request's audit event."""
+    """Annotations of the audit event."""
     latencies: dict[str, float] = field(default_factory=dict)
-    """Seconds that parts of the work took, by the names that audit events have for them; not of all requests."""
+    """Durations of parts of the work in seconds, by their names in audit events. Not all requests have them."""
     body_annotations: dict[str, str] = field(default_factory=dict)
-    """Of the audit event where it holds the bodies too (level Request and above)."""
+    """Annotations of the audit event at level Request and above, where it contains the bodies."""
     body_read: Callable[[Any, Callable[[], Any]], None] | None = None
-    """Is told of the decoded body before it is admitted or changed, and how to get what is recorded of it: objects have
-    their defaults there. None where nobody wants to know.
+    """Callback for the decoded body, before admission or changes; None if not needed.
+
+    The second argument returns the form for the audit log, in which objects have their defaults.
     """
     deadline: float = 0.0
-    """Loop time at which the request must have been answered; 0 = long-running."""
+    """Loop time of the request's deadline; 0 = long-running."""
     disconnected: Callable[[], Coroutine[Any, Any, None]] | None = None
-    """Returns when the client has gone."""
+    """Waits until the client disconnects."""
     raw_path: str = ""
-    """The path as the client wrote it, percent-encodings and all."""
+    """Path as sent by the client, with percent-encoding."""
     stream_body: Callable[[], AsyncIterator[bytes]] | None = None
-    """Gives the body in pieces as they come, of whatever size, once and instead of `read_body`; the client waits when
-    nobody asks for the next piece. Raises `ConnectionResetError` when the client goes before the end.
+    """Yields the body in pieces of any size, once and instead of `read_body`, with backpressure. Raises
+    `ConnectionResetError` if the client disconnects before the end.
     """
     received: float = 0.0
-    """Monotonic time (`time.monotonic`, which is the loop's too) at which the request began."""
+    """Monotonic time (`time.monotonic`, as the loop uses) at which the request began."""
     body_size_bytes: int = -1
-    """Of a body that was read for its object; -1: none was."""
+    """Size of the body if it was read for its object, or -1."""
     component: str = OWN
-    """Who answers: this server, or ("aggregator") another one that it asks."""
+    """Component that responds: this server, or "aggregator" for another server."""
     counted: Counted = NOT_COUNTED
-    """Set by whoever serves it."""
+    """Set by the handler that serves the request."""
     terminated: bool = False
-    """Whether the request was given up before it had come to its end."""
+    """True if the request was cancelled before its end."""
     abandoned: bool = False
-    """Whether the client went before it had sent all of it."""
+    """True if the client disconnected before it sent the whole request."""
     long_running: bool = False
-    """Watch, proxy and the streaming subresources: no deadline, ended at shutdown."""
+    """True for watch, proxy and streaming subresources: they have no deadline, and end at shutdown."""
     span: Span | None = None
-    """What was done for the request, and when; None until something was."""
+    """Span of the request; None until a step is recorded."""
 
     def begin_span(self) -> Span:
-        """The request's span; from now on the current one of this task."""
+        """Return the request's span, and make it the current one of this task."""
         if self.span is None:
             self.span = Span(self.received, self.latencies)
             self.span.enter()
         return self.span
 
     def step(self, name: str) -> None:
-        """Note what has just been done."""
+        """Record a finished step."""
         (self.span or self.begin_span()).step(name)
 
     def param(self, name: str, default: str = "") -> str:
-        """The first value of a query parameter."""
+        """Return the first value of a query parameter."""
         values = self.query.get(name)
         return values[0] if values else default
 
 
 @dataclass(slots=True, eq=False)
 class Response:
-    """An answer: `body`, or `stream` (chunks, sent as they come; each is flushed), or `takeover` (an upgrade)."""
+    """Response: `body`, or `stream` (chunks, each flushed as it comes), or `takeover` (an upgrade)."""
 
     status: int = 200
     body: bytes = b""
@@ -166,26 +169,22 @@ class Response:
     headers: Headers = field(default_factory=list)
     stream: AsyncIterator[bytes] | None = None
     length: int | None = None
-    """The Content-Length of `stream`, or of the body that HEAD leaves out, where it is known. A stream that ends before
-    must raise.
-    """
+    """Content-Length of `stream`, or of the body that HEAD omits, if it is known. A shorter stream must raise."""
     gzip_body: bytes | None = None
-    """The body already gzipped, for clients that accept it; `body` may then stay empty only if the client asked for
-    gzip.
-    """
+    """Body compressed with gzip, for clients that accept it. `body` may be empty only if the client accepts gzip."""
     close: bool = False
-    """Close the connection after this answer."""
+    """Close the connection after this response."""
     sent_bytes: int = 0
-    """Of `stream`, as far as it has been sent."""
+    """Number of bytes of `stream` that have been sent."""
     patient: bool = False
-    """The client may leave what it is sent unread for as long as it likes (`kubectl logs -f | less`)."""
+    """True if the client may pause reading for any time (`kubectl logs -f | less`)."""
     takeover: Callable[[Tunnel], Awaitable[None]] | None = None
-    """Has the connection after the head (status 101) has been sent, until it returns or raises; then the connection is
-    closed. It is cancelled when the client disconnects, and when the server ends: then it has the time of the server's
-    drain to end its protocol, and lets the cancellation pass. Only HTTP/1.1 has upgrades.
+    """Owns the connection after the head (status 101) was sent, until it returns or raises; then the connection is
+    closed. It is cancelled when the client disconnects, and when the server shuts down: then it may use the drain time
+    to end its protocol, and must let the cancellation pass. Only HTTP/1.1 has upgrades.
     """
     finished: Callable[[], None] | None = None
-    """Called once by the transport when the answer (also a stream) has been sent or given up."""
+    """Called once by the transport when the response, or its stream, was sent or aborted."""
 
 
 Handler = Callable[[Request], Awaitable[Response]]

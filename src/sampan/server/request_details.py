@@ -1,4 +1,4 @@
-"""`RequestDetails`: what is measured of some requests only.
+"""Metrics that only some requests have.
 
 Source: apiserver pkg/endpoints/metrics/metrics.go, pkg/endpoints/handlers/metrics/metrics.go (1.36).
 """
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from prometheus_client.core import Metric
 
-from sampan.server.departed import Resources, forget_series
 from sampan.server.histogram import Counter, Histogram
+from sampan.server.removed_resources import Resources, forget_series
 from sampan.server.request import Request
 
 VALIDATION_BUCKETS = (
@@ -24,7 +24,7 @@ _VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
 
 
 class RequestDetails:
-    """Recorded on the event loop."""
+    """Metrics of field validation, body sizes and terminations. Record on the event loop."""
 
     def __init__(self) -> None:
         self.validations = Histogram(
@@ -33,7 +33,7 @@ class RequestDetails:
             ("field_validation",),
             VALIDATION_BUCKETS,
         )
-        """Only of those that say it; shown by who knows all others."""
+        """Requests with the parameter fieldValidation. `ServerMetrics` adds the others."""
         self._bodies = Histogram(
             "apiserver_request_body_size_bytes",
             "Bytes of the bodies of writes.",
@@ -45,26 +45,26 @@ class RequestDetails:
         )
 
     def validated(self, said: list[str], seconds: float) -> None:
-        """A request has said what it wants of unknown fields."""
+        """Record a request with the parameter fieldValidation."""
         value = said[0] if len(said) == 1 and said[0] in _VALIDATIONS else "invalid"
         self.validations.observe((value,), seconds)
 
     def body(self, request: Request) -> None:
-        """A request's body was read."""
+        """Record the size of a request's body."""
         verb = _BODY_VERBS.get(request.info.verb)
         if verb is not None:
             self._bodies.observe((request.info.group, request.info.resource, verb), request.body_size_bytes)
 
     def terminated(self, request: Request, labels: tuple[str, ...], status: int) -> None:
-        """A request was given up. `labels`: under which it is counted."""
+        """Record a terminated request. `labels` are those of its counter."""
         self._terminations.add((*labels[:1], *labels[2:-1], request.component, str(status)))
 
-    def forget(self, departed: Resources) -> None:
-        """Forget resources that are served no more."""
-        forget_series(self._bodies, departed)
-        forget_series(self._terminations, departed)
+    def forget(self, removed: Resources) -> None:
+        """Drop the series of removed resources."""
+        forget_series(self._bodies, removed)
+        forget_series(self._terminations, removed)
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         yield from self._bodies.collect()
         yield from self._terminations.collect()

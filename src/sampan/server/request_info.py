@@ -1,4 +1,4 @@
-"""Read a request target: path, query and what they mean (`RequestInfo`).
+"""Parser of request targets: path, query and their meaning (`RequestInfo`).
 
 Source: apiserver pkg/endpoints/request/requestinfo.go (1.36).
 """
@@ -26,7 +26,7 @@ _CACHED_S = 60.0
 
 
 class Target(NamedTuple):
-    """A parsed request target. Shared between requests: read only."""
+    """Parsed request target. Requests share it: read only."""
 
     path: str
     query_string: str
@@ -37,9 +37,9 @@ class Target(NamedTuple):
 
 
 class TargetCache:
-    """Remembers parsed targets, as clients ask for the same ones again and again.
+    """Cache of parsed targets, because clients repeat them.
 
-    Bounded by number and by time: see `Recent`.
+    Bounded in number and time; see `Recent`.
     """
 
     def __init__(self, entries_max: int = _CACHE_ENTRIES_MAX) -> None:
@@ -49,7 +49,7 @@ class TargetCache:
         return len(self._targets)
 
     def get(self, method: str, raw: bytes) -> Target:
-        """The parsed form of a target. Raises `StatusError` 400 when it cannot be read."""
+        """Return the parsed form of a target. **Raises** `StatusError` 400 if it is malformed."""
         key = (method, raw)
         target = self._targets.get(key)
         if target is None:
@@ -60,7 +60,9 @@ class TargetCache:
 
 
 def parse_target(method: str, raw: bytes) -> Target:
-    """Read the target of a request line. Raises `StatusError`: 400 when it is malformed, 500 for a watch of nothing."""
+    """Parse the target of a request line. **Raises** `StatusError`: 400 if it is malformed, 500 for a watch without a
+    resource.
+    """
     text = raw.decode("latin-1")
     if not text.startswith("/"):
         text = _origin_form(text)
@@ -72,7 +74,7 @@ def parse_target(method: str, raw: bytes) -> Target:
 
 
 def parse_query(query_string: str) -> dict[str, list[str]]:
-    """The parameters in order of appearance. As in Go, pairs with a semicolon or a broken escape are left out."""
+    """Return the parameters in order of appearance. As in Go, pairs with `;` or a malformed escape are dropped."""
     query: dict[str, list[str]] = {}
     for pair in query_string.split("&"):
         if not pair or ";" in pair or ("%" in pair and _BROKEN_ESCAPE.search(pair)):
@@ -85,12 +87,12 @@ def parse_query(query_string: str) -> dict[str, list[str]]:
 
 
 def is_long_running(info: RequestInfo) -> bool:
-    """Whether the request may stay open: no deadline holds for it."""
+    """Return True if the request has no deadline."""
     return info.verb in _LONG_RUNNING_VERBS or (info.is_resource and info.subresource in _LONG_RUNNING_SUBRESOURCES)
 
 
 def request_info(method: str, path: str, query: dict[str, list[str]]) -> RequestInfo:
-    """What method and path ask for. Raises `StatusError` 500 when the path ends behind `watch` or `proxy`."""
+    """Return the meaning of method and path. **Raises** `StatusError` 500 if the path ends after `watch` or `proxy`."""
     info = RequestInfo(path, method.lower())
     stripped = path.strip("/")
     parts = stripped.split("/") if stripped else []
@@ -119,7 +121,7 @@ def request_info(method: str, path: str, query: dict[str, list[str]]) -> Request
 
 
 def _fill_parts(info: RequestInfo, parts: list[str]) -> None:
-    """Set namespace, resource, name and subresource from the path behind the version."""
+    """Set namespace, resource, name and subresource from the path after the version."""
     if parts[0] == "namespaces" and len(parts) > 1:
         info.namespace = parts[1]
         if len(parts) > 2 and parts[2] not in _NAMESPACE_SUBRESOURCES:
@@ -133,7 +135,7 @@ def _fill_parts(info: RequestInfo, parts: list[str]) -> None:
 
 
 def _refine_verb(info: RequestInfo, query: dict[str, list[str]]) -> None:
-    """Without a name, get means list or watch, and delete means deletecollection."""
+    """Change get to list or watch, and delete to deletecollection, if there is no name."""
     if info.name:
         return
     if info.verb == "get":
@@ -146,7 +148,7 @@ def _refine_verb(info: RequestInfo, query: dict[str, list[str]]) -> None:
 
 
 def _exact_name(field_selector: str) -> str:
-    """The name that a field selector requires, or nothing."""
+    """Return the name that a field selector requires, or an empty string."""
     if "metadata.name" not in field_selector or "\\" in field_selector:
         return ""
     for term in field_selector.split(","):
@@ -160,7 +162,7 @@ def _exact_name(field_selector: str) -> str:
 
 
 def _origin_form(text: str) -> str:
-    """`http://host/path` (as a proxy would ask) without scheme and host. Raises `StatusError` 400."""
+    """Remove scheme and host from a proxy-style target such as `http://host/path`. **Raises** `StatusError` 400."""
     scheme, separator, rest = text.partition("://")
     if not separator or scheme not in ("http", "https"):
         if text == "*":
@@ -171,7 +173,7 @@ def _origin_form(text: str) -> str:
 
 
 def _unquote(raw_path: str) -> str:
-    """Percent-decode a path. Raises `StatusError` 400 for a broken escape."""
+    """Percent-decode a path. **Raises** `StatusError` 400 for a malformed escape."""
     if _BROKEN_ESCAPE.search(raw_path):
         raise _malformed(raw_path)
     raw = raw_path.encode("latin-1")

@@ -1,4 +1,4 @@
-"""Under which labels requests are counted.
+"""Metric labels of requests.
 
 Source: apiserver pkg/endpoints/metrics/metrics.go, pkg/endpoints/installer.go, apiextensions-apiserver
 pkg/apiserver/customresource_handler.go (1.36).
@@ -18,7 +18,7 @@ _NOT_WATCHED: Final = frozenset({"0", "false"})
 
 
 def request_labels(request: Request) -> Labels:
-    """Of a request that was served: verb, dry_run, group, version, resource, subresource, scope and component."""
+    """Return verb, dry_run, group, version, resource, subresource, scope and component of a served request."""
     info, counted = request.info, request.counted
     if not info.is_resource:
         known = (counted.group, counted.version, counted.resource, counted.subresource, "", counted.component)
@@ -30,8 +30,9 @@ def request_labels(request: Request) -> Labels:
 
 
 def labels_by_target(request: Request) -> Labels:
-    """The same of a request of which nothing but its target is known: of streams that are open, and of those that were
-    given up. Outside of the resources `subresource` is the path.
+    """Return the labels of a request of which only the target is known, such as an open or terminated stream.
+
+    For paths outside resources, `subresource` is the path.
     """
     info = request.info
     scope = _scope_of_target(request)
@@ -40,15 +41,13 @@ def labels_by_target(request: Request) -> Labels:
 
 
 def labels_of_refused(request: Request) -> Labels:
-    """The same of one that was refused because there were too many."""
+    """Return the labels of a request that was refused because of overload."""
     labels = labels_by_target(request)
     return labels if request.info.is_resource else (*labels[:5], "", *labels[6:])
 
 
 def is_sized(request: Request) -> bool:
-    """Whether the answer's size is measured: of reads, of watches that are lists with a parameter, and of paths outside
-    of the resources.
-    """
+    """Return True if the size of the response is measured: for reads, for lists with `watch`, and outside resources."""
     info = request.info
     if not info.is_resource:
         return True

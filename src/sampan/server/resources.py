@@ -1,4 +1,4 @@
-"""The router of resource requests: from path to endpoint, from method and subresource to verb.
+"""Router of resource requests: finds the endpoint of a path, and the verb of a method and subresource.
 
 Source: apiserver pkg/endpoints/installer.go, apiextensions customresource_handler.go (1.36).
 """
@@ -51,13 +51,13 @@ _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
 def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) -> Handler:
-    """The innermost handler: serves every resource of a cluster."""
+    """Return the innermost handler, which serves every resource of a cluster."""
     groups = builtin_groups(cluster.registry.definitions())
 
     async def handle(request: Request) -> Response:
         info = request.info
         if not request.path.startswith("/apis/" if info.group else "/api/"):
-            return not_found_page()  # more slashes than there should be
+            return not_found_page()  # too many slashes
         endpoint = cluster.endpoint(info.group, info.version, info.resource, info.subresource)
         if endpoint is None or not _right_scope(endpoint, request):
             if info.group in groups:
@@ -88,10 +88,10 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
 
 
 def _check_accepted(request: Request, endpoint: Endpoint) -> None:
-    """Check that the client accepts a representation of the response, before anything is written. Raises 406.
+    """Check before any write that the client accepts a representation of the response. **Raises** 406.
 
-    Where the router checks, it lets pass what names a type that is served, if only in a form that is not. Unlike
-    go-restful it takes any subtype for one that is served.
+    The router accepts each served media type, even with parameters that are not supported. Unlike go-restful, it
+    accepts any subtype of a served type.
     """
     info, dialect = request.info, endpoint.dialect
     if info.verb == "watch" or (endpoint.definition.resource, info.subresource) in CONNECTIONS:
@@ -108,7 +108,7 @@ def _check_accepted(request: Request, endpoint: Endpoint) -> None:
 
 
 async def _answered(verb: Verb, scope: Scope) -> Response:
-    """What the verb answers; a span of its own where somebody collects spans."""
+    """Return the response of the verb, in a span if the request is traced."""
     span, info = scope.request.span, scope.request.info
     if span is None or span.exported is None:
         return await verb(scope)
@@ -121,7 +121,7 @@ async def _answered(verb: Verb, scope: Scope) -> Response:
 
 
 def _span_attributes(request: Request) -> dict[str, str]:
-    """Source: apiserver pkg/endpoints/handlers/trace_util.go (1.36)."""
+    """Return the attributes of the span. Source: apiserver pkg/endpoints/handlers/trace_util.go (1.36)."""
     info = request.info
     whole = "resource" if info.name or info.verb == "create" else "namespace" if info.namespace else "cluster"
     return {
@@ -142,13 +142,15 @@ def _span_attributes(request: Request) -> dict[str, str]:
 
 
 def _metric_verb(request: Request) -> str:
-    """The verb as metrics name it."""
+    """Return the verb as metrics name it."""
     return request.info.verb.upper() if request.info.verb in ("list", "watch") else request.method
 
 
 def _right_scope(endpoint: Endpoint, request: Request) -> bool:
-    """Cluster-scoped resources have no namespace in their path; namespaced ones have one, but for lists and watches
-    over all. Raises 405 for other verbs on all objects of a built-in resource.
+    """Return True if the path fits the scope of the resource.
+
+    Cluster-scoped resources have no namespace in the path. Namespaced ones have one, except in lists and watches of all
+    namespaces. **Raises** 405 for other verbs on all objects of a built-in resource.
     """
     info, definition = request.info, endpoint.definition
     proxied = info.subresource == "proxy" and "proxy" in definition.subresources
@@ -165,9 +167,9 @@ def _right_scope(endpoint: Endpoint, request: Request) -> bool:
 
 
 def _is_behind_namespace(request: Request) -> bool:
-    """Whether the path of a Namespace stands behind another one: `/api/v1/namespaces/a/namespaces/b`.
+    """Return True if a Namespace's path is below another Namespace: `/api/v1/namespaces/a/namespaces/b`.
 
-    Such a request was authorized in namespace `a`. A Namespace's own path gives its name as the namespace as well.
+    Such a request was authorized in namespace `a`. In a Namespace's proper path, name and namespace are equal.
     """
     segments = request.path.strip("/").split("/")
     prefix = 3 if segments[2] in ("watch", "proxy") else 2
@@ -177,8 +179,8 @@ def _is_behind_namespace(request: Request) -> bool:
 def verb_of(endpoint: Endpoint, request: Request) -> Verb:
     """Return the verb that serves a request.
 
-    Raises 404 for an unknown subresource, 405 for a verb that the resource does not support, and 400 for a verb that
-    needs a name and has none, if the handler is the one to check.
+    **Raises** 404 for an unknown subresource, 405 for an unsupported verb, and 400 for a verb without its required
+    name, if the handler checks that.
     """
     info, definition, dialect = request.info, endpoint.definition, endpoint.dialect
     table = _table(endpoint, info.subresource)
@@ -198,7 +200,7 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
 
 
 def _is_beside(definition: ResourceDefinition, request: Request) -> bool:
-    """Whether the resource can only be created, and this is not the path at which."""
+    """Return True if the resource supports only create, and this path does not."""
     info = request.info
     if info.subresource or definition.verbs != ("create",):
         return False
@@ -206,7 +208,7 @@ def _is_beside(definition: ResourceDefinition, request: Request) -> bool:
 
 
 def _offered(endpoint: Endpoint, request: Request) -> bool:
-    """Whether the resource has the verb, and the path has a name where the verb needs one."""
+    """Return True if the resource supports the verb, and the path has the name that the verb needs."""
     info, accepts_head = request.info, endpoint.dialect.accepts_head
     if info.subresource:
         return bool(info.name) and (request.method != "HEAD" or info.subresource == "proxy" or accepts_head)

@@ -1,4 +1,4 @@
-"""`Routes`: the innermost handler. Resource requests go to their handler, the others to what is at their path."""
+"""`Routes`: the innermost handler. It routes resource requests to their handler, and others by path."""
 
 from sampan.core import errors
 from sampan.server.request import Handler, Request, Response
@@ -6,7 +6,7 @@ from sampan.server.status import not_found_page, not_produced
 
 
 class Routes:
-    """Paths outside the resources are few and known by name; a prefix ends with a slash."""
+    """Routing table for paths outside resources. A prefix ends with a slash."""
 
     def __init__(self, resources: Handler) -> None:
         self._resources = resources
@@ -16,29 +16,30 @@ class Routes:
         self._listed: list[str] = []
 
     def add(self, path: str, handler: Handler, *, listed: bool = True) -> None:
-        """Answer a path, whatever the method."""
+        """Route a path, for all methods."""
         self._exact[path] = handler
         if listed:
             self._listed.append(path)
 
     def add_service(self, path: str, handler: Handler, produces: str = "application/json") -> None:
-        """Answer GET of a path, with or without a slash at its end; other methods are refused with 405, clients that do
-        not accept `produces` with 406.
+        """Route GET of a path, with or without a trailing slash.
+
+        Other methods are refused with 405, and clients that do not accept `produces` with 406.
         """
         self._services[path] = handler, produces
         self._listed.append(path)
 
     def add_prefix(self, prefix: str, handler: Handler) -> None:
-        """Answer everything below `prefix`, whatever the method; the longest that fits wins."""
+        """Route everything below `prefix`, for all methods. The longest prefix wins."""
         self._prefixes.append((prefix, handler))
         self._prefixes.sort(key=lambda entry: -len(entry[0]))
 
     def paths(self) -> list[str]:
-        """The paths that the index names."""
+        """Return the paths for the index."""
         return list(self._listed)
 
     async def handle(self, request: Request) -> Response:
-        """The end of the chain."""
+        """Handle a request at the end of the filter chain."""
         if request.info.is_resource:
             return await self._resources(request)
         path = request.path
@@ -57,6 +58,8 @@ class Routes:
 
 
 def _accepts(accept: str, produces: str) -> bool:
-    """Whether a header names the media type, or all; with whatever weight. Source: go-restful route.go (3.12)."""
+    """Return True if an `Accept` header contains the media type or `*/*`, with any weight. Source: go-restful route.go
+    (3.12).
+    """
     names = {part.partition(";")[0].strip() for part in accept.split(",")}
     return not accept or produces in names or "*/*" in names

@@ -1,4 +1,4 @@
-"""`SecurityMetrics`: all that is measured of who is known and who may what, beside each request."""
+"""`SecurityMetrics`: metrics of authentication and authorization that are not counted per request."""
 
 from collections.abc import Iterable
 
@@ -10,10 +10,10 @@ from sampan.server.reload_metrics import ReloadMetrics, hash_of
 
 
 class SecurityMetrics:
-    """A collector for Prometheus, of one server."""
+    """Collector for Prometheus, of one server."""
 
     def __init__(self, server_id: str = "") -> None:
-        """`server_id` tells servers apart; it is shown as a hash."""
+        """`server_id` identifies the server. Metrics show its hash."""
         shown = hash_of(server_id)
         self.tokens = TokenCacheMetrics()
         self.issuers = IssuerMetrics(shown)
@@ -22,7 +22,7 @@ class SecurityMetrics:
         self.authorization_config = ReloadMetrics("authorization", shown)
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         configurations = (self.authentication_config, self.authorization_config)
         for each in (self.tokens, self.issuers, self.authorization, *configurations):
             yield from each.collect()

@@ -1,30 +1,31 @@
-"""`HttpSettings`: the limits of the HTTP server."""
+"""Limits of the HTTP server."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """Times are in seconds. Source: apiserver pkg/server/secure_serving.go (1.36)."""
+    """Timeouts in seconds, and limits. Source: apiserver pkg/server/secure_serving.go (1.36)."""
 
     idle_timeout_s: float = 90.0
-    """How long a connection may stay open without a request (as kube-apiserver)."""
+    """Time after which a connection without a request is closed, as in kube-apiserver."""
     header_timeout_s: float = 32.0
-    """How long the head of a request may take to arrive; that of the first one from when the client came."""
+    """Time limit for receiving the head of a request. For the first request it starts with the connection."""
     write_timeout_s: float = 60.0
-    """How long a client may leave what was sent to it unread."""
+    """Time limit for the client to read what was sent to it."""
     handshake_timeout_s: float = 32.0
     close_timeout_s: float = 1.0
-    """How long a client may take to agree to the end of TLS when it has all that was sent to it. Idle ones do not
-    listen, and must not hold up ours.
+    """Time limit for the client to answer the end of TLS when it has received everything. Idle clients do not answer,
+    and must not delay a shutdown.
     """
     sweep_interval_s: float = 5.0
     linger_s: float = 1.0
-    """How long a client may take to go after it was told that its connection ends, if it may still send something."""
-    rest_s: float = 1.0
-    """How long a client has to be silent until it is not expected to ask again just when its connection is closed."""
-    door_s: float = 0.1
-    """How long clients that the system has let in may take to come through when the server stops to listen."""
+    """Time for the client to disconnect after an announced close, while it may still send data."""
+    quiet_s: float = 1.0
+    """Time without requests after which a connection may be closed: the client is unlikely to send one at that moment.
+    """
+    accept_drain_s: float = 0.1
+    """Time at shutdown to accept connections that the kernel has already established."""
     http2_streams_max: int = 100
-    """How many requests an HTTP/2 connection may have open at a time."""
+    """Maximum number of concurrent streams of an HTTP/2 connection."""
     backlog: int = 1024

@@ -1,4 +1,4 @@
-"""Which serving certificate answers to which server name.
+"""Selection of the serving certificate by server name.
 
 Source: component-base cli/flag/namedcertkey_flag.go, apiserver dynamiccertificates/named_certificates.go (1.36).
 """
@@ -18,12 +18,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CertKey:
-    """A serving certificate (with its chain), its key, and the names it is for."""
+    """Serving certificate with its chain, its key, and its names."""
 
     certificate: Path
     key: Path
     names: tuple[str, ...] = ()
-    """Domain names, `*.` for one label more; none: the names in the certificate."""
+    """Domain names; `*.` stands for one label. If empty, the names in the certificate are used."""
 
     def __str__(self) -> str:
         pair = f"{self.certificate},{self.key}"
@@ -31,7 +31,7 @@ class CertKey:
 
 
 def parse_cert_key(text: str) -> CertKey:
-    """Read `cert,key[:name,...]`. Raises `ValueError`."""
+    """Parse `cert,key[:name,...]`. **Raises** `ValueError`."""
     files, colon, names = text.partition(":")
     if colon and not names.strip():
         raise ValueError("empty names list is not allowed")
@@ -42,7 +42,7 @@ def parse_cert_key(text: str) -> CertKey:
 
 
 def names_in(certificate: x509.Certificate) -> list[str]:
-    """The names that a certificate is for: its common name, if that is one, and its DNS names."""
+    """Return the names in a certificate: the common name, if it is a domain, and the DNS names."""
     names = [
         str(attribute.value)
         for attribute in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[-1:]
@@ -56,8 +56,9 @@ def names_in(certificate: x509.Certificate) -> list[str]:
 
 
 def name_to_ask_for(certificate: x509.Certificate, host: str) -> str:
-    """By which name clients know the server that shows this certificate, if it is not for `host`, where they find it;
-    empty: it is, or it is for nobody in particular.
+    """Return the server name that clients must request from `host` for this certificate.
+
+    Return an empty string if the certificate is valid for `host`, or has no usable name.
     """
     try:
         alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -71,12 +72,14 @@ def name_to_ask_for(certificate: x509.Certificate, host: str) -> str:
 
 
 class ServerNames(Generic[T]):
-    """Finds what belongs to a server name. Given names go before those found in certificates, exact names before
-    wildcards, earlier entries before later ones.
+    """Values by server name. Given names precede names in certificates, exact names precede wildcards, earlier entries
+    precede later ones.
     """
 
     def __init__(self, entries: Sequence[tuple[T, Sequence[str], Sequence[str]]]) -> None:
-        """`entries`: a value, the names given for it, the names in its certificate (used when none are given)."""
+        """`entries` has a value, its given names, and the names in its certificate, which are used if no names are
+        given.
+        """
         self._by_name: dict[str, T] = {}
         for value, given, _ in entries:
             for name in given:
@@ -86,7 +89,7 @@ class ServerNames(Generic[T]):
                 self._by_name.setdefault(name.lower(), value)
 
     def find(self, server_name: str | None) -> T | None:
-        """What belongs to the name that a client asked for; None when nothing does."""
+        """Return the value for the server name of a client, or None."""
         if not server_name:
             return None
         name = server_name.lower().rstrip(".")

@@ -1,4 +1,4 @@
-"""Turn a `StatusError` into the answer that clients read."""
+"""Conversion of a `StatusError` to a response."""
 
 import orjson
 
@@ -11,10 +11,10 @@ NOSNIFF = (b"X-Content-Type-Options", b"nosniff")
 
 
 def status_response(error: StatusError, request: Request | None = None) -> Response:
-    """The `Status` in the form that the client accepts, with `Retry-After` where it should wait.
+    """Return the `Status` in the media type that the client accepts, with `Retry-After` if the client must wait.
 
-    It is JSON where the client accepts nothing that there is, so that this can be reported at all, and where the
-    request could not be read (None).
+    The format is JSON if the client accepts no served media type, or if the request could not be read (None).
+
     Source: apiserver pkg/endpoints/handlers/responsewriters/writers.go ErrorNegotiated (1.36).
     """
     headers: Headers = []
@@ -36,17 +36,17 @@ def _in_accepted_form(error: StatusError, request: Request | None) -> Response:
 
 
 def text_response(status: int, text: str) -> Response:
-    """Plain text, as Go's `http.Error` answers."""
+    """Return plain text, as Go's `http.Error` does."""
     return Response(status, text.encode(), "text/plain; charset=utf-8", headers=[NOSNIFF])
 
 
 def not_found_page() -> Response:
-    """What Go's server answers for a path that leads nowhere."""
+    """Return the response of Go's server for an unknown path."""
     return text_response(404, "404 page not found\n")
 
 
 def internal_error_page(target: str, why: str) -> Response:
-    """What is answered when it cannot be found out what was asked, or whether it may be.
+    """Return the response for a request that cannot be parsed or authorized because of an internal error.
 
     Source: apiserver pkg/endpoints/handlers/responsewriters/errors.go InternalError (1.36).
     """
@@ -54,7 +54,7 @@ def internal_error_page(target: str, why: str) -> Response:
 
 
 def unreadable(error: StatusError, raw_target: bytes) -> Response:
-    """The answer to a request whose target means nothing. Source: also Go's net/http."""
+    """Return the response to a request with a malformed target. Source: also Go's net/http."""
     if error.code == 400:
         response = text_response(400, "400 Bad Request")
         response.headers.clear()
@@ -72,5 +72,5 @@ def not_produced(produces: str) -> StatusError:
 
 
 def json_response(value: object, status: int = 200) -> Response:
-    """A JSON document."""
+    """Return a JSON document."""
     return Response(status, orjson.dumps(value))

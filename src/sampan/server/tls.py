@@ -1,12 +1,14 @@
-"""`ServingTls`: the certificates that the server shows, those that clients show, and their reloading.
+"""`ServingTls`: serving certificates, client certificates in the handshake, and reload.
 
-A client's certificate is asked for, not required, and the handshake takes any: who it names, and whether we believe
-it, is for the authenticator to say, so that a wrong one is answered 401 and disturbs nothing else. OpenSSL can only
-accept what a store of it trusts. So when the message with the certificate comes in, before it is verified, the
-connection gets a store in which that one certificate is trusted: the handshake then proves that the client has its key.
-Serving certificates are chosen when the client has said which server it wants; reloading puts new ones in their place.
+A client certificate is requested, not required, and the handshake accepts any. The authenticator decides later if it is
+valid, so that an invalid one only leads to a 401. OpenSSL accepts only certificates that it trusts. So when the
+certificate message arrives, before verification, the connection gets a trust store with that certificate alone. The
+handshake then proves that the client has the key.
 
-Concurrency: `run()` looks at the files now and then; all else happens in the event loop's handshakes.
+The serving certificate is selected when the client has sent the server name. A reload replaces the certificates.
+
+Concurrency: `run()` polls the files. Everything else happens in the handshakes on the event loop.
+
 Source: apiserver pkg/server/secure_serving.go, dynamiccertificates (1.36); RFC 8446, RFC 5246 for the messages.
 """
 
@@ -33,13 +35,13 @@ HTTP_2 = "h2"
 RELOAD_INTERVAL_S = 10.0
 _PRESENTED_MAX = 64
 _NO_CHECK_TIME = 0x200000
-"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME; the authenticator looks at the dates."""
+"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME; the authenticator checks the dates."""
 _HANDSHAKE, _CERTIFICATE, _FINISHED = 22, 11, 20
 _TLS_1_3 = 0x0304
 _CHAIN = "presented_chain"
 
 VERSIONS = {"VersionTLS12": ssl.TLSVersion.TLSv1_2, "VersionTLS13": ssl.TLSVersion.TLSv1_3}
-"""What --tls-min-version may say."""
+"""Values of --tls-min-version."""
 CIPHER_SUITES = {
     "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256": "ECDHE-ECDSA-AES128-GCM-SHA256",
     "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": "ECDHE-ECDSA-AES256-GCM-SHA384",
@@ -52,40 +54,40 @@ CIPHER_SUITES = {
     "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA": "ECDHE-RSA-AES128-SHA",
     "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA": "ECDHE-RSA-AES256-SHA",
 }
-"""Of TLS 1.2, as Kubernetes and as OpenSSL call them; those of TLS 1.3 are not for choosing."""
+"""Cipher suites of TLS 1.2: Kubernetes' name → OpenSSL's name. Those of TLS 1.3 are not configurable."""
 
 
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
-    """Where certificates are, and what is spoken."""
+    """TLS settings of the listening socket."""
 
     serving: CertKey
-    """What is shown to clients that ask for no name that we know."""
+    """Certificate for clients that send no known server name."""
     sni: tuple[CertKey, ...] = ()
     client_ca_files: tuple[Path, ...] = ()
     min_version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
     cipher_suites: tuple[str, ...] = ()
-    """Of `CIPHER_SUITES`; none: OpenSSL's choice."""
+    """Names from `CIPHER_SUITES`; empty: OpenSSL's defaults."""
     protocols: tuple[str, ...] = (HTTP_1,)
-    """ALPN, what we like best first."""
+    """ALPN protocols in order of preference."""
 
     def files(self) -> list[Path]:
-        """All files that are read."""
+        """Return all files that are read."""
         pairs = [file for pair in (self.serving, *self.sni) for file in (pair.certificate, pair.key)]
         return [*pairs, *self.client_ca_files]
 
 
 class ServingTls:
-    """`context` is for the listening socket, `verifier` for the authenticator of client certificates.
+    """Serving certificates that reload. `context` is for the listening socket, `verifier` for the authenticator.
 
-    Raises `OSError` and `ValueError` (`ssl.SSLError` is an `OSError`) when a file cannot be used.
+    **Raises** `OSError` and `ValueError` (`ssl.SSLError` is an `OSError`) if a file is unusable.
     """
 
     def __init__(self, settings: TlsSettings) -> None:
         self._settings = settings
         self._presented: dict[bytes, ssl.SSLContext] = {}
         self._done = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        """For connections whose handshake is over: it hears no messages and holds no certificates."""
+        """Context for connections after the handshake. It has no message callback and no certificates."""
         self._seen = self._signature()
         self._warned: object = None
         self.verifier = ClientCertificateVerifier(self._authorities())
@@ -93,9 +95,8 @@ class ServingTls:
         self.context = self._listening_context()
 
     def reload(self) -> bool:
-        """Take what is in the files now, if they have changed. What cannot be used is logged, and the old stays.
-
-        Gives whether anything was taken.
+        """Load the files if they have changed, and return True if they were loaded. Errors are logged, and the old
+        certificates stay.
         """
         signature = self._signature()
         if signature == self._seen:
@@ -106,15 +107,18 @@ class ServingTls:
         except (OSError, ValueError) as error:
             if signature != self._warned:
                 self._warned = signature
-                _log.warning("certificates not reloaded", extra={"error": str(error)})
+                _log.warning(
+                    "cannot reload serving certificates or client CAs; keeping the old ones",
+                    extra={"error": str(error)},
+                )
             return False
         self._seen, self._names, self._default = signature, names, default
         self.verifier.replace(authorities)
-        _log.info("certificates reloaded")
+        _log.info("reloaded serving certificates and client CAs")
         return True
 
     async def run(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Reload whenever a file has changed, for ever. `sleep` waits for so many seconds."""
+        """Reload periodically if files have changed. Never returns. `sleep` waits for a number of seconds."""
         while True:
             await sleep(RELOAD_INTERVAL_S)
             self.reload()
@@ -125,7 +129,7 @@ class ServingTls:
         context = self._context(self._settings.serving)
         context.minimum_version = self._settings.min_version
         context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
-        # A session that is resumed does not bring the client's intermediate certificates back.
+        # A resumed session does not contain the client's intermediate certificates.
         context.num_tickets = 0
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VerifyFlags(_NO_CHECK_TIME)
         if self._settings.client_ca_files:
@@ -134,7 +138,9 @@ class ServingTls:
         return context
 
     def _context(self, pair: CertKey) -> ssl.SSLContext:
-        """One that a handshake goes on with once the server's name is known; versions and options stay as they were."""
+        """Return the context for the rest of a handshake, after the server name is known. Versions and options are not
+        replaced.
+        """
         context: Any = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pair.certificate, pair.key)
         context.set_alpn_protocols(list(self._settings.protocols))
@@ -151,7 +157,7 @@ class ServingTls:
     def _listen(
         self, connection: ssl.SSLObject, direction: str, version: int, content: int, kind: int, data: bytes
     ) -> None:
-        """Called by OpenSSL for each message, before it acts upon it."""
+        """Handle each message before OpenSSL does."""
         if direction != "read" or content != _HANDSHAKE:
             return
         if kind == _CERTIFICATE:
@@ -162,14 +168,14 @@ class ServingTls:
             connection.context = self._done
 
     def _trust(self, connection: ssl.SSLObject, chain: tuple[bytes, ...]) -> None:
-        """Let the handshake go on with this certificate, whoever signed it."""
+        """Trust this client certificate for the rest of the handshake, with any issuer."""
         context = self._presented.get(chain[0])
         if context is None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             try:
                 trust(context, ssl.DER_cert_to_PEM_cert(chain[0]))
             except (OSError, ValueError):
-                return  # OpenSSL will say what is wrong with it
+                return  # OpenSSL reports the fault
             if len(self._presented) >= _PRESENTED_MAX:
                 self._presented.clear()
             self._presented[chain[0]] = context
@@ -193,7 +199,7 @@ class ServingTls:
 
 
 def client_chain(ssl_object: ssl.SSLObject) -> tuple[bytes, ...]:
-    """DER of the certificates that a client presented, its own first. Nothing is said about who signed them."""
+    """Return the certificates of a client in DER, leaf first. Their signatures are not verified."""
     chain: tuple[bytes, ...] | None = getattr(ssl_object, _CHAIN, None)
     if chain is None:
         leaf = ssl_object.getpeercert(binary_form=True)
@@ -202,7 +208,7 @@ def client_chain(ssl_object: ssl.SSLObject) -> tuple[bytes, ...]:
 
 
 def certificate_message(data: bytes, *, tls_1_3: bool) -> tuple[bytes, ...]:
-    """The certificates (DER) in a handshake message of type Certificate; none when it is cut short or empty."""
+    """Return the certificates (DER) in a Certificate handshake message; empty if it is truncated or empty."""
     at = 4
     if tls_1_3:
         at += 1 + int.from_bytes(data[at : at + 1], "big")

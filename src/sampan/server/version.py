@@ -1,4 +1,4 @@
-"""/version: which Kubernetes this is.
+"""/version: the version of Kubernetes that this server implements.
 
 kubectl and other clients parse `gitVersion` as a semantic version and compare major and minor with their own.
 """
@@ -15,12 +15,12 @@ GIT_VERSION = f"v{KUBERNETES_VERSION}+sampan-{__version__}"
 
 
 async def show_version(request: Request) -> Response:
-    """The document, indented whoever asks. Source: apiserver pkg/server/routes/version.go (1.36)."""
+    """Return the document, always indented. Source: apiserver pkg/server/routes/version.go (1.36)."""
     return Response(200, wire_json.pretty(version_info()))
 
 
 def version_info() -> dict[str, str]:
-    """The document. `goVersion` and `compiler` name what runs this server instead of Go."""
+    """Return the document. `goVersion` and `compiler` name the Python runtime."""
     machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     return {
         "major": MAJOR,

@@ -1,4 +1,4 @@
-"""`WatchMetrics`: what watches have sent. Source: apiserver pkg/endpoints/metrics/metrics.go (1.36)."""
+"""Metrics of watches. Source: apiserver pkg/endpoints/metrics/metrics.go (1.36)."""
 
 from bisect import bisect_left
 from collections import Counter as Tally
@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from prometheus_client.core import Metric
 
-from sampan.server.departed import Resources, forget_series
 from sampan.server.histogram import Counter, Histogram
+from sampan.server.removed_resources import Resources, forget_series
 
 _LABELS: Final = ("group", "version", "resource")
 _SIZE_BUCKETS: Final = tuple(1024 * 2**n for n in range(8))
@@ -16,22 +16,22 @@ _LIST_BUCKETS: Final = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2, 4, 6, 8, 10, 15, 
 
 
 class Chunk(NamedTuple):
-    """Events that go out together."""
+    """Events that are sent together."""
 
     data: bytes
     sizes: list[tuple[int, int]]
-    """How many of them are of which size: the place of the bucket in a series, and the number."""
+    """Number of events by size: pairs of a bucket's index and a count."""
 
 
 class Sent:
-    """Of the watches of one resource: counts what they have sent."""
+    """Counter of the events that the watches of one resource have sent."""
 
     def __init__(self, sizes: Histogram, values: tuple[str, ...]) -> None:
         self._buckets = sizes.buckets
         self._series = sizes.begin(values)
 
     def joined(self, frames: Sequence[bytes]) -> Chunk:
-        """Put events into one chunk. Nothing is counted yet."""
+        """Join events to one chunk, without counting them."""
         data, small = b"".join(frames), self._buckets[0]
         if len(data) <= small or max(map(len, frames)) <= small:
             return Chunk(data, [(1, len(frames))])
@@ -39,7 +39,7 @@ class Sent:
         return Chunk(data, list(places.items()))
 
     def counted(self, chunk: Chunk) -> bytes:
-        """What of a chunk goes out."""
+        """Count the events of a chunk, and return its bytes."""
         series = self._series
         series[0] += len(chunk.data)
         for place, number in chunk.sizes:
@@ -48,7 +48,7 @@ class Sent:
 
 
 class WatchMetrics:
-    """A collector for Prometheus. Recorded on the event loop."""
+    """Collector for Prometheus. Record on the event loop."""
 
     def __init__(self) -> None:
         self._sizes = Histogram(
@@ -62,20 +62,20 @@ class WatchMetrics:
         )
 
     def sent(self, group: str, version: str, resource: str) -> Sent:
-        """What counts the events of a watch, bookmarks and errors among them."""
+        """Return the counter for the events of a watch, including bookmarks and errors."""
         return Sent(self._sizes, (group, version, resource))
 
     def listed(self, group: str, version: str, resource: str, scope: str, seconds: float) -> None:
-        """A watch has sent what there was at its beginning."""
+        """Record that a watch has sent its initial events."""
         self._lists.observe((group, version, resource, scope), seconds)
 
-    def forget(self, departed: Resources) -> None:
-        """Forget resources that are served no more."""
-        forget_series(self._sizes, departed)
-        forget_series(self._lists, departed)
+    def forget(self, removed: Resources) -> None:
+        """Drop the series of removed resources."""
+        forget_series(self._sizes, removed)
+        forget_series(self._lists, removed)
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         yield from self._sizes.collect()
         yield from self._lists.collect()
         events = Counter("apiserver_watch_events_total", "Events that watches have sent.", _LABELS)

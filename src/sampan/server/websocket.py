@@ -1,9 +1,9 @@
 """WebSockets of the API server.
 
-A handler that finds `wants_websocket(request)` answers `accept(request, serve)`; `await serve(websocket)` then has the
-connection (`Response.takeover` has the rules). The protocol itself is in `wire/websocket.py`.
+A handler checks `wants_websocket(request)` and returns `accept(request, serve)`. `await serve(websocket)` then owns the
+connection (`Response.takeover` defines how long). The protocol is in `wire/websocket.py`.
 
-Concurrency: in `send_stream` one task sends messages and one waits for the client's Close; the first that ends cancels
+Concurrency: in `send_stream` one task sends messages and one waits for the client's Close. The first that ends cancels
 the other. Messages from the client are ignored.
 """
 
@@ -21,19 +21,20 @@ from sampan.wire.websocket import wants_websocket as headers_want_websocket
 
 Serve = Callable[[WebSocket], Awaitable[None]]
 Split = Callable[[bytes], Iterable[str | bytes]]
-"""The messages that a chunk of a stream is sent as."""
+"""Splits a chunk of a stream into messages."""
 
 
 def wants_websocket(request: Request) -> bool:
-    """Whether the client asks for an upgrade to WebSocket."""
+    """Return True if the client requests an upgrade to WebSocket."""
     return headers_want_websocket(request.headers)
 
 
 def accept(request: Request, serve: Serve, protocols: Sequence[str] | None = None) -> Response:
-    """The answer to a request that wants a WebSocket: 101, 403 if no sub-protocol fits, 400 if the handshake is wrong.
+    """Return the response to an upgrade request: 101, 403 if no sub-protocol fits, or 400 if the handshake is
+    malformed.
 
-    `protocols`: the sub-protocols that `serve` speaks, an empty string among them if it needs none. None: whatever
-    the client names first.
+    `protocols` are the sub-protocols of `serve`, with an empty string if none is required. None accepts the first one
+    of the client.
     """
     try:
         protocol, fields = accept_upgrade(request.method, request.headers, protocols)

@@ -1,4 +1,4 @@
-"""How the server's own loops get on, under the names of client-go's work queues.
+"""Metrics of the server's internal loops, under the names of client-go's work queues.
 
 Source: component-base metrics/prometheus/workqueue/metrics.go (1.36).
 """
@@ -15,7 +15,7 @@ _LABELS = ("name",)
 
 
 def work_families(works: Mapping[str, Work]) -> Iterable[Metric]:
-    """For Prometheus; may be called from another thread."""
+    """Return all families for Prometheus. May be called from another thread."""
     depth = GaugeMetricFamily("workqueue_depth", "Items that wait.", labels=_LABELS)
     adds = CounterMetricFamily("workqueue_adds_total", "Items that were added.", labels=_LABELS)
     retries = CounterMetricFamily("workqueue_retries_total", "Items that were tried again.", labels=_LABELS)

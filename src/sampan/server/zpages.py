@@ -1,4 +1,4 @@
-"""/statusz and /flagz: what a person wants to know about a running server, as text.
+"""/statusz and /flagz: status and flags of a running server as text.
 
 Source: component-base zpages/{statusz,flagz} (1.36).
 """
@@ -16,7 +16,7 @@ _WARNING = "Warning: This endpoint is not meant to be machine parseable, has no 
 
 
 def statusz(component: str, paths: Callable[[], Iterable[str]]) -> Handler:
-    """Version, start and age of the process."""
+    """Return a handler that shows version, start time and uptime."""
     started, counted = datetime.datetime.now(datetime.UTC), Counted(resource="statusz", component=component)
 
     async def handle(request: Request) -> Response:
@@ -37,7 +37,7 @@ def statusz(component: str, paths: Callable[[], Iterable[str]]) -> Handler:
 
 
 def flagz(component: str, flags: Iterable[tuple[str, str]]) -> Handler:
-    """The flags that the process runs with."""
+    """Return a handler that shows the flags of the process."""
     lines = [f"\n{component} flagz\n{_WARNING}\n", *(f"{name}={value}" for name, value in sorted(flags))]
     body, counted = ("\n".join(lines) + "\n").encode(), Counted(resource="flagz", component=component)
 

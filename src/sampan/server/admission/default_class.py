@@ -10,7 +10,7 @@ from sampan.core.default_class import DEFAULT_INGRESS, DEFAULT_STORAGE, STORAGE_
 from sampan.core.object import Object
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Chosen
+from sampan.server.admission.derived_cache import DerivedValue
 from sampan.server.admission.pods import annotations_of
 
 _INGRESS_CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
@@ -24,7 +24,7 @@ class DefaultStorageClass:
     resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({("", "persistentvolumeclaims")})
 
     def __init__(self, reader: CacheReader) -> None:
-        self._default = Chosen(
+        self._default = DerivedValue(
             reader, ("storage.k8s.io", "storageclasses"), lambda found: newest_default(found, DEFAULT_STORAGE)
         )
 
@@ -44,7 +44,7 @@ class DefaultIngressClass:
     resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({("networking.k8s.io", "ingresses")})
 
     def __init__(self, reader: CacheReader) -> None:
-        self._default = Chosen(
+        self._default = DerivedValue(
             reader, ("networking.k8s.io", "ingressclasses"), lambda found: newest_default(found, DEFAULT_INGRESS)
         )
 
@@ -56,7 +56,7 @@ class DefaultIngressClass:
         _name_class(ingress, "ingressClassName", self._default)
 
 
-def _name_class(obj: Object, field: str, default: Chosen[str]) -> None:
+def _name_class(obj: Object, field: str, default: DerivedValue[str]) -> None:
     spec = obj.get("spec") or {}
     if spec.get(field) is not None:
         return

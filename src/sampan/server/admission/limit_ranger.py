@@ -12,7 +12,7 @@ from sampan.core.quota.pod_usage import pod_limits, pod_requests
 from sampan.core.quota.usage import ZERO, Usage, amounts
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.pods import POD_ONLY
 from sampan.server.admission.refusal import refusal
 
@@ -49,7 +49,7 @@ class LimitRanger:
     configured_by: ClassVar[tuple[tuple[str, str], ...]] = (("", "limitranges"),)
 
     def __init__(self, reader: CacheReader) -> None:
-        self._ranges = Kept(reader, "", "limitranges", read_limit_range)
+        self._ranges = DerivedCache(reader, "", "limitranges", read_limit_range)
 
     def is_configured(self) -> bool:
         """Whether there is a LimitRange in any namespace."""

@@ -10,7 +10,7 @@ from sampan.core.quantity import Quantity
 from sampan.core.quota.usage import ZERO, amounts
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.pods import annotations_of
 from sampan.server.admission.refusal import refusal
 
@@ -29,7 +29,7 @@ class PersistentVolumeClaimResize:
     resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({("", "persistentvolumeclaims")})
 
     def __init__(self, reader: CacheReader) -> None:
-        self._expands = Kept(reader, "storage.k8s.io", "storageclasses", _expands)
+        self._expands = DerivedCache(reader, "storage.k8s.io", "storageclasses", _expands)
 
     async def validate(self, attributes: Attributes) -> None:
         """Raises 403."""

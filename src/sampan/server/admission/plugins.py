@@ -26,6 +26,15 @@ from sampan.server.admission.configuration import READERS
 from sampan.server.admission.default_class import DefaultIngressClass, DefaultStorageClass
 from sampan.server.admission.default_toleration_seconds import DefaultTolerationSeconds
 from sampan.server.admission.deny_service_external_ips import DenyServiceExternalIPs
+from sampan.server.admission.dynamic_admission import (
+    MUTATING,
+    VALIDATING,
+    DynamicAdmission,
+    mutating_policies,
+    mutating_webhooks,
+    validating_policies,
+    validating_webhooks,
+)
 from sampan.server.admission.event_rate_limit import EventRateLimit
 from sampan.server.admission.extended_resource_toleration import ExtendedResourceToleration
 from sampan.server.admission.image_policy_webhook import ImagePolicyWebhook
@@ -36,15 +45,6 @@ from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.admission.namespace_lifecycle import NamespaceLifecycle
 from sampan.server.admission.namespaces import NamespaceAutoProvision, NamespaceExists
 from sampan.server.admission.node_restriction import NodeRestriction
-from sampan.server.admission.outside import (
-    MUTATING,
-    VALIDATING,
-    Outside,
-    mutating_policies,
-    mutating_webhooks,
-    validating_policies,
-    validating_webhooks,
-)
 from sampan.server.admission.owner_references_permission_enforcement import OwnerReferencesPermissionEnforcement
 from sampan.server.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from sampan.server.admission.pod_node_selector import PodNodeSelector
@@ -69,7 +69,7 @@ class Parts:
     cluster: Cluster
     authorizer: Authorizer
     settings: AdmissionSettings
-    outside: Outside
+    dynamic: DynamicAdmission
 
     @property
     def reader(self) -> CacheReader:
@@ -101,7 +101,7 @@ ORDER: Final[tuple[tuple[str, Make | None], ...]] = (
     ),
     (
         "PodSecurity",
-        lambda parts: PodSecurity(parts.reader, parts.configuration("PodSecurity"), parts.outside.metrics.pod_security),
+        lambda parts: PodSecurity(parts.reader, parts.configuration("PodSecurity"), parts.dynamic.metrics.pod_security),
     ),
     ("PodNodeSelector", lambda parts: PodNodeSelector(parts.reader, parts.configuration("PodNodeSelector"))),
     ("Priority", lambda parts: Priority(parts.reader)),
@@ -132,10 +132,10 @@ ORDER: Final[tuple[tuple[str, Make | None], ...]] = (
     ("NodeDeclaredFeatureValidator", None),
     ("JobValidation", None),
     ("PodResizeValidator", lambda parts: PodResizeValidator(parts.reader)),
-    ("MutatingAdmissionPolicy", lambda parts: mutating_policies(parts.outside)),
-    ("MutatingAdmissionWebhook", lambda parts: mutating_webhooks(parts.outside, parts.configuration(MUTATING))),
-    ("ValidatingAdmissionPolicy", lambda parts: validating_policies(parts.outside)),
-    ("ValidatingAdmissionWebhook", lambda parts: validating_webhooks(parts.outside, parts.configuration(VALIDATING))),
+    ("MutatingAdmissionPolicy", lambda parts: mutating_policies(parts.dynamic)),
+    ("MutatingAdmissionWebhook", lambda parts: mutating_webhooks(parts.dynamic, parts.configuration(MUTATING))),
+    ("ValidatingAdmissionPolicy", lambda parts: validating_policies(parts.dynamic)),
+    ("ValidatingAdmissionWebhook", lambda parts: validating_webhooks(parts.dynamic, parts.configuration(VALIDATING))),
     ("ResourceQuota", lambda parts: ResourceQuota(parts.cluster, parts.configuration("ResourceQuota"))),
     ("AlwaysDeny", lambda parts: AlwaysDeny()),
 )
@@ -148,7 +148,7 @@ def default_plugins(
     cluster: Cluster, authorizer: Authorizer, settings: AdmissionSettings, metrics: AdmissionMetrics
 ) -> list[Plugin]:
     """Those that are on. Raises `BadConfiguration`."""
-    parts = Parts(cluster, authorizer, settings, Outside(Surroundings(cluster), authorizer, metrics))
+    parts = Parts(cluster, authorizer, settings, DynamicAdmission(Surroundings(cluster), authorizer, metrics))
     return [_made(name, make, parts) for name, make in ORDER if make is not None and settings.is_on(name)]
 
 

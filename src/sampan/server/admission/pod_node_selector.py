@@ -10,7 +10,7 @@ from sampan.core.errors import StatusError, forbidden
 from sampan.core.object import Object
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.pods import POD_ONLY, annotations_of
 from sampan.server.admission.refusal import plain_error
 
@@ -32,7 +32,7 @@ class PodNodeSelector:
         """Raises `ValueError` for a configuration that makes no sense."""
         selectors = configuration.get(_CONFIGURATION) or {}
         self._selectors = {name: _labels(text) for name, text in selectors.items()}
-        self._annotations = Kept(reader, "", "namespaces", lambda obj: annotations_of(obj).get(ANNOTATION))
+        self._annotations = DerivedCache(reader, "", "namespaces", lambda obj: annotations_of(obj).get(ANNOTATION))
 
     async def admit(self, attributes: Attributes) -> None:
         """Raises 403."""

@@ -11,7 +11,7 @@ from sampan.core.quota.pod_usage import pod_requests
 from sampan.core.quota.usage import ZERO, Usage, amounts
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.pods import POD_ONLY
 from sampan.server.admission.refusal import refusal
 
@@ -34,7 +34,7 @@ class PodResizeValidator:
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY
 
     def __init__(self, reader: CacheReader) -> None:
-        self._nodes = Kept(reader, "", "nodes", _node)
+        self._nodes = DerivedCache(reader, "", "nodes", _node)
 
     async def validate(self, attributes: Attributes) -> None:
         """Raises 403."""

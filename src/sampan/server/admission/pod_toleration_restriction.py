@@ -19,7 +19,7 @@ from sampan.schema.compile import DecodeError
 from sampan.schema.decode import DecoderCompiler
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.configuration import TOLERATION
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.pods import POD_ONLY, annotations_of
 from sampan.server.admission.refusal import plain_error
 from sampan.wire import json as wire_json
@@ -55,7 +55,7 @@ class PodTolerationRestriction:
             raise ValueError(f"invalid config: [{' '.join(map(str, faults))}]")
         self._defaults = _tolerations(configuration.get("default") or [])
         self._whitelist = _tolerations(configuration.get("whitelist") or [])
-        self._said = Kept(reader, "", "namespaces", _said)
+        self._said = DerivedCache(reader, "", "namespaces", _said)
 
     async def admit(self, attributes: Attributes) -> None:
         """Raises 500 with the texts that Kubernetes has for it."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from sampan.core.object import Object
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Chosen, Kept
+from sampan.server.admission.derived_cache import DerivedCache, DerivedValue
 from sampan.server.admission.pods import POD, POD_ONLY
 from sampan.server.admission.refusal import refusal
 
@@ -34,8 +34,8 @@ class Priority:
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY | {_CLASSES}
 
     def __init__(self, reader: CacheReader) -> None:
-        self._classes = Kept(reader, *_CLASSES, _class)
-        self._default = Chosen(reader, _CLASSES, _default_class)
+        self._classes = DerivedCache(reader, *_CLASSES, _class)
+        self._default = DerivedValue(reader, _CLASSES, _default_class)
 
     async def admit(self, attributes: Attributes) -> None:
         """Raises 403: no such class; a Pod that knows its priority better."""

@@ -13,7 +13,7 @@ from sampan.core.quota.usage import amounts
 from sampan.core.tolerations import Toleration, merge_tolerations
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.pods import POD_ONLY
 from sampan.server.admission.refusal import refusal
 
@@ -29,7 +29,7 @@ class RuntimeClass:
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY
 
     def __init__(self, reader: CacheReader) -> None:
-        self._classes = Kept[Object](reader, "node.k8s.io", "runtimeclasses", lambda found: found)
+        self._classes = DerivedCache[Object](reader, "node.k8s.io", "runtimeclasses", lambda found: found)
 
     async def admit(self, attributes: Attributes) -> None:
         """Raises 403: no such class, or a Pod that says otherwise."""

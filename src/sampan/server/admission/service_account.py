@@ -14,7 +14,7 @@ from sampan.core.object import Object
 from sampan.core.offload import offloaded
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.pods import (
     POD_ONLY,
     annotations_of,
@@ -57,7 +57,7 @@ class ServiceAccount:
     def __init__(
         self, reader: CacheReader, *, random: Random, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        self._accounts = Kept(reader, "", "serviceaccounts", _account)
+        self._accounts = DerivedCache(reader, "", "serviceaccounts", _account)
         self._random = random
         self._sleep = sleep
 

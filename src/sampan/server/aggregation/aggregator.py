@@ -1,8 +1,8 @@
 """`Aggregator`: all that aggregation adds to a server.
 
-Concurrency: `run` owns the registration's task, one task for each watch that it follows (APIServices, Services,
-EndpointSlices), and one `Keeper` for each APIService with a service. A backend that is dead or hangs holds up its own
-keeper and nobody else. `start` must have ended before the server says that it is ready.
+Concurrency: `run` owns the task of the registration, one task for each watch (APIServices, Services, EndpointSlices),
+and one `ApiServiceController` for each APIService with a service. A backend that does not respond delays only its own
+controller. `start` must have ended before the server reports that it is ready.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.webhook.services import ServiceResolver
 from sampan.server.aggregation.api_service import GROUP, RESOURCE, ApiService, api_service_of
+from sampan.server.aggregation.api_service_controller import ApiServiceController
 from sampan.server.aggregation.api_services import ApiServices
-from sampan.server.aggregation.ask import Asker
 from sampan.server.aggregation.availability import LOCAL, Verdict, check
 from sampan.server.aggregation.backend import Backends
+from sampan.server.aggregation.backend_client import BackendClient
 from sampan.server.aggregation.filter import with_aggregation
-from sampan.server.aggregation.keeper import Keeper
 from sampan.server.aggregation.metrics import AggregationMetrics
 from sampan.server.aggregation.registration import Registration
 from sampan.server.aggregation.remote_discovery import RemoteDiscovery
@@ -52,9 +52,9 @@ class Aggregator:
         self._intervals = settings.intervals
         self._work = cluster.measures.work("RemoteAvailabilityController")
         backends = Backends(ServiceResolver(cluster.reader).all, settings)
-        self._asker = Asker(backends, proxy)
+        self._client = BackendClient(backends, proxy)
         self._registration = Registration(cluster)
-        self._keepers: dict[str, tuple[Keeper, asyncio.Task[None]]] = {}
+        self._controllers: dict[str, tuple[ApiServiceController, asyncio.Task[None]]] = {}
         self.filter: Filter = with_aggregation(
             self.api_services, backends, proxy, reject_redirects=settings.reject_redirects
         )
@@ -90,7 +90,7 @@ class Aggregator:
 
     async def run(self) -> None:
         """Keep APIServices and what is known of backends up to date, until cancelled. May be run again."""
-        self._keepers.clear()
+        self._controllers.clear()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._registration.run(), name="APIService registration")
             group.create_task(self._follow(GROUP, RESOURCE, partial(self._changed, group)))
@@ -118,11 +118,11 @@ class Aggregator:
         self._registration.look()
 
     def _one_changed(self, group: asyncio.TaskGroup, found: ApiService, *, gone: bool) -> None:
-        kept = self._keepers.get(found.name)
+        kept = self._controllers.get(found.name)
         if kept is not None and not gone and _same(kept[0].api_service, found):
             return
         if kept is not None:
-            del self._keepers[found.name]
+            del self._controllers[found.name]
             kept[1].cancel()
             self._work.drop(found.name)
             self.discovery.forget(kept[0].api_service)
@@ -133,8 +133,11 @@ class Aggregator:
             if not found.available:
                 group.create_task(self._say_local(found))
             return
-        keeper = Keeper(found, self._check, self._refresh, self._intervals, self._work)
-        self._keepers[found.name] = (keeper, group.create_task(keeper.run(), name=f"APIService {found.name}"))
+        controller = ApiServiceController(found, self._check, self._refresh, self._intervals, self._work)
+        self._controllers[found.name] = (
+            controller,
+            group.create_task(controller.run(), name=f"APIService {found.name}"),
+        )
 
     async def _say_local(self, api_service: ApiService) -> None:
         try:
@@ -143,7 +146,7 @@ class Aggregator:
             _log.warning("APIService %s: %s", api_service.name, error)
 
     async def _check(self, api_service: ApiService) -> Verdict:
-        verdict = await check(api_service, self._cluster.reader, self._asker)
+        verdict = await check(api_service, self._cluster.reader, self._client)
         present = self.api_services.present().get((api_service.group, api_service.version))
         was_available = present is not None and present.available
         self.metrics.judged(api_service.name, verdict, was_available=was_available)
@@ -151,24 +154,24 @@ class Aggregator:
         return verdict
 
     async def _refresh(self, api_service: ApiService) -> None:
-        await self.discovery.refresh(api_service, self._asker)
-        await self.openapi.refresh(api_service, self._asker)
+        await self.discovery.refresh(api_service, self._client)
+        await self.openapi.refresh(api_service, self._client)
 
     def _service_changed(self, events: Iterable[Delivery]) -> None:
-        if self._keepers:
+        if self._controllers:
             objects = (decode(event.record.value)["metadata"] for _, event in events)
             self._look({(metadata["namespace"], metadata["name"]) for metadata in objects})
 
     def _endpoints_changed(self, events: Iterable[Delivery]) -> None:
-        if self._keepers:
+        if self._controllers:
             objects = (decode(event.record.value)["metadata"] for _, event in events)
             self._look({(each["namespace"], (each.get("labels") or {}).get(_SERVICE_NAME, "")) for each in objects})
 
     def _look(self, services: set[tuple[str, str]]) -> None:
-        for keeper, _ in self._keepers.values():
-            service = keeper.api_service.service
+        for controller, _ in self._controllers.values():
+            service = controller.api_service.service
             if service is not None and (service.namespace, service.name) in services:
-                keeper.look()
+                controller.look()
 
 
 def _same(one: ApiService, other: ApiService) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sampan.core.object import Object
 from sampan.server.aggregation.api_service import AVAILABLE, ApiService, ServiceReference
-from sampan.server.aggregation.ask import Asker, BackendError
+from sampan.server.aggregation.backend_client import BackendClient, BackendError
 
 ATTEMPTS = 5
 _SERVICE_NAME = "kubernetes.io/service-name"
@@ -49,11 +49,11 @@ LOCAL = Verdict(True, "Local", "Local APIServices are always available")
 PASSED = Verdict(True, "Passed", "all checks passed")
 
 
-async def check(api_service: ApiService, objects: Objects, asker: Asker) -> Verdict:
+async def check(api_service: ApiService, objects: Objects, client: BackendClient) -> Verdict:
     """Look at the service and its endpoints, then ask for the group version's discovery."""
     if api_service.service is None:
         return LOCAL
-    return _fault(api_service.service, objects) or await _discovered(api_service, asker)
+    return _fault(api_service.service, objects) or await _discovered(api_service, client)
 
 
 def _fault(wanted: ServiceReference, objects: Objects) -> Verdict | None:
@@ -92,10 +92,10 @@ def _ready(endpoint_slice: Object, port_name: str) -> bool:
     return any((port.get("name") or "") == port_name and port.get("port") is not None for port in ports)
 
 
-async def _discovered(api_service: ApiService, asker: Asker) -> Verdict:
+async def _discovered(api_service: ApiService, client: BackendClient) -> Verdict:
     """Several attempts at once, as there may be several endpoints; one that succeeds is enough."""
     text = ""
-    attempts = [asyncio.create_task(_attempt(api_service, asker)) for _ in range(ATTEMPTS)]
+    attempts = [asyncio.create_task(_attempt(api_service, client)) for _ in range(ATTEMPTS)]
     try:
         for attempt in asyncio.as_completed(attempts):
             text = await attempt
@@ -108,10 +108,10 @@ async def _discovered(api_service: ApiService, asker: Asker) -> Verdict:
     return Verdict(False, "FailedDiscoveryCheck", text, retry=True)
 
 
-async def _attempt(api_service: ApiService, asker: Asker) -> str:
+async def _attempt(api_service: ApiService, client: BackendClient) -> str:
     """What is wrong; nothing, if nothing is."""
     try:
-        answer = await asker.get(api_service, api_service.path, {"accept": "application/json"}, body=False)
+        answer = await client.get(api_service, api_service.path, {"accept": "application/json"}, body=False)
     except BackendError as error:
         url = str(error).partition('"')[2].partition('"')[0]
         return f"failing or missing response from {url}: {error}" if url else str(error)

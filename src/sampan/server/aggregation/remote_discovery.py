@@ -9,7 +9,7 @@ from typing import Any
 
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.api_services import GroupVersion
-from sampan.server.aggregation.ask import Asker, BackendError
+from sampan.server.aggregation.backend_client import BackendClient, BackendError
 from sampan.wire import json as wire_json
 
 Document = dict[str, Any]
@@ -33,11 +33,11 @@ class RemoteDiscovery:
         """The group version's entry in the aggregated document; stale and empty while nobody has told of it."""
         return self._known.get((group, version)) or {"version": version, "resources": [], "freshness": "Stale"}
 
-    async def refresh(self, api_service: ApiService, asker: Asker) -> None:
+    async def refresh(self, api_service: ApiService, client: BackendClient) -> None:
         """Ask the backend. Raises `BackendError`; what is known is stale then."""
         place = (api_service.group, api_service.version)
         try:
-            found = await self._fetched(api_service, asker)
+            found = await self._fetched(api_service, client)
         except BackendError:
             self._keep(place, {**self.document(*place), "freshness": "Stale"})
             raise
@@ -55,12 +55,12 @@ class RemoteDiscovery:
             self._known[place] = document
             self.generation += 1
 
-    async def _fetched(self, api_service: ApiService, asker: Asker) -> Document:
+    async def _fetched(self, api_service: ApiService, client: BackendClient) -> Document:
         place = (api_service.group, api_service.version)
         headers = {"accept": _ACCEPT}
         if place in self._etags and place in self._known:
             headers["if-none-match"] = self._etags[place]
-        answer = await asker.get(api_service, "/apis", headers)
+        answer = await client.get(api_service, "/apis", headers)
         if answer.status == 304 and "if-none-match" in headers:
             return self._known[place]
         if answer.status == 503:
@@ -69,7 +69,7 @@ class RemoteDiscovery:
             found = _of_list(_decoded(answer.body), place)
             self._etags[place] = answer.header(b"etag")
             return found
-        answer = await asker.get(api_service, api_service.path, {"accept": "application/json"})
+        answer = await client.get(api_service, api_service.path, {"accept": "application/json"})
         if answer.status != 200:
             raise BackendError(f"failed to download legacy discovery for {api_service.path}: {answer.status}")
         return _of_resources(_decoded(answer.body), place)

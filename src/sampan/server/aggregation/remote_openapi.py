@@ -9,7 +9,7 @@ import asyncio
 from typing import Any
 
 from sampan.server.aggregation.api_service import ApiService
-from sampan.server.aggregation.ask import Asker, BackendAnswer, BackendError
+from sampan.server.aggregation.backend_client import BackendClient, BackendError, BackendResponse
 from sampan.server.openapi.merge import Json, below
 from sampan.wire import json as wire_json
 
@@ -31,14 +31,14 @@ class RemoteOpenApi:
         """What is known of the v2 document."""
         return [self._parts[path]] if path in self._parts else []
 
-    async def refresh(self, api_service: ApiService, asker: Asker) -> None:
+    async def refresh(self, api_service: ApiService, client: BackendClient) -> None:
         """Ask the backend. Raises `BackendError`."""
         path = api_service.path
-        index = await self._asked(api_service, asker, "/openapi/v3")
+        index = await self._asked(api_service, client, "/openapi/v3")
         if index is not None and self._index.get(path) != (url := _url(index, path)):
             self._index[path] = url
             self.generation += 1
-        answer = await self._asked(api_service, asker, "/openapi/v2")
+        answer = await self._asked(api_service, client, "/openapi/v2")
         if answer is not None and self._parts.get(path) != (part := await asyncio.to_thread(_part, answer, path)):
             self._parts[path] = part
             self.generation += 1
@@ -51,12 +51,12 @@ class RemoteOpenApi:
             del self._etags[path]
         self.generation += 1
 
-    async def _asked(self, api_service: ApiService, asker: Asker, path: str) -> BackendAnswer | None:
+    async def _asked(self, api_service: ApiService, client: BackendClient, path: str) -> BackendResponse | None:
         """None: it is as it was, or there is none."""
         key, headers = f"{path} {api_service.path}", {"accept": "application/json"}
         if key in self._etags:
             headers["if-none-match"] = self._etags[key]
-        answer = await asker.get(api_service, path, headers)
+        answer = await client.get(api_service, path, headers)
         if answer.status == 200:
             if etag := answer.header(b"etag"):
                 self._etags[key] = etag
@@ -66,21 +66,21 @@ class RemoteOpenApi:
         return None
 
 
-def _url(answer: BackendAnswer, path: str) -> str:
+def _url(answer: BackendResponse, path: str) -> str:
     paths = _decoded(answer).get("paths")
     entry = paths.get(path[1:]) if isinstance(paths, dict) else None
     url = entry.get("serverRelativeURL") if isinstance(entry, dict) else None
     return url if isinstance(url, str) and url.partition("?")[0] == f"/openapi/v3{path}" else ""
 
 
-def _part(answer: BackendAnswer, path: str) -> Json:
+def _part(answer: BackendResponse, path: str) -> Json:
     try:
         return below(_decoded(answer), path)
     except (AttributeError, TypeError, RecursionError) as error:
         raise BackendError("the answer is no OpenAPI document") from error
 
 
-def _decoded(answer: BackendAnswer) -> dict[str, Any]:
+def _decoded(answer: BackendResponse) -> dict[str, Any]:
     try:
         found = wire_json.decode(answer.body)
     except wire_json.DecodeError as error:

@@ -28,11 +28,11 @@ from h2.events import (
 )
 from h2.exceptions import ProtocolError
 
-from sampan.server.farewell import Farewell
+from sampan.server.connection_owner import ConnectionOwner, Peer, peer_of
+from sampan.server.graceful_close import GracefulClose
 from sampan.server.http2.frame_budget import FrameFlood
 from sampan.server.http2.frames import Frames
 from sampan.server.http2.stream import Stream
-from sampan.server.owner import ConnectionOwner, Peer, peer_of
 
 _log = logging.getLogger("sampan.http")
 
@@ -61,7 +61,7 @@ class Http2Connection(asyncio.Protocol):
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._streams: dict[int, Stream] = {}
         self._tasks: set[Stream] = set()
-        self._farewell: Farewell = cast(Farewell, None)
+        self._closing: GracefulClose = cast(GracefulClose, None)
         self._on: dict[type[Event], Callable[..., None]] = {
             RequestReceived: self._on_request,
             DataReceived: self._on_data,
@@ -76,7 +76,7 @@ class Http2Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._farewell = Farewell(self._transport, self.owner.loop, self.owner.settings)
+        self._closing = GracefulClose(self._transport, self.owner.loop, self.owner.settings)
         self.peer = peer_of(transport)
         self.frames = Frames(self._transport, self.owner.settings.http2_streams_max)
         self.owner.connected(self)
@@ -84,7 +84,7 @@ class Http2Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.ending = True
         self._deaf = True
-        self._farewell.over()
+        self._closing.cancel()
         self.writable.set()
         self._drop_streams()
         self._on.clear()  # they know us; and what a client has used is to be free when it has gone
@@ -227,7 +227,7 @@ class Http2Connection(asyncio.Protocol):
     def _close(self) -> None:
         """Close without the responses that are not complete yet."""
         self._deaf = self.ending = True
-        self._farewell.begin()
+        self._closing.begin()
         self._drop_streams()
 
     def _drop_streams(self) -> None:
@@ -238,7 +238,7 @@ class Http2Connection(asyncio.Protocol):
 
     def _leave(self) -> None:
         """Close when the client does, or soon: what it has not read yet would be lost if it still sends something."""
-        self._farewell.begin(linger_s=self.owner.settings.linger_s)
+        self._closing.begin(linger_s=self.owner.settings.linger_s)
 
     # --- for the server
 
@@ -248,11 +248,11 @@ class Http2Connection(asyncio.Protocol):
         return not self._streams
 
     @property
-    def rest_s(self) -> float:
+    def quiet_s(self) -> float:
         """How long it has to be idle until its end costs no request: what comes too late is refused, and can be sent
         again. But some clients give up what they have not read yet when they are told to go.
         """
-        return min(REST_S, self.owner.settings.rest_s)
+        return min(REST_S, self.owner.settings.quiet_s)
 
     @property
     def streaming(self) -> bool:

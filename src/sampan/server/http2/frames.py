@@ -16,10 +16,10 @@ from h2.events import Event
 from h2.exceptions import NoSuchStreamError, ProtocolError
 from h2.settings import SettingCodes, Settings
 
+from sampan.server.connection_owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
 from sampan.server.http2.frame_budget import FrameBudget
 from sampan.server.http2.header_compression import BoundedDecoder, BoundedEncoder
 from sampan.server.http2.inbound import Inbound
-from sampan.server.owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
 
 STREAM_WINDOW_BYTES = BODY_AHEAD_BYTES
 """How much of a body a client may send before it is read."""

@@ -15,10 +15,11 @@ from h2.errors import ErrorCodes
 from sampan.core.errors import StatusError
 from sampan.server.authentication.authenticator import ANONYMOUS
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
+from sampan.server.connection_owner import ConnectionOwner, Peer, make_request, release
 from sampan.server.http2.frames import Frames
 from sampan.server.incoming import BODY_PIECES_MAX, SAFE, Incoming
-from sampan.server.owner import ConnectionOwner, Peer, make_request, release
 from sampan.server.request import Headers, Request, Response
+from sampan.server.response_heads import BODILESS
 from sampan.server.status import unreadable
 from sampan.wire.http1 import BODILESS, joined
 

@@ -75,7 +75,7 @@ class OpenApi:
         self._hashes: dict[str, tuple[Served, str]] = {}
         self._v2: dict[str, tuple[tuple[int, int], Document]] = {}
         self._lock = asyncio.Lock()
-        registry.subscribe(self._forget_departed)
+        registry.subscribe(self._forget_removed)
 
     async def v3(self, request: Request) -> Response:
         """The index, or one document. With its hash it may be kept for ever; another hash: 301 to the right one."""
@@ -131,7 +131,7 @@ class OpenApi:
             found = self._hashes[path] = (served, served_hash(path, served))
         return found[1]
 
-    def _forget_departed(self) -> None:
+    def _forget_removed(self) -> None:
         """Keep no definition that is not served any more: the compiled schema of a CRD may take hundreds of MB."""
         get = self._registry.get
         for path, (pairs, _) in list(self._hashes.items()):

@@ -9,9 +9,9 @@ import pytest
 from sampan.registry.cluster import Cluster
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.target import target_of
+from sampan.server.admission.dynamic_admission import DynamicAdmission, validating_webhooks
 from sampan.server.admission.matching.subject import Surroundings
 from sampan.server.admission.metrics import AdmissionMetrics
-from sampan.server.admission.outside import Outside, validating_webhooks
 from sampan.server.admission.webhook.validating import ValidatingAdmissionWebhook
 from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.storage.memory import MemoryStore
@@ -20,7 +20,7 @@ from tests.registry.webhook.tls import bundle, listening, ok
 
 def plugin(cluster: Cluster, **configuration: str) -> ValidatingAdmissionWebhook:
     """The plug-in with its part of an AdmissionConfiguration."""
-    outside = Outside(Surroundings(cluster), MastersAuthorizer(), AdmissionMetrics())
+    outside = DynamicAdmission(Surroundings(cluster), MastersAuthorizer(), AdmissionMetrics())
     return validating_webhooks(outside, configuration)
 
 

@@ -10,7 +10,7 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.endpoint import Endpoint
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.matching.rule import NAMESPACES
 
 _EXEMPT = frozenset(
@@ -48,8 +48,8 @@ class Surroundings:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self._labels = Kept(cluster.reader, "", "namespaces", _labels_of)
-        self._namespaces = Kept(cluster.reader, "", "namespaces", _shown_namespace)
+        self._labels = DerivedCache(cluster.reader, "", "namespaces", _labels_of)
+        self._namespaces = DerivedCache(cluster.reader, "", "namespaces", _shown_namespace)
         self._equivalents: dict[tuple[GroupVersionResource, str], list[Equivalent]] = {}
         cluster.registry.subscribe(self._equivalents.clear)
 

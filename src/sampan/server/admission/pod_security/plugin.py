@@ -12,7 +12,7 @@ from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.pod_security.configuration import read_configuration
 from sampan.server.admission.pod_security.evaluator import Evaluator, details
 from sampan.server.admission.pod_security.existing import existing_pods, warnings_of_existing
@@ -57,7 +57,7 @@ class PodSecurity:
         self._configuration = read_configuration(configuration)
         self._evaluator = Evaluator()
         self._metrics = metrics
-        self._policies = Kept(reader, *_NAMESPACE, self._policy_of)
+        self._policies = DerivedCache(reader, *_NAMESPACE, self._policy_of)
         self._unknown = self._configuration.defaults, list[FieldError]()
 
     async def validate(self, attributes: Attributes) -> None:

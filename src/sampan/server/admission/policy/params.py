@@ -10,7 +10,7 @@ from sampan.core.object import Object
 from sampan.core.selectors import selector_from_label_selector
 from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.policy.policy import ParamKind
 from sampan.storage.records import Record
 from sampan.wire.json import encode
@@ -26,7 +26,7 @@ class Params:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._endpoints: dict[ParamKind, Endpoint | None] = {}
-        self._kept: dict[ParamKind, Kept[Object]] = {}
+        self._kept: dict[ParamKind, DerivedCache[Object]] = {}
         cluster.registry.subscribe(self._forget)
 
     def _forget(self) -> None:
@@ -74,7 +74,7 @@ class Params:
         kept = self._kept.get(kind)
         if kept is None:
             definition = endpoint.definition
-            kept = self._kept[kind] = Kept(
+            kept = self._kept[kind] = DerivedCache(
                 self._cluster.reader,
                 definition.group,
                 definition.resource,

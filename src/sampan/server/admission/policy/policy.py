@@ -10,11 +10,11 @@ from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.schema.cel import CelCompileError
 from sampan.schema.cel.admission import Expressions, Inputs
+from sampan.server.admission.change_detector import ChangeDetector
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.expressions.activation import Compiled
 from sampan.server.admission.expressions.conditions import MatchConditions
-from sampan.server.admission.kept import Kept
 from sampan.server.admission.matching.criteria import Criteria
-from sampan.server.admission.watched import Watched
 from sampan.storage.records import Record
 
 _GROUP = "admissionregistration.k8s.io"
@@ -97,14 +97,14 @@ class Policies(Generic[P]):
         self._reader = cluster.reader
         self._resource = kind
         self._binding_resource = kind.replace("policies", "policybindings")
-        self._watched = Watched(cluster, (_GROUP, kind), (_GROUP, self._binding_resource))
-        self._policies = Kept(cluster.reader, _GROUP, kind, make)
-        self._bindings = Kept(cluster.reader, _GROUP, self._binding_resource, Binding)
+        self._changes = ChangeDetector(cluster, (_GROUP, kind), (_GROUP, self._binding_resource))
+        self._policies = DerivedCache(cluster.reader, _GROUP, kind, make)
+        self._bindings = DerivedCache(cluster.reader, _GROUP, self._binding_resource, Binding)
         self._bound: Sequence[Bound[P]] = ()
 
     def all(self) -> Sequence[Bound[P]]:
         """Those of now."""
-        if self._watched.has_changed():
+        if self._changes.has_changed():
             self._bound = self._put_together(
                 self._reader.records(_GROUP, self._resource), self._reader.records(_GROUP, self._binding_resource)
             )

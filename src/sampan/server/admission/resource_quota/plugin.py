@@ -22,7 +22,7 @@ from sampan.registry.strategy import Context
 from sampan.registry.write.own import UpdateOptions, update
 from sampan.registry.write.write import Part
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.resource_quota.check import check, is_counted
 from sampan.server.admission.resource_quota.quota import Quota, read_limited, read_quota
 
@@ -66,7 +66,7 @@ class ResourceQuota:
         """Raises `ValueError` for a configuration that makes no sense."""
         self._cluster = cluster
         self._limited = read_limited(configuration)
-        self._kept = Kept(cluster.reader, _QUOTAS.group, _QUOTAS.resource, read_quota)
+        self._kept = DerivedCache(cluster.reader, _QUOTAS.group, _QUOTAS.resource, read_quota)
         self._lines: dict[str, _Line] = {}
 
     def is_configured(self) -> bool:

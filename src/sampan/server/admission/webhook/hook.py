@@ -11,10 +11,10 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.webhook.client import Webhook
 from sampan.registry.webhook.target import Target, target_of
 from sampan.schema.cel.admission import Expressions, Inputs
+from sampan.server.admission.change_detector import ChangeDetector
+from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.expressions.conditions import MatchConditions
-from sampan.server.admission.kept import Kept
 from sampan.server.admission.matching.criteria import Criteria
-from sampan.server.admission.watched import Watched
 from sampan.server.admission.webhook.review import review_version
 
 _GROUP = "admissionregistration.k8s.io"
@@ -68,16 +68,16 @@ class Hooks:
     def __init__(self, cluster: Cluster, resource: str) -> None:
         self._reader = cluster.reader
         self._resource = resource
-        self._watched = Watched(cluster, (_GROUP, resource))
-        self._kept = Kept(cluster.reader, _GROUP, resource, _hooks_of)
+        self._changes = ChangeDetector(cluster, (_GROUP, resource))
+        self._derived = DerivedCache(cluster.reader, _GROUP, resource, _hooks_of)
         self._hooks: Sequence[Hook] = ()
 
     def all(self) -> Sequence[Hook]:
         """Those of now."""
-        if self._watched.has_changed():
+        if self._changes.has_changed():
             records = self._reader.records(_GROUP, self._resource)
             ordered = sorted(records, key=lambda record: record.name)
-            self._hooks = [hook for record in ordered for hook in self._kept.of(record)]
+            self._hooks = [hook for record in ordered for hook in self._derived.of(record)]
         return self._hooks
 
 

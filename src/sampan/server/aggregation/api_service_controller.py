@@ -1,4 +1,4 @@
-"""`Keeper`: looks after one APIService that another server answers for.
+"""`ApiServiceController`: looks after one APIService that another server answers for.
 
 Concurrency: `run` owns two tasks. One looks whether the backend is available: when something that this depends on has
 changed (`look`), every `resync_s` seconds, and after a failure with growing pauses. The other asks for its documents,
@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from sampan.core.errors import StatusError
 from sampan.core.work import Work
 from sampan.server.aggregation.api_service import ApiService
-from sampan.server.aggregation.ask import BackendError
 from sampan.server.aggregation.availability import Verdict
+from sampan.server.aggregation.backend_client import BackendError
 from sampan.server.aggregation.settings import Intervals
 from sampan.storage.signal import Signal
 from sampan.storage.store import STORE_ERRORS
@@ -21,7 +21,7 @@ from sampan.storage.store import STORE_ERRORS
 _log = logging.getLogger("sampan.aggregation")
 
 
-class Keeper:
+class ApiServiceController:
     """`check` looks and writes down what it finds; `refresh` fetches documents and raises `BackendError`."""
 
     def __init__(

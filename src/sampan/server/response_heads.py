@@ -1,4 +1,4 @@
-"""`Heads`: the heads of answers."""
+"""Heads of responses: status line and headers."""
 
 import time
 from email.utils import formatdate
@@ -11,8 +11,8 @@ from sampan.wire.http1.writers import check_lines, status_line
 _PREFIXES_MAX = 1024
 
 
-class Heads:
-    """Builds response heads; what repeats is kept."""
+class ResponseHeads:
+    """Builds response heads and caches their repeated parts."""
 
     def __init__(self) -> None:
         self._prefixes: dict[tuple[int, str], bytes] = {}
@@ -20,9 +20,10 @@ class Heads:
         self._date_until = 0.0
 
     def build(self, response: Response, length: int | None, *, close: bool, http_1_0: bool = False) -> bytes:
-        """Status line and headers with the empty line. `length` None: chunked, in HTTP/1.0 up to the end.
+        """Return status line, headers and the empty line.
 
-        Raises `ValueError` if a value would end its line.
+        Without a `length` the body is chunked, or in HTTP/1.0 ends with the connection. Raises `ValueError` if a value
+        would end its line.
         """
         key = (response.status, response.content_type)
         prefix = self._prefixes.get(key)
@@ -50,13 +51,15 @@ class Heads:
         return b"".join(parts)
 
     def refusal(self, fault: Malformed) -> bytes:
-        """The whole answer to what cannot be read, after which the connection closes."""
+        """Return the whole response to an unreadable request. The connection closes after it."""
         phrase = f"{fault.status} {HTTPStatus(fault.status).phrase}{fault.text}"
         response = Response(fault.status, phrase.encode(), "text/plain; charset=utf-8")
         return self.build(response, len(phrase), close=True) + response.body
 
     def fields(self, response: Response, length: int | None) -> Headers:
-        """The same for HTTP/2. `length` None: not known before the end."""
+        """Return the header fields of a response in HTTP/2. `length` is None if it is not known before the end of the
+        body.
+        """
         if time.monotonic() >= self._date_until:
             self._read_clock()
         fields: Headers = [(b":status", b"%d" % response.status)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.registry import ResourceRegistry
 from sampan.registry.strategy import Strategy
-from sampan.server.departed import LATE_S, DepartedResources
+from sampan.server.removed_resources import LATE_S, RemovedResources
 from tests.server.cluster import Api
 from tests.server.custom_resources import CRD, GROUP, SHIRTS, define, eventually, shirt
 from tests.server.verbs.conftest import api
@@ -65,13 +65,13 @@ def test_what_is_recorded_late_of_a_resource_that_has_gone_is_forgotten_unless_i
     registry = ResourceRegistry()
     cap = definition("caps")
     registry.add(definition("shirts"), cap)
-    departed = DepartedResources(registry, lambda gone: forgotten.append(set(gone)), lambda: now[0])
+    removed = RemovedResources(registry, lambda gone: forgotten.append(set(gone)), lambda: now[0])
     registry.remove(GROUP, "shirts")
     registry.remove(GROUP, "caps")
     registry.add(cap)
-    departed.look()
+    removed.forget_late()
     assert forgotten == [{(GROUP, "shirts")}, {(GROUP, "shirts"), (GROUP, "caps")}, {(GROUP, "shirts")}]
     now[0] = LATE_S + 1
-    departed.look()
-    departed.look()
+    removed.forget_late()
+    removed.forget_late()
     assert len(forgotten) == 4

@@ -21,7 +21,7 @@ from tests.server.tls_files import client_context, make_files
 
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nabcd"
-RESTLESS = HttpSettings(rest_s=60)
+RESTLESS = HttpSettings(quiet_s=60)
 LARGE = 8 << 20
 
 
@@ -37,7 +37,7 @@ async def test_a_client_is_told_to_turn_elsewhere_with_its_answer_and_loses_no_r
     server, reader, writer = await connect(echo)
     writer.write(GET)
     assert "connection" not in (await answer(reader))[1]
-    server.leaving = True
+    server.shutting_down = True
     writer.write(GET)
     status, headers, _ = await answer(reader)
     assert (status, headers["connection"]) == (200, "close")
@@ -55,7 +55,7 @@ async def test_a_stream_says_whether_its_connection_ends_with_it(leaving: bool) 
         return Response(stream=two())
 
     server, reader, writer = await connect(stream)
-    server.leaving = leaving
+    server.shutting_down = leaving
     writer.write(GET)
     assert (b"connection: close" in (await reader.readuntil(b"\r\n\r\n")).lower()) is leaving
     assert await reader.readuntil(b"0\r\n\r\n") == b"1\r\na\r\n1\r\nb\r\n0\r\n\r\n"
@@ -74,7 +74,7 @@ async def test_a_client_that_has_just_asked_is_not_closed_but_told_with_its_next
 
 
 async def test_a_client_that_rests_is_closed() -> None:
-    server, reader, writer = await asked(HttpSettings(rest_s=0.01))
+    server, reader, writer = await asked(HttpSettings(quiet_s=0.01))
     await server.drain(60)
     assert await reader.read() == b""
     await finish(server, writer)
@@ -82,7 +82,7 @@ async def test_a_client_that_rests_is_closed() -> None:
 
 @pytest.mark.parametrize("cut", [2, 20, len(POST) - 2], ids=["method", "head", "body"])
 async def test_a_request_of_which_a_part_has_come_is_answered(cut: int) -> None:
-    server, reader, writer = await asked(HttpSettings(rest_s=0.0))
+    server, reader, writer = await asked(HttpSettings(quiet_s=0.0))
     writer.write(POST[:cut])
     await asyncio.sleep(0.05)
     drain = asyncio.create_task(server.drain(60))
@@ -95,7 +95,7 @@ async def test_a_request_of_which_a_part_has_come_is_answered(cut: int) -> None:
 
 
 async def test_a_request_that_waits_to_be_read_when_a_connection_is_to_be_closed_is_answered() -> None:
-    server, reader, writer = await asked(HttpSettings(rest_s=0.0))
+    server, reader, writer = await asked(HttpSettings(quiet_s=0.0))
     os.write(
         writer.get_extra_info("socket").fileno(), GET
     )  # past the event loop, which does not get to read before the end
@@ -107,7 +107,7 @@ async def test_a_request_that_waits_to_be_read_when_a_connection_is_to_be_closed
 
 async def test_requests_that_were_sent_without_waiting_are_all_answered() -> None:
     server, reader, writer = await asked(RESTLESS)
-    server.leaving = True
+    server.shutting_down = True
     writer.write(GET * 3)
     told = [(await answer(reader))[1].get("connection", "") for _ in range(3)]
     assert told == ["", "", "close"]
@@ -132,13 +132,13 @@ async def test_an_answer_to_a_body_that_nobody_reads_arrives() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system is not asked to ignore new clients")
 async def test_who_was_let_in_before_the_server_stops_to_listen_is_answered_and_who_comes_later_is_not() -> None:
-    server = HttpServer(echo, HttpSettings(door_s=0.2))
+    server = HttpServer(echo, HttpSettings(accept_drain_s=0.2))
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
     await server.start(sock, None)
     address = sock.getsockname()
     early = [socket.create_connection(address) for _ in range(50)]  # the event loop has had no time to accept them
-    turning = asyncio.create_task(server.turn_away())
+    turning = asyncio.create_task(server.stop_accepting())
     await asyncio.sleep(0)
     with socket.socket() as late:
         late.settimeout(0.05)
@@ -162,7 +162,7 @@ async def test_who_has_not_shaken_hands_yet_is_answered(tmp_path: Path) -> None:
     async with running(files, Route()) as server:
         raw = socket.create_connection(("127.0.0.1", server.port))
         raw.setblocking(False)
-        await server.server.turn_away()
+        await server.server.stop_accepting()
         drain = asyncio.create_task(server.server.drain(60))
         await asyncio.sleep(0.05)
         reader, writer = await asyncio.open_connection(sock=raw, ssl=client_context(files), server_hostname="localhost")
@@ -197,7 +197,7 @@ def _read(tls: ssl.SSLSocket) -> bytes:
 
 async def test_a_client_that_does_not_answer_the_end_of_tls_does_not_hold_it_up(tmp_path: Path) -> None:
     files = make_files(tmp_path)
-    async with running(files, Route(), HttpSettings(close_timeout_s=0.05, rest_s=0.0)) as server:
+    async with running(files, Route(), HttpSettings(close_timeout_s=0.05, quiet_s=0.0)) as server:
         raw = await asyncio.to_thread(socket.create_connection, ("127.0.0.1", server.port))
         tls = await asyncio.to_thread(client_context(files).wrap_socket, raw, server_hostname="localhost")
         await asyncio.wait_for(server.server.drain(60), 20)
@@ -207,7 +207,7 @@ async def test_a_client_that_does_not_answer_the_end_of_tls_does_not_hold_it_up(
 
 async def test_a_client_of_http_2_is_told_to_go_when_nothing_of_its_is_under_way(tmp_path: Path) -> None:
     route = Route()
-    settings = HttpSettings(linger_s=0.01, rest_s=60)
+    settings = HttpSettings(linger_s=0.01, quiet_s=60)
     async with running(make_files(tmp_path), route, settings) as server, connected(server) as client:
         waiting = client.request("GET", "/wait")
         await route.begun.wait()

@@ -1,4 +1,4 @@
-"""`Farewell`: the end of a connection, so that its client gets all that was written to it."""
+"""Graceful close of a connection: the client receives everything that was written to it."""
 
 import asyncio
 import fcntl
@@ -9,9 +9,11 @@ from time import monotonic
 from sampan.server.settings import HttpSettings
 
 
-class Farewell:
-    """Closes a transport. TLS has an end of its own, which many clients do not hear of before they ask again: after
-    `close_timeout_s` the connection is cut, unless there is still something on its way to the client.
+class GracefulClose:
+    """Closes a transport gracefully.
+
+    A TLS client should answer `close_notify`, but many clients do not read it before their next request. After
+    `close_timeout_s` the connection is aborted, unless the kernel still has data to send.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, settings: HttpSettings) -> None:
@@ -23,19 +25,21 @@ class Farewell:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, *, linger_s: float = 0.0) -> None:
-        """Close, after so many seconds in which what the client sends is still taken in: what nobody takes in makes the
-        system reset the connection, and the client may lose its answer. Once is enough.
+        """Close the connection after `linger_s` seconds; later calls have no effect.
+
+        The connection still receives data while it lingers. Unread data would make the kernel reset the connection, and
+        the client could lose its response.
         """
         if self._closing or (linger_s and self._timer is not None):
             return
-        self.over()
+        self.cancel()
         if linger_s:
             self._timer = self._loop.call_later(linger_s, self._close)
         else:
             self._close()
 
-    def over(self) -> None:
-        """The connection is lost."""
+    def cancel(self) -> None:
+        """Stop the timers: the connection is lost."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -43,22 +47,24 @@ class Farewell:
         self._closing = True
         self._until = monotonic() + self._settings.write_timeout_s
         self._transport.close()
-        self._timer = self._loop.call_later(self._settings.close_timeout_s, self._look)
+        self._timer = self._loop.call_later(self._settings.close_timeout_s, self._check)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if monotonic() < self._until and _bytes(self._transport, termios.TIOCOUTQ):
-            self._timer = self._loop.call_later(self._settings.close_timeout_s, self._look)
+            self._timer = self._loop.call_later(self._settings.close_timeout_s, self._check)
         else:
             self._transport.abort()
 
 
 def has_unread(transport: asyncio.Transport) -> bool:
-    """Whether something of the client's has come that the server has not looked at yet."""
+    """Return True if the kernel has received data that the server has not read."""
     return bool(_bytes(transport, termios.FIONREAD))
 
 
 def _bytes(transport: asyncio.Transport, which: int) -> int:
-    """How much waits in a connection's queue in the system: what came, or what the other side does not have yet."""
+    """Return the number of bytes in a queue of the socket: received and unread (FIONREAD), or unacknowledged
+    (TIOCOUTQ).
+    """
     try:
         sock = transport.get_extra_info("socket")
         if sock is None:  # an aborted transport of TLS

@@ -1,7 +1,7 @@
 """What plug-ins keep of other objects."""
 
 from sampan.core.object import Object
-from sampan.server.admission.kept import Kept
+from sampan.server.admission.derived_cache import DerivedCache
 from tests.server.cluster import Api
 from tests.server.verbs.conftest import api
 
@@ -23,7 +23,7 @@ class Made:
 
 
 async def test_of_objects_that_are_gone_no_more_is_kept_than_of_those_that_are_there(api: Api) -> None:
-    kept = Kept(api.server.cluster.reader, "", "namespaces", Made)
+    kept = DerivedCache(api.server.cluster.reader, "", "namespaces", Made)
     for number in range(300):
         name = f"n-{number}"
         await api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})

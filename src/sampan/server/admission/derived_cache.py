@@ -1,4 +1,4 @@
-"""`Kept`: what plug-ins derive from other objects, made once for each of their states."""
+"""`DerivedCache`: what plug-ins derive from other objects, made once for each of their states."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -14,7 +14,7 @@ _KEPT_MAX = 10_000
 _ROOM_MIN = 64
 
 
-class Kept(Generic[T]):
+class DerivedCache(Generic[T]):
     """Things made from the objects of one resource, each kept until its object changes.
 
     Of objects that are gone some is kept for a while, not more than of those that are there. Bounded: at the bound all
@@ -65,7 +65,7 @@ class Kept(Generic[T]):
         self._room = min(max(_ROOM_MIN, 2 * len(self._known)), _KEPT_MAX)
 
 
-class Chosen(Generic[T]):
+class DerivedValue(Generic[T]):
     """One of all objects of a resource (the default class); chosen again only after something was written to it."""
 
     def __init__(self, reader: CacheReader, kind: tuple[str, str], choose: Callable[[list[Object]], T | None]) -> None:

@@ -1,8 +1,8 @@
-"""`shut`: new clients are ignored by a listening socket, while those whom the system has let in still come through.
+"""Packet filter for a listening socket that shuts down: refuses new connections, keeps those that are established.
 
-A client is in when the system has answered its SYN: it may have sent its request before the server knows of it. When
-the socket is closed the system resets all such connections; so their SYNs have to stop first. Who is ignored asks the
-system again a second later, and is refused or finds the next server.
+The kernel completes a handshake before the server accepts the connection, and the client may already send its request.
+Closing the socket would reset these connections, so new SYNs must stop first. A client whose SYN is dropped retries
+after a second. By then it is refused or finds another server.
 """
 
 import ctypes
@@ -14,9 +14,9 @@ from contextlib import suppress
 from typing import Final
 
 _ATTACH_FILTER: Final = 26
-"""SO_ATTACH_FILTER of Linux. Source: include/uapi/asm-generic/socket.h."""
+"""Linux' SO_ATTACH_FILTER. Source: include/uapi/asm-generic/socket.h."""
 _FLAGS_AT: Final = 13
-"""Where a TCP header has its flags."""
+"""Offset of the flags in a TCP header."""
 _SYN, _ACK = 0x02, 0x10
 _LOAD_BYTE, _AND, _IF_EQUAL, _RETURN = 0x30, 0x54, 0x15, 0x06
 _DROP, _KEEP = 0, 0xFFFFFFFF
@@ -30,11 +30,11 @@ _PROGRAM: Final = b"".join(
         (_RETURN, 0, 0, _KEEP),
     )
 )
-"""For the kernel's packet filter: a SYN without ACK is dropped."""
+"""Classic BPF program that drops each SYN without ACK."""
 
 
-def shut(sock: socket.socket) -> None:
-    """Let nobody else in. Where the system has no such filter, nothing happens."""
+def drop_new_connections(sock: socket.socket) -> None:
+    """Drop the SYNs of new connections. Does nothing on systems without packet filters for sockets."""
     if not sys.platform.startswith("linux"):
         return
     instructions = ctypes.create_string_buffer(_PROGRAM, len(_PROGRAM))
@@ -43,8 +43,8 @@ def shut(sock: socket.socket) -> None:
         sock.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, program)
 
 
-def somebody_waits(sock: socket.socket) -> bool:
-    """Whether the system has let somebody in whom we have not accepted yet."""
+def has_pending_connection(sock: socket.socket) -> bool:
+    """Return True if the kernel has an established connection that was not accepted yet."""
     waiting = select.poll()
     waiting.register(sock, select.POLLIN)
     return bool(waiting.poll(0))

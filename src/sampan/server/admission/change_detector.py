@@ -1,10 +1,10 @@
-"""`Watched`: whether anything was written to built-in resources since they were last looked at."""
+"""`ChangeDetector`: whether anything was written to built-in resources since they were last looked at."""
 
 from sampan.registry.cluster import Cluster
 from sampan.storage.cache import WatchCache
 
 
-class Watched:
+class ChangeDetector:
     """Costs a fraction of a microsecond to ask, so that configurations nobody has cost nearly nothing."""
 
     __slots__ = ("_caches", "_seen")

@@ -1,4 +1,4 @@
-"""What connections need of their server, and what they have in common whatever they speak."""
+"""Interface between the server and its connections, for HTTP/1.1 and HTTP/2."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,91 +6,92 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sampan.core.errors import StatusError
-from sampan.server.heads import Heads
 from sampan.server.http2.frame_turns import FrameTurns
 from sampan.server.incoming import Incoming
 from sampan.server.request import Handler, Request, Response
 from sampan.server.request_info import Target, TargetCache
+from sampan.server.response_heads import ResponseHeads
 from sampan.server.settings import HttpSettings
 from sampan.server.status import unreadable
 from sampan.server.tls import client_chain
 from sampan.wire.http1 import NameCache
 
 HEADER_BYTES_MAX = 1 << 20
-"""Request line and headers of one request; beyond that 431."""
+"""Maximum size of a request line and its headers; more is refused with 431."""
 BODY_AHEAD_BYTES = 256 << 10
-"""How much of a body is taken in before anything reads it."""
+"""Bytes of a body that are buffered before a handler reads it."""
 BODY_DISCARD_BYTES_MAX = 4 << 20
-"""How much unread body is swallowed after an early answer before the connection is closed."""
+"""Bytes of an unread body that are discarded after an early response, before the connection is closed."""
 
 
-class Served(Protocol):
-    """A client's connection, as the server sees it."""
+class ServedConnection(Protocol):
+    """Connection of a client, as the server sees it."""
 
     active: float
-    """Monotonic time at which something of the client's came last."""
+    """Monotonic time of the last received data."""
     head_began: float
-    """Monotonic time at which the head of a request began to be due: the first one's when the client came, others' when
-    they began to arrive; 0: none is.
+    """Monotonic time since which a request head is due; 0 if none is.
+
+    The first head is due from the start of the connection, a later one from its first byte.
     """
     write_paused_at: float
-    """Monotonic time since which the client has not read what was sent to it; 0: it reads."""
+    """Monotonic time since which the client has not read its response; 0 if it reads."""
 
     @property
     def streaming(self) -> bool:
-        """Whether an answer is being sent that has no end of its own."""
+        """True while a response without an end is sent, such as a watch."""
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being answered."""
+        """True if no request is in progress."""
 
     @property
-    def rest_s(self) -> float:
-        """How long it has to be idle until its end costs no request."""
+    def quiet_s(self) -> float:
+        """Idle time in seconds after which closing the connection loses no request."""
 
     def end(self) -> None:
-        """Take no further request: close at once when idle, else after the answer. A stream is ended properly.
+        """Accept no further request. Close at once if idle, else after the response. Streams end properly.
 
-        Idle is not who has begun to send a request.
+        A connection that has received a part of a request is not idle.
         """
 
     def end_streams(self) -> None:
-        """End the answers that have no end of their own; HTTP/1.1 ends its connection with them."""
+        """End the responses that have no end, such as watches. In HTTP/1.1 the connection ends with them."""
 
     def abort(self) -> None:
-        """Cut the connection."""
+        """Abort the connection."""
 
 
 class ConnectionOwner(Protocol):
-    """What a connection needs of its server."""
+    """Server, as its connections see it."""
 
     handler: Handler
     loop: asyncio.AbstractEventLoop
     settings: HttpSettings
-    heads: Heads
+    heads: ResponseHeads
     targets: TargetCache
     header_names: NameCache
     frame_turns: FrameTurns
-    leaving: bool
-    """Whether clients are to turn elsewhere: each is told with its next answer, where HTTP/1.1 has no other way."""
+    shutting_down: bool
+    """True if clients must reconnect to another server. In HTTP/1.1 the next response of each connection closes it."""
 
-    def connected(self, connection: Served) -> None: ...
+    def connected(self, connection: ServedConnection) -> None: ...
 
-    def disconnected(self, connection: Served) -> None: ...
+    def disconnected(self, connection: ServedConnection) -> None: ...
 
 
 @dataclass(slots=True, eq=False)
 class Peer:
-    """Who is at the other end of a connection."""
+    """Client at the other end of a connection."""
 
     address: str = ""
     certificate: bytes | None = None
-    """DER; see `Request.client_certificate`."""
+    """Certificate in DER; see `Request.client_certificate`."""
     intermediates: tuple[bytes, ...] = ()
 
 
 def peer_of(transport: asyncio.BaseTransport) -> Peer:
-    """Who is at the other end of a transport whose handshake is over."""
+    """Return the client of a transport whose handshake is complete."""
     name = transport.get_extra_info("peername")
     peer = Peer(name[0] if isinstance(name, tuple) else "")
     ssl_object = transport.get_extra_info("ssl_object")
@@ -101,7 +102,7 @@ def peer_of(transport: asyncio.BaseTransport) -> Peer:
 
 
 def make_request(incoming: Incoming, target: Target, peer: Peer, *, received: float) -> Request:
-    """What the filters get to see. `received`: monotonic time."""
+    """Build the request for the filters. `received` is a monotonic time."""
     path, query_string, query, info, long_running, raw_path = target
     return Request(
         incoming.method,
@@ -122,8 +123,8 @@ def make_request(incoming: Incoming, target: Target, peer: Peer, *, received: fl
     )
 
 
-async def ask(owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, received: float) -> Response:
-    """What the server's filters answer; a target that means nothing does not get to them."""
+async def call_handler(owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, received: float) -> Response:
+    """Call the handler, and return its response. Refuse a target that cannot be parsed before the filters."""
     try:
         target = owner.targets.get(incoming.method, incoming.raw_target)
     except StatusError as error:
@@ -131,15 +132,15 @@ async def ask(owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, receive
     return await owner.handler(make_request(incoming, target, peer, received=received))
 
 
-def forget_cancellation() -> None:
-    """For a stream whose task was cancelled as its client has gone or the server ends: the task goes on."""
+def clear_cancellation() -> None:
+    """Let the current task continue after its stream was cancelled by a disconnect or a shutdown."""
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()
 
 
 async def release(response: Response) -> None:
-    """Let go of what an answer holds; its stream ends here if it has not ended by itself."""
+    """Close the stream of a response, and call its `finished` callback."""
     aclose: Callable[[], Awaitable[None]] | None = getattr(response.stream, "aclose", None)
     if aclose is not None:
         await aclose()

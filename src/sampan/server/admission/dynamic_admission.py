@@ -25,7 +25,7 @@ VALIDATING: Final = ValidatingAdmissionWebhook.name
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class DynamicAdmission:
     """What the plug-ins of webhooks and policies share."""
 
     surroundings: Surroundings
@@ -33,34 +33,34 @@ class Outside:
     metrics: AdmissionMetrics
 
 
-def mutating_webhooks(outside: Outside, configuration: Object) -> MutatingAdmissionWebhook:
+def mutating_webhooks(dynamic: DynamicAdmission, configuration: Object) -> MutatingAdmissionWebhook:
     """Raises `ValueError` when the configuration cannot be used."""
-    caller = Caller(_connect(outside, configuration), outside.metrics, "admit")
-    return MutatingAdmissionWebhook(outside.surroundings, caller, outside.authorizer)
+    caller = Caller(_connect(dynamic, configuration), dynamic.metrics, "admit")
+    return MutatingAdmissionWebhook(dynamic.surroundings, caller, dynamic.authorizer)
 
 
-def validating_webhooks(outside: Outside, configuration: Object) -> ValidatingAdmissionWebhook:
+def validating_webhooks(dynamic: DynamicAdmission, configuration: Object) -> ValidatingAdmissionWebhook:
     """Raises `ValueError` when the configuration cannot be used."""
-    caller = Caller(_connect(outside, configuration), outside.metrics, "validating")
-    return ValidatingAdmissionWebhook(outside.surroundings, caller, outside.authorizer)
+    caller = Caller(_connect(dynamic, configuration), dynamic.metrics, "validating")
+    return ValidatingAdmissionWebhook(dynamic.surroundings, caller, dynamic.authorizer)
 
 
-def mutating_policies(outside: Outside) -> MutatingAdmissionPolicy:
+def mutating_policies(dynamic: DynamicAdmission) -> MutatingAdmissionPolicy:
     """It has nothing to configure."""
-    return MutatingAdmissionPolicy(outside.surroundings, outside.authorizer, outside.metrics)
+    return MutatingAdmissionPolicy(dynamic.surroundings, dynamic.authorizer, dynamic.metrics)
 
 
-def validating_policies(outside: Outside) -> ValidatingAdmissionPolicy:
+def validating_policies(dynamic: DynamicAdmission) -> ValidatingAdmissionPolicy:
     """It has nothing to configure."""
-    return ValidatingAdmissionPolicy(outside.surroundings, outside.authorizer, outside.metrics)
+    return ValidatingAdmissionPolicy(dynamic.surroundings, dynamic.authorizer, dynamic.metrics)
 
 
-def _connect(outside: Outside, configuration: Object) -> Connect:
+def _connect(dynamic: DynamicAdmission, configuration: Object) -> Connect:
     """How webhooks are reached: as those of CRDs, or with the credentials of a kubeconfig file.
 
     Source: apiserver pkg/admission/plugin/webhook/config/kubeconfig.go (1.36).
     """
-    cluster = outside.surroundings.cluster
+    cluster = dynamic.surroundings.cluster
     if configuration.get("staticManifestsDir"):
         raise ValueError("staticManifestsDir: Forbidden: manifests in files are not read")
     text = configuration.get("kubeConfigFile") or ""

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from sampan.server.admission.watched import Watched
+from sampan.server.admission.change_detector import ChangeDetector
 from sampan.storage.cache import WatchCache
 from tests.server.cluster import served
 from tests.server.several.servers import Server, several
@@ -12,7 +12,7 @@ NAMESPACES = "/api/v1/namespaces"
 
 async def test_a_change_is_seen_at_once_and_once() -> None:
     async with served() as api:
-        watched = Watched(api.cluster, ("", "namespaces"), ("", "secrets"))
+        watched = ChangeDetector(api.cluster, ("", "namespaces"), ("", "secrets"))
         assert [watched.has_changed() for _ in range(2)] == [True, False]
         await api.create(NAMESPACES, {"metadata": {"name": "a"}})
         assert [watched.has_changed() for _ in range(2)] == [True, False]
@@ -22,7 +22,7 @@ async def test_a_change_is_seen_at_once_and_once() -> None:
 
 async def test_a_change_that_is_heard_of_later_than_a_newer_one_is_seen() -> None:
     async with several(2) as (a, b):
-        watched = Watched(b.cluster, ("", "namespaces"), ("", "secrets"))
+        watched = ChangeDetector(b.cluster, ("", "namespaces"), ("", "secrets"))
         b.late.held = True
         older, newer = _cache(b, "namespaces"), _cache(b, "secrets")
         await a.create(NAMESPACES, {"metadata": {"name": "a"}})

@@ -25,7 +25,7 @@ class BackendError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class BackendAnswer:
+class BackendResponse:
     """What a backend said."""
 
     url: str
@@ -38,7 +38,7 @@ class BackendAnswer:
         return first(self.headers, name)
 
 
-class Asker:
+class BackendClient:
     """Asks backends as the aggregator."""
 
     def __init__(self, backends: Backends, proxy: Proxy, timeout_s: float = 5.0) -> None:
@@ -48,7 +48,7 @@ class Asker:
 
     async def get(
         self, api_service: ApiService, path: str, headers: Mapping[str, str], *, body: bool = True
-    ) -> BackendAnswer:
+    ) -> BackendResponse:
         """The answer, redirects among them. Raises `BackendError`."""
         try:
             target = self._backends.target(api_service, AGGREGATOR, path)
@@ -67,11 +67,11 @@ class Asker:
         except ConnectionError as error:
             raise BackendError(f'Get "{url}": {error}') from error
 
-    async def _got(self, target: Target, url: str, outgoing: Outgoing, body: bool) -> BackendAnswer:
+    async def _got(self, target: Target, url: str, outgoing: Outgoing, body: bool) -> BackendResponse:
         exchange = await self._proxy.ask(target, outgoing)
         try:
             content = await _body(exchange) if body else b""
-            return BackendAnswer(url, exchange.answer.status, exchange.answer.fields, content)
+            return BackendResponse(url, exchange.answer.status, exchange.answer.fields, content)
         finally:
             await exchange.aclose()
 
