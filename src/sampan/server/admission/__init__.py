@@ -1,3 +1,1 @@
-"""Admission: what is let in. Plug-ins change (mutate) or refuse (validate) writes after authorization and before
-storage.
-"""
+"""Admission plug-ins: they change (mutate) or refuse (validate) writes between authorization and storage."""

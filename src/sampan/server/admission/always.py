@@ -1,4 +1,4 @@
-"""AlwaysAdmit and AlwaysDeny: they say the same to everything.
+"""AlwaysAdmit and AlwaysDeny: plug-ins with a constant decision.
 
 Source: kubernetes plugin/pkg/admission/{admit,deny}/admission.go (1.36).
 """
@@ -12,7 +12,7 @@ _DENIED = "admission control is denying all modifications"
 
 
 class AlwaysAdmit:
-    """Takes part and changes nothing."""
+    """Plug-in that changes and refuses nothing."""
 
     name: ClassVar[str] = "AlwaysAdmit"
     operations: ClassVar[frozenset[str]] = frozenset()
@@ -20,16 +20,16 @@ class AlwaysAdmit:
 
 
 class AlwaysDeny:
-    """Refuses every write."""
+    """Plug-in that refuses every write."""
 
     name: ClassVar[str] = "AlwaysDeny"
     operations: ClassVar[frozenset[str]] = frozenset(OPERATIONS)
     resources: ClassVar[frozenset[tuple[str, str]] | None] = None
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Refuse the request. **Raises** 403."""
         raise refusal(attributes, _DENIED)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Refuse the request. **Raises** 403."""
         raise refusal(attributes, _DENIED)

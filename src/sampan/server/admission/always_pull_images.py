@@ -1,4 +1,4 @@
-"""AlwaysPullImages: who has no right to an image cannot use it because somebody else has pulled it.
+"""AlwaysPullImages: Pods cannot use a private image only because another Pod has pulled it to the Node.
 
 Source: kubernetes plugin/pkg/admission/alwayspullimages/admission.go (1.36).
 """
@@ -16,14 +16,14 @@ _ALWAYS: Final = "Always"
 
 
 class AlwaysPullImages:
-    """Sets the policy of all containers, and refuses what a later plug-in has set otherwise."""
+    """Sets the pull policy of all containers to Always, and refuses other policies set by later plug-ins."""
 
     name: ClassVar[str] = "AlwaysPullImages"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY
 
     async def admit(self, attributes: Attributes) -> None:
-        """Never refuses."""
+        """Set the pull policy. Never refuses."""
         if attributes.obj is None or _is_ignored(attributes):
             return
         spec = attributes.obj["spec"]
@@ -34,7 +34,7 @@ class AlwaysPullImages:
                 volume["image"]["pullPolicy"] = _ALWAYS
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Check the pull policy. **Raises** 403."""
         if attributes.obj is None or _is_ignored(attributes):
             return
         texts = [refusal(attributes, str(fault)).message for fault in _faults(attributes.obj["spec"])]
@@ -54,7 +54,7 @@ def _faults(spec: Object) -> Iterator[FieldError]:
 
 
 def _is_ignored(attributes: Attributes) -> bool:
-    """Subresources, and updates that bring no new image."""
+    """Return True for subresources, and for updates without a new image."""
     if attributes.subresource or attributes.obj is None:
         return True
     if attributes.old is None:

@@ -1,4 +1,4 @@
-"""The plug-ins for certificates: who may approve, sign and attest for a signer, and what nobody may ask for.
+"""Plug-ins for certificates: rights to approve, sign and attest for a signer, and forbidden subjects.
 
 Source: kubernetes plugin/pkg/admission/certificates/, pkg/apis/certificates (1.36).
 """
@@ -21,7 +21,7 @@ _GC_FIELDS: Final = frozenset({"ownerReferences", "finalizers", "managedFields",
 
 
 class CertificateApproval:
-    """Approving needs the verb approve on the signer."""
+    """Requires the verb approve on the signer for an approval."""
 
     name: ClassVar[str] = "CertificateApproval"
     operations: ClassVar[frozenset[str]] = frozenset({"UPDATE"})
@@ -31,7 +31,7 @@ class CertificateApproval:
         self._authorizer = authorizer
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Authorize an approval. **Raises** 403."""
         if attributes.subresource != "approval" or attributes.old is None:
             return
         signer = _signer(attributes.old)
@@ -40,7 +40,7 @@ class CertificateApproval:
 
 
 class CertificateSigning:
-    """Setting the certificate or the conditions needs the verb sign on the signer."""
+    """Requires the verb sign on the signer to set the certificate or conditions."""
 
     name: ClassVar[str] = "CertificateSigning"
     operations: ClassVar[frozenset[str]] = frozenset({"UPDATE"})
@@ -50,7 +50,7 @@ class CertificateSigning:
         self._authorizer = authorizer
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Authorize a signature. **Raises** 403."""
         obj, old = attributes.obj, attributes.old
         if attributes.subresource != "status" or obj is None or old is None:
             return
@@ -63,14 +63,14 @@ class CertificateSigning:
 
 
 class CertificateSubjectRestriction:
-    """Nobody becomes `system:masters` by a signed certificate."""
+    """Refuses requests for client certificates of the group `system:masters`."""
 
     name: ClassVar[str] = "CertificateSubjectRestriction"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = _REQUESTS
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Check the subject. **Raises** 403."""
         if attributes.subresource or attributes.obj is None or _signer(attributes.obj) != _CLIENT_SIGNER:
             return
         try:
@@ -82,7 +82,7 @@ class CertificateSubjectRestriction:
 
 
 class ClusterTrustBundleAttest:
-    """Writing a bundle of a signer needs the verb attest on it."""
+    """Requires the verb attest on the signer to write its trust bundle."""
 
     name: ClassVar[str] = "ClusterTrustBundleAttest"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
@@ -92,7 +92,7 @@ class ClusterTrustBundleAttest:
         self._authorizer = authorizer
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Authorize the write. **Raises** 403."""
         bundle, old = attributes.obj, attributes.old
         signer = "" if bundle is None else _signer(bundle)
         if bundle is None or not signer or (old is not None and _without_gc_fields(bundle) == _without_gc_fields(old)):
@@ -111,7 +111,7 @@ def _without_gc_fields(obj: Object) -> Object:
 
 
 async def _may(authorizer: Authorizer, user: UserInfo | None, verb: str, signer: str) -> bool:
-    """Whether a user has a verb on a signer, or on all of its domain."""
+    """Return True if the user has the verb on the signer, or on all signers of its domain."""
     assert user is not None
     for name in (signer, f"{signer.partition('/')[0]}/*"):
         info = RequestInfo(

@@ -1,7 +1,8 @@
-"""The admission chain: plug-ins in their order; the first refusal refuses the request.
+"""The admission chain: plug-ins in order. The first refusal refuses the request.
 
-Mutating plug-ins run one after the other; when one of them asks for it (`Attributes.reinvoke`) all run once more. Then
-the validating ones run. A plug-in may be both.
+Mutating plug-ins run in sequence. If one of them sets `Attributes.reinvoke`, all run once more. Then the validating
+plug-ins run. A plug-in may be both.
+
 Source: apiserver pkg/admission/{interfaces,chain}.go, pkg/admission/plugin/webhook/mutating/reinvocationcontext.go
 (1.36).
 """
@@ -19,20 +20,21 @@ from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.request import UserInfo
 
 OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
-_CONCERNED_MAX = 16_384
-"""Of resources that are gone some is kept; at the bound all is found anew."""
+_SELECTED_MAX = 16_384
+"""Size of the cache of selected plug-ins. At the limit it is cleared, because it may contain removed resources."""
 
 
 @dataclass(slots=True)
 class Attributes:
-    """What an admission plug-in is asked about. `obj` is None for a delete, `old` for a create; both in the hub
-    version of `endpoint`. For CONNECT `obj` is the options of the subresource (PodExecOptions).
+    """Request to admit. `obj` is None for a delete, `old` for a create. Both are in the hub version of `endpoint`.
+
+    For CONNECT, `obj` has the options of the subresource (PodExecOptions).
     """
 
     operation: str
     """CREATE, UPDATE, DELETE or CONNECT."""
     gvk: GroupVersionKind
-    """As the request names it; of a subresource with a kind of its own: that kind."""
+    """Kind of the request. A subresource with a different kind has that kind."""
     gvr: GroupVersionResource
     namespace: str
     name: str
@@ -42,95 +44,95 @@ class Attributes:
     obj: Object | None = None
     old: Object | None = None
     endpoint: Endpoint | None = None
-    """Converts between the hub and the request's version. None only where a test has none."""
+    """Converts between the hub and the request's version. None only in tests."""
     options: Object | None = None
-    """CreateOptions, UpdateOptions or DeleteOptions as the request sent them; None for CONNECT."""
+    """CreateOptions, UpdateOptions or DeleteOptions of the request; None for CONNECT."""
     warnings: list[str] = field(default_factory=list)
-    """Texts for the client; the request's own list."""
+    """Warnings for the client; the list of the request."""
     annotations: dict[str, str] = field(default_factory=dict)
-    """Of the request's audit event; the request's own dict."""
+    """Annotations of the audit event; the dict of the request."""
     latencies: dict[str, float] = field(default_factory=dict)
-    """Of the request."""
+    """Latencies of the request."""
     body_annotations: dict[str, str] = field(default_factory=dict)
-    """Of the audit event where it holds the bodies too; the request's own dict."""
+    """Annotations of the audit event if it contains the bodies; the dict of the request."""
     deadline: float = 0.0
-    """Loop time at which the request must have been answered; 0 = none."""
+    """Loop time of the request's deadline; 0 = none."""
     gone: Callable[[], Coroutine[Any, Any, None]] | None = None
-    """Returns when the client has gone."""
+    """Waits until the client disconnects."""
     observer: "AdmissionObserver | None" = None
     """Observes the plug-ins of this request, such as a trace."""
     abandoned: bool = False
-    """Whether the client was seen to be gone."""
+    """True if the client has disconnected."""
     reinvoke: bool = False
-    """Set by a mutating plug-in: run all mutating plug-ins once more."""
+    """Set by a mutating plug-in to run all mutating plug-ins once more."""
     is_reinvocation: bool = False
-    """Whether this is that second run."""
+    """True during the second run."""
     memory: dict[str, Any] = field(default_factory=dict)
-    """What plug-ins keep from their first run to their second, each under its name."""
+    """State of plug-ins between the first and the second run, by plug-in name."""
 
 
 class AdmissionObserver(Protocol):
-    """Observer of the plug-ins that a request passes."""
+    """Observes the plug-ins of a request."""
 
     def plugin(self, kind: str, name: str, attributes: Attributes) -> AbstractContextManager[Any]:
         """Return a context in which a plug-in admits (`kind` is admit) or validates."""
 
 
 class Plugin(Protocol):
-    """What every plug-in says of itself; it has `admit`, `validate` or both besides."""
+    """Common part of all plug-ins. A plug-in also has `admit`, `validate` or both."""
 
     name: ClassVar[str]
-    """As --enable-admission-plugins names it."""
+    """Name for --enable-admission-plugins."""
     operations: ClassVar[frozenset[str]]
     resources: ClassVar[frozenset[tuple[str, str]] | None]
-    """(group, resource) of which it wants to hear; None: of all."""
+    """Pairs of group and resource to admit; None: all."""
 
 
 @runtime_checkable
 class MutatingPlugin(Plugin, Protocol):
-    """Changes objects on their way in."""
+    """Changes objects before they are stored."""
 
     async def admit(self, attributes: Attributes) -> None:
-        """Change `attributes.obj`, or put another one in its place. Raises `StatusError` to refuse."""
+        """Change or replace `attributes.obj`. **Raises** `StatusError` to refuse."""
 
 
 @runtime_checkable
 class ValidatingPlugin(Plugin, Protocol):
-    """Refuses what may not come in."""
+    """Refuses invalid requests."""
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises `StatusError` to refuse."""
+        """Check the request. **Raises** `StatusError` to refuse."""
 
 
 @runtime_checkable
 class ConfiguredPlugin(Plugin, Protocol):
-    """One that does nothing until objects tell it what to do."""
+    """Plug-in that does nothing unless objects configure it."""
 
     configured_by: ClassVar[tuple[tuple[str, str], ...]]
-    """(group, resource) of these objects; built-in ones."""
+    """Pairs of group and built-in resource that configure the plug-in."""
 
     def is_configured(self) -> bool:
-        """Whether there is anything to do for any request."""
+        """Return True if the plug-in has work for any request."""
 
 
-Ask = Callable[[Attributes], Awaitable[None]]
+Call = Callable[[Attributes], Awaitable[None]]
 Observe = Callable[[float], None]
-"""Takes seconds."""
+"""Records a duration in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Concerned:
-    """The plug-ins that hear of one operation on one resource."""
+class SelectedPlugins:
+    """Plug-ins for one operation on one resource."""
 
     mutating: tuple[MutatingPlugin, ...]
     validating: tuple[ValidatingPlugin, ...]
-    admit: tuple[tuple[str, Ask, Observe], ...]
-    """Of each mutating plug-in: its name, what asks it, and who hears how long that took."""
-    validate: tuple[tuple[str, Ask, Observe], ...]
+    admit: tuple[tuple[str, Call, Observe], ...]
+    """Name, method and recorder of durations of each mutating plug-in."""
+    validate: tuple[tuple[str, Call, Observe], ...]
 
 
 class AdmissionChain:
-    """All plug-ins of a server, in their order. Those that nobody has configured are left out where it can be told."""
+    """All plug-ins of a server, in order. Plug-ins without configuration are skipped."""
 
     def __init__(
         self,
@@ -138,48 +140,49 @@ class AdmissionChain:
         metrics: AdmissionMetrics | None = None,
         configuration_changed: Callable[[], bool] | None = None,
     ) -> None:
-        """`configuration_changed`: whether any of the objects that configure plug-ins was written since it was last
-        asked; None: all plug-ins are always asked.
+        """`configuration_changed` returns True if an object that configures plug-ins was written since the last call.
+
+        None: plug-ins are never skipped.
         """
         self.plugins = tuple(plugins)
         self._metrics = metrics or AdmissionMetrics()
         self._configuration_changed = configuration_changed
-        self._concerned: dict[tuple[str, str, str], Concerned] = {}
+        self._selected: dict[tuple[str, str, str], SelectedPlugins] = {}
         steps = self._metrics.steps
-        self._idle = {
+        self._skipped = {
             (kind, operation): steps.observer((kind, operation, "false"))
             for kind in ("admit", "validate")
             for operation in OPERATIONS
         }
 
     def mutates(self, operation: str, gvr: GroupVersionResource) -> bool:
-        """Whether `admit` would do anything."""
-        self._look()
-        return bool(self.concerned(operation, gvr).mutating)
+        """Return True if a mutating plug-in is selected."""
+        self._refresh()
+        return bool(self.select(operation, gvr).mutating)
 
     def validates(self, operation: str, gvr: GroupVersionResource) -> bool:
-        """Whether `validate` would do anything."""
-        self._look()
-        return bool(self.concerned(operation, gvr).validating)
+        """Return True if a validating plug-in is selected."""
+        self._refresh()
+        return bool(self.select(operation, gvr).validating)
 
     def skip(self, kind: str, operation: str) -> None:
-        """Count a step, `admit` or `validate`, in which nobody has anything to do."""
-        self._idle[kind, operation](0.0)
+        """Count a step, `admit` or `validate`, without plug-ins."""
+        self._skipped[kind, operation](0.0)
 
     async def admit(self, attributes: Attributes) -> None:
         """Run the mutating plug-ins."""
-        self._look()
+        self._refresh()
         await self.admit_known(attributes)
 
     async def admit_known(self, attributes: Attributes) -> None:
-        """As `admit`, right after `mutates`: the configuration has not changed since."""
-        asks = self.concerned(attributes.operation, attributes.gvr).admit
+        """Run the mutating plug-ins right after `mutates`: the configuration has not changed since."""
+        calls = self.select(attributes.operation, attributes.gvr).admit
         began, rejected = monotonic(), True
         try:
-            await self._ask("admit", asks, attributes)
+            await self._run("admit", calls, attributes)
             if attributes.reinvoke:
                 attributes.is_reinvocation = True
-                await self._ask("admit", asks, attributes)
+                await self._run("admit", calls, attributes)
             rejected = False
         finally:
             self._metrics.observe_step("admit", attributes.operation, monotonic() - began, rejected)
@@ -188,20 +191,20 @@ class AdmissionChain:
         """Run the validating plug-ins."""
         began, rejected = monotonic(), True
         try:
-            await self._ask("validate", self.concerned(attributes.operation, attributes.gvr).validate, attributes)
+            await self._run("validate", self.select(attributes.operation, attributes.gvr).validate, attributes)
             rejected = False
         finally:
             self._metrics.observe_step("validate", attributes.operation, monotonic() - began, rejected)
 
-    async def _ask(self, kind: str, asks: tuple[tuple[str, Ask, Observe], ...], attributes: Attributes) -> None:
-        """One plug-in after the other, each timed."""
+    async def _run(self, kind: str, calls: tuple[tuple[str, Call, Observe], ...], attributes: Attributes) -> None:
+        """Run plug-ins in sequence, and record their durations."""
         observer = attributes.observer
         if observer is not None:
-            asks = tuple((name, _observed(ask, observer, kind, name), observe) for name, ask, observe in asks)
+            calls = tuple((name, _observed(call, observer, kind, name), observe) for name, call, observe in calls)
         began = monotonic()
-        for name, ask, observe in asks:
+        for name, call, observe in calls:
             try:
-                await ask(attributes)
+                await call(attributes)
             except BaseException:
                 self._metrics.plugin(name, kind, attributes.operation, rejected=True)(monotonic() - began)
                 raise
@@ -209,50 +212,50 @@ class AdmissionChain:
             observe(now - began)
             began = now
 
-    def concerned(self, operation: str, gvr: GroupVersionResource) -> Concerned:
-        """The plug-ins that want to hear of an operation on a resource, and have something to do."""
+    def select(self, operation: str, gvr: GroupVersionResource) -> SelectedPlugins:
+        """Return the plug-ins that have work for an operation on a resource. Cached."""
         key = (operation, gvr.group, gvr.resource)
-        concerned = self._concerned.get(key)
-        if concerned is None:
+        selected = self._selected.get(key)
+        if selected is None:
             plugins = [
                 plugin
                 for plugin in self.plugins
                 if operation in plugin.operations
                 and (plugin.resources is None or (gvr.group, gvr.resource) in plugin.resources)
-                and self._is_awake(plugin)
+                and self._has_work(plugin)
             ]
             mutating = tuple(plugin for plugin in plugins if isinstance(plugin, MutatingPlugin))
             validating = tuple(plugin for plugin in plugins if isinstance(plugin, ValidatingPlugin))
-            if len(self._concerned) >= _CONCERNED_MAX:
-                self._concerned.clear()
-            concerned = self._concerned[key] = Concerned(
+            if len(self._selected) >= _SELECTED_MAX:
+                self._selected.clear()
+            selected = self._selected[key] = SelectedPlugins(
                 mutating,
                 validating,
                 tuple((each.name, each.admit, self._observe(each, "admit", operation)) for each in mutating),
                 tuple((each.name, each.validate, self._observe(each, "validate", operation)) for each in validating),
             )
-        return concerned
+        return selected
 
     def _observe(self, plugin: Plugin, kind: str, operation: str) -> Observe:
         return self._metrics.plugin(plugin.name, kind, operation, rejected=False)
 
-    def _look(self) -> None:
-        """Forget who is concerned when somebody has changed the configuration."""
+    def _refresh(self) -> None:
+        """Clear the cache if the configuration has changed."""
         if self._configuration_changed is not None and self._configuration_changed():
-            self._concerned.clear()
+            self._selected.clear()
 
-    def _is_awake(self, plugin: Plugin) -> bool:
+    def _has_work(self, plugin: Plugin) -> bool:
         return self._configuration_changed is None or not isinstance(plugin, ConfiguredPlugin) or plugin.is_configured()
 
 
-def _observed(ask: Ask, observer: AdmissionObserver, kind: str, name: str) -> Ask:
+def _observed(call: Call, observer: AdmissionObserver, kind: str, name: str) -> Call:
     async def observed(attributes: Attributes) -> None:
         with observer.plugin(kind, name, attributes):
-            await ask(attributes)
+            await call(attributes)
 
     return observed
 
 
 def configuring(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:
-    """The resources, each with its group, whose objects configure one of the plug-ins."""
+    """Return group and resource of the objects that configure the plug-ins."""
     return sorted({each for plugin in plugins if isinstance(plugin, ConfiguredPlugin) for each in plugin.configured_by})

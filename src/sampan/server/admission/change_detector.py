@@ -1,22 +1,24 @@
-"""`ChangeDetector`: whether anything was written to built-in resources since they were last looked at."""
+"""`ChangeDetector`: detects writes to built-in resources."""
 
 from sampan.registry.cluster import Cluster
 from sampan.storage.cache import WatchCache
 
 
 class ChangeDetector:
-    """Costs a fraction of a microsecond to ask, so that configurations nobody has cost nearly nothing."""
+    """Detects writes since the last check. A check costs a fraction of a microsecond, so unused configurations cost
+    little.
+    """
 
     __slots__ = ("_caches", "_seen")
 
     def __init__(self, cluster: Cluster, *resources: tuple[str, str]) -> None:
-        """`resources`: each with its group."""
+        """`resources` are pairs of group and resource."""
         self._caches = [_cache(cluster, group, resource) for group, resource in resources]
         self._seen = -1
 
     def has_changed(self) -> bool:
-        """Whether one of them is different from when this was last asked; True the first time."""
-        sum_ = 0  # which grows with each of them; the newest would hide what an other cache is told of later
+        """Return True at the first call, and if a resource has changed since the last call."""
+        sum_ = 0  # a maximum would miss a cache that receives its change later
         for cache in self._caches:
             sum_ += cache.poll_events()
         if sum_ == self._seen:

@@ -1,4 +1,4 @@
-"""`ConditionMetrics`: how long match conditions take, and what they keep from webhooks.
+"""Metrics of match conditions: durations, errors and exclusions.
 
 Source: apiserver pkg/admission/metrics/metrics.go (1.36).
 """
@@ -15,18 +15,18 @@ _PREFIX: Final = "apiserver_admission_match_condition_"
 _LABELS: Final = ("name", "kind", "type", "operation")
 _BUCKETS: Final = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)
 
-Told = Callable[[float, int], None]
-"""Takes the seconds of an evaluation and the number of conditions that failed in it."""
+RecordEvaluation = Callable[[float, int], None]
+"""Records the seconds of an evaluation and the number of conditions that failed."""
 
 
-def untold(seconds: float, errors: int) -> None:
-    """Nobody wants to know."""
+def ignore_evaluation(seconds: float, errors: int) -> None:
+    """Record nothing."""
 
 
 class ConditionMetrics:
-    """A collector for Prometheus. Recorded on the event loop.
+    """Collector for Prometheus. Record on the event loop.
 
-    Labels: the name of a webhook or a policy, which of the two it is, when it is asked, and the operation.
+    Labels: name of the webhook or policy, its kind, the step (admit or validate), and the operation.
     """
 
     def __init__(self) -> None:
@@ -36,8 +36,8 @@ class ConditionMetrics:
         self._errors = Counter(f"{_PREFIX}evaluation_errors_total", "Match conditions that failed.", _LABELS)
         self._exclusions = Counter(f"{_PREFIX}exclusions_total", "Requests that a match condition kept away.", _LABELS)
 
-    def told(self, name: str, kind: str, when: str, operation: str) -> Told:
-        """What takes one evaluation."""
+    def recorder(self, name: str, kind: str, when: str, operation: str) -> RecordEvaluation:
+        """Return the function that records evaluations under these labels."""
         return partial(self._evaluated, (name, kind, when, operation))
 
     def _evaluated(self, labels: tuple[str, str, str, str], seconds: float, errors: int) -> None:
@@ -46,10 +46,10 @@ class ConditionMetrics:
             self._errors.add(labels, errors)
 
     def excluded(self, name: str, when: str, operation: str) -> None:
-        """A webhook is not asked, as its conditions say."""
+        """Record that the conditions excluded a request from a webhook."""
         self._exclusions.add((name, "webhook", when, operation))
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         for each in (self._evaluations, self._errors, self._exclusions):
             yield from each.collect()

@@ -1,4 +1,4 @@
-"""What plug-ins are told, read as the types that they have: kinds and versions are checked, and the types of values.
+"""Configuration of plug-ins: checks of kinds, versions and types of values.
 
 Source: kubernetes plugin/pkg/admission/{eventratelimit,podtolerationrestriction,podnodeselector,imagepolicy}; apiserver
 pkg/admission/plugin/{resourcequota,webhook/config}; k8s.io/pod-security-admission admission/api (1.36).
@@ -25,7 +25,9 @@ def _list(name: str, properties: Mapping[str, Schema]) -> Schema:
 
 
 class ConfigurationReader:
-    """Reads what one plug-in is told. `kinds` are its schemas by apiVersion and kind; `strict`: no field is unknown."""
+    """Reads the configuration of one plug-in. `kinds` has its schemas by apiVersion and kind; `strict` refuses unknown
+    fields.
+    """
 
     def __init__(self, kinds: Mapping[tuple[str, str], Schema], *, strict: bool = False) -> None:
         head = {"apiVersion": STRING, "kind": STRING}
@@ -35,36 +37,38 @@ class ConfigurationReader:
             for key, schema in kinds.items()
         }
 
-    def read(self, said: Object, duplicates: Sequence[str] = ()) -> Object:
-        """Raises `ValueError`, also when strict for `duplicates`: texts for fields that occur twice."""
-        api_version, kind = said.get("apiVersion"), said.get("kind")
+    def read(self, given: Object, duplicates: Sequence[str] = ()) -> Object:
+        """Return the decoded configuration. `duplicates` describes repeated fields. **Raises** `ValueError`; if strict,
+        also for `duplicates`.
+        """
+        api_version, kind = given.get("apiVersion"), given.get("kind")
         for name, value in (("Kind", kind), ("apiVersion", api_version)):
             if not value:
-                raise ValueError(f"Object '{name}' is missing in '{wire_json.encode(said).decode()}'")
+                raise ValueError(f"Object '{name}' is missing in '{wire_json.encode(given).decode()}'")
         decode = self._decoders.get((str(api_version), str(kind)))
         if decode is None:
             raise ValueError(f"no kind {quote(str(kind))} is registered for version {quote(str(api_version))}")
-        return _decoded(decode, said, strict=self._strict, duplicates=duplicates)
+        return _decoded(decode, given, strict=self._strict, duplicates=duplicates)
 
 
 class PlainReader:
-    """Reads what has neither version nor kind."""
+    """Reads a configuration without version and kind."""
 
     def __init__(self, schema: Schema) -> None:
         self._decode = DecoderCompiler().compile(schema)
 
-    def read(self, said: Object) -> Object:
-        """Raises `ValueError`."""
-        return _decoded(self._decode, said, strict=False)
+    def read(self, given: Object) -> Object:
+        """Return the decoded configuration. **Raises** `ValueError`."""
+        return _decoded(self._decode, given, strict=False)
 
 
-def _decoded(decode: Decoder, said: Object, *, strict: bool, duplicates: Sequence[str] = ()) -> Object:
+def _decoded(decode: Decoder, given: Object, *, strict: bool, duplicates: Sequence[str] = ()) -> Object:
     lost: Lost = []
     try:
-        decoded: Object = decode(said, lost)
+        decoded: Object = decode(given, lost)
     except DecodeError as error:
         raise ValueError(str(error)) from None
-    faults = [*duplicates, *(f"unknown field {quote(path)}" for path in unknown_paths(said, lost))]
+    faults = [*duplicates, *(f"unknown field {quote(path)}" for path in unknown_paths(given, lost))]
     if strict and faults:
         raise ValueError(f"strict decoding error: {', '.join(faults)}")
     return decoded
@@ -120,7 +124,7 @@ ADMISSION: Final = ConfigurationReader(
     },
     strict=True,
 )
-"""The file that says what each plug-in is told."""
+"""Reader of the AdmissionConfiguration file."""
 
 READERS: Final[Mapping[str, ConfigurationReader | PlainReader]] = {
     "EventRateLimit": ConfigurationReader(
@@ -174,4 +178,4 @@ READERS: Final[Mapping[str, ConfigurationReader | PlainReader]] = {
         )
     ),
 }
-"""By the plug-in's name."""
+"""Readers by plug-in name."""

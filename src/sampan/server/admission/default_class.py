@@ -1,4 +1,4 @@
-"""The plug-ins that name a class where an object names none: DefaultStorageClass and DefaultIngressClass.
+"""Plug-ins that set a default class: DefaultStorageClass and DefaultIngressClass.
 
 Source: kubernetes plugin/pkg/admission/storage/storageclass/setdefault/admission.go,
 plugin/pkg/admission/network/defaultingressclass/admission.go (1.36).
@@ -17,7 +17,7 @@ _INGRESS_CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 
 
 class DefaultStorageClass:
-    """For PersistentVolumeClaims."""
+    """Sets the class of PersistentVolumeClaims."""
 
     name: ClassVar[str] = "DefaultStorageClass"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
@@ -29,7 +29,7 @@ class DefaultStorageClass:
         )
 
     async def admit(self, attributes: Attributes) -> None:
-        """Never refuses."""
+        """Set the default class. Never refuses."""
         claim = attributes.obj
         if attributes.subresource or claim is None or STORAGE_CLASS_ANNOTATION in annotations_of(claim):
             return
@@ -37,7 +37,7 @@ class DefaultStorageClass:
 
 
 class DefaultIngressClass:
-    """For Ingresses."""
+    """Sets the class of Ingresses."""
 
     name: ClassVar[str] = "DefaultIngressClass"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
@@ -49,7 +49,7 @@ class DefaultIngressClass:
         )
 
     async def admit(self, attributes: Attributes) -> None:
-        """Never refuses."""
+        """Set the default class. Never refuses."""
         ingress = attributes.obj
         if attributes.subresource or ingress is None or _INGRESS_CLASS_ANNOTATION in annotations_of(ingress):
             return

@@ -1,4 +1,4 @@
-"""DefaultTolerationSeconds: Pods stay five minutes on a Node that is not ready or cannot be reached.
+"""DefaultTolerationSeconds: Pods stay five minutes on a Node that is not ready or unreachable.
 
 Source: kubernetes plugin/pkg/admission/defaulttolerationseconds/admission.go (1.36).
 """
@@ -14,14 +14,14 @@ _EFFECT: Final = "NoExecute"
 
 
 class DefaultTolerationSeconds:
-    """Adds the two tolerations where a Pod says nothing of their taints."""
+    """Adds tolerations for the taints not-ready and unreachable, unless the Pod has its own."""
 
     name: ClassVar[str] = "DefaultTolerationSeconds"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY
 
     async def admit(self, attributes: Attributes) -> None:
-        """Never refuses."""
+        """Add the tolerations. Never refuses."""
         if attributes.subresource or attributes.obj is None:
             return
         spec = attributes.obj["spec"]

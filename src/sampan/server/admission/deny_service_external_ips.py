@@ -1,4 +1,4 @@
-"""DenyServiceExternalIPs: nobody takes over the traffic of an address by naming it.
+"""DenyServiceExternalIPs: Services cannot take over the traffic of an address with `externalIPs`.
 
 Source: kubernetes plugin/pkg/admission/network/denyserviceexternalips/admission.go (1.36).
 """
@@ -11,14 +11,14 @@ from sampan.server.admission.refusal import refusal
 
 
 class DenyServiceExternalIPs:
-    """Refuses external addresses that a Service has not had before."""
+    """Refuses new external IPs."""
 
     name: ClassVar[str] = "DenyServiceExternalIPs"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({("", "services")})
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Check external IPs. **Raises** 403."""
         if attributes.subresource or attributes.obj is None:
             return
         if not _addresses(attributes.obj) <= _addresses(attributes.old or {}):

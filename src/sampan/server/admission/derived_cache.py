@@ -1,4 +1,4 @@
-"""`DerivedCache`: what plug-ins derive from other objects, made once for each of their states."""
+"""Caches of values that plug-ins derive from objects."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -15,14 +15,14 @@ _ROOM_MIN = 64
 
 
 class DerivedCache(Generic[T]):
-    """Things made from the objects of one resource, each kept until its object changes.
+    """Cache of values that are derived from the objects of one resource. An entry is valid until its object changes.
 
-    Of objects that are gone some is kept for a while, not more than of those that are there. Bounded: at the bound all
-    is forgotten and made anew.
+    Entries of deleted objects stay for a while, but never outnumber the others. At its maximum size the cache is
+    cleared.
     """
 
     def __init__(self, reader: CacheReader, group: str, resource: str, make: Callable[[Object], T]) -> None:
-        """`make` must not keep the object beyond what it gives."""
+        """`make` derives a value. It must not keep a reference to the object elsewhere."""
         self._reader = reader
         self._group = group
         self._resource = resource
@@ -31,12 +31,12 @@ class DerivedCache(Generic[T]):
         self._room = _ROOM_MIN
 
     def get(self, name: str, namespace: str = "") -> T | None:
-        """Of one object; None when there is none."""
+        """Return the value of an object, or None if the object does not exist."""
         record = self._reader.record(self._group, self._resource, namespace, name)
         return None if record is None else self.of(record)
 
     async def find(self, name: str, namespace: str = "") -> T | None:
-        """The same, but nothing is said to be absent that another server on the same store has made."""
+        """Return the value of an object. An object that another server has just created is found too."""
         found = self.get(name, namespace)
         if found is None:
             await self._reader.fresh(self._group, self._resource)
@@ -44,12 +44,12 @@ class DerivedCache(Generic[T]):
         return found
 
     def list(self, namespace: str = "") -> Sequence[T]:
-        """Of all objects of a namespace, or of the resource, by their names."""
+        """Return the values of all objects of a namespace or of the resource, sorted by name."""
         records = self._reader.records(self._group, self._resource, namespace)
         return [self.of(record) for record in records] if records else ()
 
     def of(self, record: Record) -> T:
-        """Of an object as it lies in the cache."""
+        """Return the value of a cached record."""
         known = self._known.get(record.key)
         if known is None or known[0] != record.revision:
             if len(self._known) >= self._room:
@@ -66,10 +66,12 @@ class DerivedCache(Generic[T]):
 
 
 class DerivedValue(Generic[T]):
-    """One of all objects of a resource (the default class); chosen again only after something was written to it."""
+    """Value that is chosen from all objects of a resource, such as the default class. Cached until a write to the
+    resource.
+    """
 
     def __init__(self, reader: CacheReader, kind: tuple[str, str], choose: Callable[[list[Object]], T | None]) -> None:
-        """`kind`: group and resource. `choose` may give None."""
+        """`kind` is group and resource. `choose` may return None."""
         self._reader = reader
         self._kind = kind
         self._choose = choose
@@ -77,7 +79,7 @@ class DerivedValue(Generic[T]):
         self._chosen: T | None = None
 
     def get(self) -> T | None:
-        """The one that is chosen now."""
+        """Return the current choice."""
         records = self._reader.records(*self._kind)
         if records is not self._records:
             self._chosen = self._choose([decode(record.value) for record in records])

@@ -1,4 +1,4 @@
-"""The plug-ins of webhooks and policies, from what they share and their part of the AdmissionConfiguration."""
+"""Construction of the plug-ins for webhooks and policies."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ VALIDATING: Final = ValidatingAdmissionWebhook.name
 
 @dataclass(frozen=True, slots=True)
 class DynamicAdmission:
-    """What the plug-ins of webhooks and policies share."""
+    """Dependencies of the plug-ins for webhooks and policies."""
 
     surroundings: Surroundings
     authorizer: Authorizer
@@ -34,35 +34,35 @@ class DynamicAdmission:
 
 
 def mutating_webhooks(dynamic: DynamicAdmission, configuration: Object) -> MutatingAdmissionWebhook:
-    """Raises `ValueError` when the configuration cannot be used."""
+    """Return the plug-in. **Raises** `ValueError` if the configuration is invalid."""
     caller = Caller(_connect(dynamic, configuration), dynamic.metrics, "admit")
     return MutatingAdmissionWebhook(dynamic.surroundings, caller, dynamic.authorizer)
 
 
 def validating_webhooks(dynamic: DynamicAdmission, configuration: Object) -> ValidatingAdmissionWebhook:
-    """Raises `ValueError` when the configuration cannot be used."""
+    """Return the plug-in. **Raises** `ValueError` if the configuration is invalid."""
     caller = Caller(_connect(dynamic, configuration), dynamic.metrics, "validating")
     return ValidatingAdmissionWebhook(dynamic.surroundings, caller, dynamic.authorizer)
 
 
 def mutating_policies(dynamic: DynamicAdmission) -> MutatingAdmissionPolicy:
-    """It has nothing to configure."""
+    """Return the plug-in, which needs no configuration."""
     return MutatingAdmissionPolicy(dynamic.surroundings, dynamic.authorizer, dynamic.metrics)
 
 
 def validating_policies(dynamic: DynamicAdmission) -> ValidatingAdmissionPolicy:
-    """It has nothing to configure."""
+    """Return the plug-in, which needs no configuration."""
     return ValidatingAdmissionPolicy(dynamic.surroundings, dynamic.authorizer, dynamic.metrics)
 
 
 def _connect(dynamic: DynamicAdmission, configuration: Object) -> Connect:
-    """How webhooks are reached: as those of CRDs, or with the credentials of a kubeconfig file.
+    """Return the function that connects to webhooks, with the credentials of a kubeconfig file if configured.
 
     Source: apiserver pkg/admission/plugin/webhook/config/kubeconfig.go (1.36).
     """
     cluster = dynamic.surroundings.cluster
     if configuration.get("staticManifestsDir"):
-        raise ValueError("staticManifestsDir: Forbidden: manifests in files are not read")
+        raise ValueError("staticManifestsDir: Forbidden: manifests in files are not supported")
     text = configuration.get("kubeConfigFile") or ""
     if not text:
         return lambda target: cluster.connect(target)

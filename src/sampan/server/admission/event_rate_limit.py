@@ -1,4 +1,4 @@
-"""EventRateLimit: a flood of Events does not reach the store.
+"""EventRateLimit: limits the rate of Events.
 
 Source: kubernetes plugin/pkg/admission/eventratelimit/ (1.36).
 """
@@ -17,7 +17,7 @@ _CACHE_SIZE: Final = 4096
 
 
 class _Bucket:
-    """A token bucket."""
+    """Token bucket."""
 
     def __init__(self, qps: int, burst: int, now: float) -> None:
         self._qps = qps
@@ -26,7 +26,7 @@ class _Bucket:
         self._at = now
 
     def take(self, now: float) -> bool:
-        """One token, if there is one."""
+        """Take a token; return False if there is none."""
         self._tokens = min(float(self._burst), self._tokens + (now - self._at) * self._qps)
         self._at = now
         if self._tokens < 1:
@@ -36,17 +36,17 @@ class _Bucket:
 
 
 class _Limit:
-    """One limit: a bucket for each key, of which the longest unused is forgotten at the bound."""
+    """One limit, with a bucket for each key. At its maximum size the least recently used bucket is dropped."""
 
-    def __init__(self, said: Object) -> None:
-        self.type: str = said["type"]
-        self._qps: int = said["qps"]
-        self._burst: int = said["burst"]
-        self._size: int = said.get("cacheSize") or _CACHE_SIZE
+    def __init__(self, given: Object) -> None:
+        self.type: str = given["type"]
+        self._qps: int = given["qps"]
+        self._burst: int = given["burst"]
+        self._size: int = given.get("cacheSize") or _CACHE_SIZE
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
 
     def refuses(self, attributes: Attributes, now: float) -> str:
-        """Why it refuses; empty when it does not."""
+        """Return the reason for a refusal; empty if there is none."""
         key = _KEYS[self.type](attributes)
         bucket = self._buckets.pop(key, None) or _Bucket(self._qps, self._burst, now)
         self._buckets[key] = bucket
@@ -56,22 +56,22 @@ class _Limit:
 
 
 class EventRateLimit:
-    """Counts Events by server, namespace, user, or source and object."""
+    """Limits Events by server, namespace, user, or source and object."""
 
     name: ClassVar[str] = "EventRateLimit"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({("", "events"), ("events.k8s.io", "events")})
 
     def __init__(self, configuration: Object, monotonic: Callable[[], float]) -> None:
-        """Raises `ValueError` for a configuration that makes no sense."""
+        """Read the limits. **Raises** `ValueError` if the configuration is invalid."""
         faults = _faults(configuration)
         if faults:
             raise ValueError(aggregate(faults))
-        self._limits = [_Limit(said) for said in configuration["limits"]]
+        self._limits = [_Limit(given) for given in configuration["limits"]]
         self._monotonic = monotonic
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 429, without a time to try again: events may be lost."""
+        """Take a token from each limit. **Raises** 429 without Retry-After, because Events may be lost."""
         if attributes.dry_run:
             return
         now = self._monotonic()
@@ -84,14 +84,14 @@ class EventRateLimit:
 def _faults(configuration: Object) -> list[FieldError]:
     limits, path = configuration.get("limits"), Path("limits")
     faults = [] if limits else [invalid(path, limits, "must not be empty")]
-    for index, said in enumerate(limits or ()):
+    for index, given in enumerate(limits or ()):
         at = path.index(index)
-        if said.get("type") not in _KEYS:
-            faults.append(not_supported(at.child("type"), said.get("type", ""), tuple(_KEYS)))
-        wrong = [field for field in ("burst", "qps") if (said.get(field) or 0) <= 0]
-        faults += [invalid(at.child(field), said.get(field, 0), "must be positive") for field in wrong]
-        if said.get("type") != _SERVER and (said.get("cacheSize") or 0) < 0:
-            faults.append(invalid(at.child("cacheSize"), said["cacheSize"], "must not be negative"))
+        if given.get("type") not in _KEYS:
+            faults.append(not_supported(at.child("type"), given.get("type", ""), tuple(_KEYS)))
+        wrong = [field for field in ("burst", "qps") if (given.get(field) or 0) <= 0]
+        faults += [invalid(at.child(field), given.get(field, 0), "must be positive") for field in wrong]
+        if given.get("type") != _SERVER and (given.get("cacheSize") or 0) < 0:
+            faults.append(invalid(at.child("cacheSize"), given["cacheSize"], "must not be negative"))
     return faults
 
 

@@ -1,4 +1,4 @@
-"""ExtendedResourceToleration: who asks for a special device may go to the Nodes that are kept for it.
+"""ExtendedResourceToleration: Pods that request a device may run on the Nodes that are reserved for it.
 
 Source: kubernetes plugin/pkg/admission/extendedresourcetoleration/admission.go (1.36).
 """
@@ -15,14 +15,14 @@ from sampan.server.admission.pods import POD_ONLY
 
 
 class ExtendedResourceToleration:
-    """Adds a toleration for each extended resource that is asked for."""
+    """Adds a toleration for each requested extended resource."""
 
     name: ClassVar[str] = "ExtendedResourceToleration"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY
 
     async def admit(self, attributes: Attributes) -> None:
-        """Never refuses."""
+        """Add the tolerations. Never refuses."""
         if attributes.subresource or attributes.obj is None:
             return
         spec = attributes.obj["spec"]

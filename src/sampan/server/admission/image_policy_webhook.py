@@ -1,4 +1,4 @@
-"""ImagePolicyWebhook: somebody else says whether the images of a Pod may be used.
+"""ImagePolicyWebhook: a webhook decides if the images of a Pod are allowed.
 
 Source: kubernetes plugin/pkg/admission/imagepolicy/{admission,config}.go (1.36).
 """
@@ -48,11 +48,11 @@ _READER: Final = ReviewReader(
 )
 
 ConnectAs = Callable[[Target, Credentials], Webhook]
-"""Gives the webhook at a target, which is shown credentials."""
+"""Returns a webhook for a target and its credentials."""
 
 
 class _Settings(NamedTuple):
-    """What the plug-in is told, in seconds."""
+    """Configuration of the plug-in, with times in seconds."""
 
     allow_ttl_s: float
     deny_ttl_s: float
@@ -61,7 +61,7 @@ class _Settings(NamedTuple):
 
 
 class _Status(NamedTuple):
-    """What the webhook says."""
+    """Decision of the webhook."""
 
     allowed: bool
     reason: str
@@ -69,7 +69,7 @@ class _Status(NamedTuple):
 
 
 class ImagePolicyWebhook:
-    """Asks a webhook about the images of new and changed Pods; answers are kept for a while."""
+    """Calls a webhook for the images of new and changed Pods. Decisions are cached."""
 
     name: ClassVar[str] = "ImagePolicyWebhook"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
@@ -83,12 +83,12 @@ class ImagePolicyWebhook:
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Raises `ValueError` when the configuration cannot be used."""
+        """Read the configuration. **Raises** `ValueError` if it is invalid."""
         if not configuration:
             raise ValueError("no config specified")
-        said = configuration.get("imagePolicy") or {}
-        self._settings = _settings(said)
-        file = said.get("kubeConfigFile") or ""
+        given = configuration.get("imagePolicy") or {}
+        self._settings = _settings(given)
+        file = given.get("kubeConfigFile") or ""
         if not file:
             raise ValueError("imagePolicy.kubeConfigFile is not given")
         try:
@@ -100,7 +100,7 @@ class ImagePolicyWebhook:
         self._kept: OrderedDict[bytes, tuple[float, _Status]] = OrderedDict()
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403: the webhook refuses an image, or cannot be asked although it must."""
+        """Check the images. **Raises** 403 if the webhook refuses, or if a required call fails."""
         pod = attributes.obj
         if pod is None or attributes.subresource not in _FIELDS:
             return
@@ -120,7 +120,7 @@ class ImagePolicyWebhook:
             raise refusal(attributes, text if status.reason else "one or more images rejected by webhook backend")
 
     async def _status(self, spec: Object) -> _Status:
-        """What the webhook says, or has said. Raises `WebhookError`."""
+        """Return the decision of the webhook, or the cached one. **Raises** `WebhookError`."""
         key = wire_json.encode(spec)
         kept = self._kept.get(key)
         if kept is not None and self._now() < kept[0]:
@@ -153,7 +153,7 @@ def _review_spec(attributes: Attributes, pod: Object) -> Object:
 
 
 def _status(answer: bytes) -> _Status:
-    """Raises `WebhookError` for what is no review."""
+    """Parse a response. **Raises** `WebhookError` if it is not an ImageReview."""
     try:
         review = _READER.read(answer, API_VERSION)
     except NotDecodableError as error:
@@ -162,18 +162,18 @@ def _status(answer: bytes) -> _Status:
     return _Status(status.get("allowed", False), status.get("reason", ""), status.get("auditAnnotations") or {})
 
 
-def _settings(said: Object) -> _Settings:
+def _settings(given: Object) -> _Settings:
     return _Settings(
-        first_wait_s=_seconds(said, "retryBackoff", _MS, (1, 300 * _S), 500 * _MS),
-        allow_ttl_s=_seconds(said, "allowTTL", _S, (_S, 1800 * _S), 300 * _S),
-        deny_ttl_s=_seconds(said, "denyTTL", _S, (_S, 1800 * _S), 30 * _S),
-        allows_by_default=bool(said.get("defaultAllow")),
+        first_wait_s=_seconds(given, "retryBackoff", _MS, (1, 300 * _S), 500 * _MS),
+        allow_ttl_s=_seconds(given, "allowTTL", _S, (_S, 1800 * _S), 300 * _S),
+        deny_ttl_s=_seconds(given, "denyTTL", _S, (_S, 1800 * _S), 30 * _S),
+        allows_by_default=bool(given.get("defaultAllow")),
     )
 
 
-def _seconds(said: Object, field: str, unit_ns: int, bounds: tuple[int, int], default_ns: int) -> float:
-    """A duration given as a number of units; 0 is the default, -1 none. Raises `ValueError`."""
-    number = said.get(field) or 0
+def _seconds(given: Object, field: str, unit_ns: int, bounds: tuple[int, int], default_ns: int) -> float:
+    """Return the seconds of a field with a number of units; 0 is the default, -1 none. **Raises** `ValueError`."""
+    number = given.get(field) or 0
     if number == -1:
         return 0.0
     duration_ns = number * unit_ns if number else default_ns

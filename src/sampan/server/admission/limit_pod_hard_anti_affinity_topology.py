@@ -1,4 +1,4 @@
-"""LimitPodHardAntiAffinityTopology: a Pod cannot keep all others out of a whole zone.
+"""LimitPodHardAntiAffinityTopology: a Pod cannot exclude all others from a whole zone.
 
 Source: kubernetes plugin/pkg/admission/antiaffinity/admission.go (1.36).
 """
@@ -13,14 +13,14 @@ _HOSTNAME: Final = "kubernetes.io/hostname"
 
 
 class LimitPodHardAntiAffinityTopology:
-    """Allows required anti-affinity by Node only."""
+    """Allows required anti-affinity only per Node."""
 
     name: ClassVar[str] = "LimitPodHardAntiAffinityTopology"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Check the topology keys. **Raises** 403."""
         if attributes.subresource or attributes.obj is None:
             return
         anti_affinity = (attributes.obj["spec"].get("affinity") or {}).get("podAntiAffinity") or {}

@@ -1,4 +1,4 @@
-"""LimitRanger: containers get the requests and limits that they do not give, and everything stays within bounds.
+"""LimitRanger: sets default requests and limits of containers, and enforces the bounds of LimitRanges.
 
 Source: kubernetes plugin/pkg/admission/limitranger/admission.go (1.36).
 """
@@ -20,11 +20,11 @@ ANNOTATION: Final = "kubernetes.io/limit-ranger"
 _CLAIM: Final = ("", "persistentvolumeclaims")
 _MILLI: Final = -3
 _MILLI_MAX: Final = (2**63 - 1) // 1000
-"""Above it Kubernetes compares whole units."""
+"""Maximum for comparisons in thousandths. Kubernetes compares larger numbers in whole units."""
 
 
 class Limit(NamedTuple):
-    """One item of a LimitRange."""
+    """Item of a LimitRange."""
 
     type: str
     min: Usage
@@ -33,7 +33,7 @@ class Limit(NamedTuple):
 
 
 class LimitRange(NamedTuple):
-    """A LimitRange, read. The defaults are as they were written, by the name of the resource."""
+    """Parsed LimitRange. The defaults keep their original text, by resource name."""
 
     limits: tuple[Limit, ...]
     default_requests: Mapping[str, Any]
@@ -41,7 +41,7 @@ class LimitRange(NamedTuple):
 
 
 class LimitRanger:
-    """For new Pods, Pods that are resized, and claims."""
+    """Admits new Pods, Pod resizes and PersistentVolumeClaims."""
 
     name: ClassVar[str] = "LimitRanger"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
@@ -52,19 +52,19 @@ class LimitRanger:
         self._ranges = DerivedCache(reader, "", "limitranges", read_limit_range)
 
     def is_configured(self) -> bool:
-        """Whether there is a LimitRange in any namespace."""
+        """Return True if a LimitRange exists in any namespace."""
         return bool(self._ranges.list())
 
     async def admit(self, attributes: Attributes) -> None:
-        """Never refuses."""
-        if not _is_concerned(attributes) or attributes.gvr.resource != "pods" or attributes.obj is None:
+        """Set the defaults. Never refuses."""
+        if not _may_change_resources(attributes) or attributes.gvr.resource != "pods" or attributes.obj is None:
             return
         for limit_range in self._ranges.list(attributes.namespace):
             _fill_in(attributes.obj, limit_range)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403 with all that one LimitRange has against it."""
-        if not _is_concerned(attributes) or attributes.obj is None:
+        """Check the bounds. **Raises** 403 with all violations of one LimitRange."""
+        if not _may_change_resources(attributes) or attributes.obj is None:
             return
         faults = pod_faults if attributes.gvr.resource == "pods" else claim_faults
         for limit_range in self._ranges.list(attributes.namespace):
@@ -73,8 +73,10 @@ class LimitRanger:
                 raise refusal(attributes, *texts)
 
 
-def _is_concerned(attributes: Attributes) -> bool:
-    """A Pod's containers do not change after it was made, but by the subresource resize."""
+def _may_change_resources(attributes: Attributes) -> bool:
+    """Return False for requests that cannot change resources. Containers of a Pod change only with the subresource
+    resize.
+    """
     if attributes.old is not None and attributes.old["metadata"].get("deletionTimestamp"):
         return False
     if attributes.subresource:
@@ -83,7 +85,7 @@ def _is_concerned(attributes: Attributes) -> bool:
 
 
 def read_limit_range(obj: Object) -> LimitRange:
-    """The parts that are looked at."""
+    """Parse the fields that the plug-in needs."""
     limits = []
     requests: dict[str, Any] = {}
     defaults: dict[str, Any] = {}
@@ -121,7 +123,7 @@ def _fill_in(pod: Object, limit_range: LimitRange) -> None:
 
 
 def pod_faults(limit: Limit, pod: Object) -> Iterator[str]:
-    """What one item has against a Pod."""
+    """Yield the violations of one item by a Pod."""
     spec = pod["spec"]
     if limit.type == "Container":
         for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
@@ -132,7 +134,7 @@ def pod_faults(limit: Limit, pod: Object) -> Iterator[str]:
 
 
 def claim_faults(limit: Limit, claim: Object) -> Iterator[str]:
-    """What one item has against a PersistentVolumeClaim, of which only requests count."""
+    """Yield the violations of one item by a PersistentVolumeClaim, which has only requests."""
     if limit.type != "PersistentVolumeClaim":
         return
     requests = amounts(((claim.get("spec") or {}).get("resources") or {}).get("requests"))
@@ -193,7 +195,7 @@ def _apart(limit: Limit, name: str, bound: Quantity, requests: Usage, limits: Us
 
 
 def _exceeds(one: Quantity, other: Quantity, *beside: Quantity | None) -> bool:
-    """Compared in thousandths where all numbers allow it, else in whole units."""
+    """Return True if `one` is greater. Compares thousandths if all numbers allow it, else whole units."""
     scale = _common_scale(one, other, *beside)
     return one.scaled_value(scale) > other.scaled_value(scale)
 

@@ -1,4 +1,4 @@
-"""`AdmissionMetrics`: how long plug-ins, webhooks and policies take, and what they refuse.
+"""Metrics of admission: durations and refusals of plug-ins, webhooks and policies.
 
 Source: apiserver pkg/admission/metrics/metrics.go (1.36).
 """
@@ -19,7 +19,7 @@ _HOOK_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10.0, 25.0)
 
 
 class AdmissionMetrics:
-    """Everything is recorded on the event loop. Labels come from configurations, not from clients."""
+    """Metrics of admission. Record on the event loop. Labels come from configurations, not from clients."""
 
     def __init__(self) -> None:
         self.steps = Histogram(
@@ -60,25 +60,25 @@ class AdmissionMetrics:
         self.pod_security = PodSecurityMetrics()
 
     def observe_step(self, kind: str, operation: str, seconds: float, rejected: bool) -> None:
-        """The mutating (admit) or validating (validate) plug-ins of one request."""
+        """Record the mutating (admit) or validating (validate) step of a request."""
         self.steps.observe((kind, operation, "true" if rejected else "false"), seconds)
 
     def plugin(self, name: str, kind: str, operation: str, *, rejected: bool) -> Callable[[float], None]:
-        """What takes the seconds that a plug-in needed to admit or to validate."""
+        """Return the function that records durations of a plug-in."""
         return self.plugins.observer((name, kind, operation, "true" if rejected else "false"))
 
     def observe_hook(self, hook: tuple[str, str, str], seconds: float, code: int, *, rejected: bool) -> None:
-        """One call of a webhook; `hook` is its name, type (admit or validating) and the operation."""
+        """Record a webhook call. `hook` is name, type (admit or validating) and operation."""
         shown = "true" if rejected else "false"
         self.hooks.observe((*hook, shown), seconds)
         self.requests.add((*hook, str(min(code, _CODE_MAX)), shown))
 
     def observe_rejection(self, hook: tuple[str, str, str], error_type: str, code: int) -> None:
-        """A refusal: error_type is calling_webhook_error, apiserver_internal_error or no_error."""
+        """Record a refusal. `error_type` is calling_webhook_error, apiserver_internal_error or no_error."""
         self.rejections.add((*hook, error_type, str(min(code, _CODE_MAX))))
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         collectors = (
             *(self.steps, self.plugins, self.hooks, self.requests, self.rejections, self.failed_open),
             self.conditions,

@@ -1,4 +1,4 @@
-"""NamespaceLifecycle: nothing is created in a namespace that is absent or going; some namespaces may not go.
+"""NamespaceLifecycle: refuses creations in missing or terminating namespaces, and deletions of system namespaces.
 
 Source: apiserver pkg/admission/plugin/namespace/lifecycle/admission.go (1.36).
 """
@@ -20,7 +20,7 @@ _ACCESS_REVIEWS = frozenset({"localsubjectaccessreviews"})
 
 
 class NamespaceLifecycle:
-    """A mutating plug-in, so that it speaks before anything else is done for the object."""
+    """Mutating plug-in, so that it runs before the others."""
 
     name: ClassVar[str] = "NamespaceLifecycle"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "DELETE"})
@@ -31,7 +31,7 @@ class NamespaceLifecycle:
         self._known: dict[str, tuple[int, bool]] = {}
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 404 (no such namespace) and 403 (terminating; immortal)."""
+        """Check the namespace. **Raises** 404 (missing) and 403 (terminating, or not deletable)."""
         if attributes.operation == "DELETE":
             if attributes.gvr.resource == "namespaces" and attributes.gvr.group == "":
                 self._refuse_immortal(attributes.name)
@@ -43,7 +43,7 @@ class NamespaceLifecycle:
             return
         found = self._reader.record("", "namespaces", "", namespace)
         if found is None:
-            await self._reader.fresh("", "namespaces")  # another server may just have made it
+            await self._reader.fresh("", "namespaces")  # another server may have just created it
             found = self._reader.record("", "namespaces", "", namespace)
         if found is None:
             raise errors.not_found(_NAMESPACES, namespace)
@@ -51,7 +51,7 @@ class NamespaceLifecycle:
             raise _terminating(attributes, namespace)
 
     def _is_terminating(self, found: Record) -> bool:
-        """Namespaces are looked at with each create and change seldom: what was read is kept by revision."""
+        """Return True if the namespace is terminating. Cached by revision, because each create needs it."""
         known = self._known.get(found.name)
         if known is None or known[0] != found.revision:
             status = decode(found.value).get("status") or {}

@@ -1,4 +1,4 @@
-"""NamespaceExists and NamespaceAutoProvision: what becomes of writes into a namespace that is not there.
+"""NamespaceExists and NamespaceAutoProvision: writes to a namespace that does not exist.
 
 Source: kubernetes plugin/pkg/admission/namespace/{exists,autoprovision}/admission.go (1.36).
 """
@@ -18,7 +18,7 @@ _NAMESPACES: Final = GroupResource("", "namespaces")
 
 
 class NamespaceExists:
-    """Refuses them."""
+    """Refuses the writes."""
 
     name: ClassVar[str] = "NamespaceExists"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE"})
@@ -28,14 +28,14 @@ class NamespaceExists:
         self._reader = reader
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 404."""
+        """Check the namespace. **Raises** 404."""
         if not await _is_absent(self._reader, attributes):
             return
         raise not_found(_NAMESPACES, attributes.namespace)
 
 
 class NamespaceAutoProvision:
-    """Makes the namespace."""
+    """Creates the namespace."""
 
     name: ClassVar[str] = "NamespaceAutoProvision"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
@@ -45,7 +45,7 @@ class NamespaceAutoProvision:
         self._cluster = cluster
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 403 with what making it raises."""
+        """Create the namespace if it is missing. **Raises** 403 with the error of the creation."""
         if attributes.dry_run or not await _is_absent(self._cluster.reader, attributes):
             return
         endpoint = self._cluster.endpoint("", "v1", "namespaces")

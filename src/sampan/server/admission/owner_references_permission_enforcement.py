@@ -1,4 +1,4 @@
-"""OwnerReferencesPermissionEnforcement: who has things deleted by their owner could have deleted them.
+"""OwnerReferencesPermissionEnforcement: rights to set owner references, which cause or block deletions.
 
 Source: kubernetes plugin/pkg/admission/gc/gc_admission.go (1.36).
 """
@@ -16,8 +16,9 @@ References = list[dict[str, Any]]
 
 
 class OwnerReferencesPermissionEnforcement:
-    """Changing owners needs the right to delete the object; blocking an owner's deletion, the right to update its
-    finalizers.
+    """Requires the right to delete the object for a change of its owners.
+
+    For `blockOwnerDeletion`, it requires the right to update the finalizers of the owner.
     """
 
     name: ClassVar[str] = "OwnerReferencesPermissionEnforcement"
@@ -29,7 +30,7 @@ class OwnerReferencesPermissionEnforcement:
         self._authorizer = authorizer
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Authorize changed owner references. **Raises** 403."""
         gvr = attributes.gvr
         if (gvr.group, gvr.resource, attributes.subresource) == ("", "pods", "status"):
             return
@@ -87,7 +88,7 @@ class OwnerReferencesPermissionEnforcement:
         )
 
     def _finalizers_of(self, attributes: Attributes, reference: dict[str, Any]) -> list[RequestInfo]:
-        """The request to update the finalizers of an owner; none when nothing of its kind is served."""
+        """Return the requests that update the finalizers of an owner; empty if its kind is not served."""
         group, _, version = reference.get("apiVersion", "").rpartition("/")
         return [
             RequestInfo(

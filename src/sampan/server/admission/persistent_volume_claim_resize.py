@@ -1,4 +1,4 @@
-"""PersistentVolumeClaimResize: claims grow only where their class can make volumes larger.
+"""PersistentVolumeClaimResize: claims grow only if their class allows volume expansion.
 
 Source: kubernetes plugin/pkg/admission/storage/persistentvolume/resize/admission.go (1.36).
 """
@@ -22,7 +22,7 @@ _FIXED: Final = (
 
 
 class PersistentVolumeClaimResize:
-    """Looks at claims that ask for more than before."""
+    """Checks claims that request more storage than before."""
 
     name: ClassVar[str] = "PersistentVolumeClaimResize"
     operations: ClassVar[frozenset[str]] = frozenset({"UPDATE"})
@@ -32,7 +32,7 @@ class PersistentVolumeClaimResize:
         self._expands = DerivedCache(reader, "storage.k8s.io", "storageclasses", _expands)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Check the class of a claim that grows. **Raises** 403."""
         claim, old = attributes.obj, attributes.old
         if attributes.subresource or claim is None or old is None or _size(claim) <= _size(old):
             return

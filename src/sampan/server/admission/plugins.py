@@ -1,4 +1,4 @@
-"""The admission plug-ins of a server, in the order in which they are asked.
+"""The admission plug-ins of a server, in the order of their calls.
 
 Source: kubernetes pkg/kubeapiserver/options/plugins.go `AllOrderedPlugins` (1.36).
 """
@@ -64,7 +64,7 @@ from sampan.server.authorization.authorizer import Authorizer
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What plug-ins are made of."""
+    """Dependencies of the plug-ins."""
 
     cluster: Cluster
     authorizer: Authorizer
@@ -73,13 +73,13 @@ class Parts:
 
     @property
     def reader(self) -> CacheReader:
-        """The cluster's."""
+        """Reader of the cluster's caches."""
         return self.cluster.reader
 
     def configuration(self, name: str) -> Object:
-        """What the AdmissionConfiguration says to a plug-in; empty: nothing. Raises `ValueError`."""
-        said = self.settings.configurations.get(name)
-        return {} if said is None else READERS[name].read(said)
+        """Return the configuration of a plug-in; empty if it has none. **Raises** `ValueError`."""
+        given = self.settings.configurations.get(name)
+        return {} if given is None else READERS[name].read(given)
 
 
 Make = Callable[[Parts], Plugin]
@@ -139,7 +139,7 @@ ORDER: Final[tuple[tuple[str, Make | None], ...]] = (
     ("ResourceQuota", lambda parts: ResourceQuota(parts.cluster, parts.configuration("ResourceQuota"))),
     ("AlwaysDeny", lambda parts: AlwaysDeny()),
 )
-"""Every plug-in by its name. None: known by name, but nothing to do (those of features that are off in Kubernetes)."""
+"""Plug-ins in order. None: the name is known, but the feature is off in Kubernetes and the plug-in does nothing."""
 
 NAMES: Final = frozenset(name for name, _ in ORDER)
 
@@ -147,7 +147,7 @@ NAMES: Final = frozenset(name for name, _ in ORDER)
 def default_plugins(
     cluster: Cluster, authorizer: Authorizer, settings: AdmissionSettings, metrics: AdmissionMetrics
 ) -> list[Plugin]:
-    """Those that are on. Raises `BadConfiguration`."""
+    """Return the enabled plug-ins. **Raises** `BadConfiguration`."""
     parts = Parts(cluster, authorizer, settings, DynamicAdmission(Surroundings(cluster), authorizer, metrics))
     return [_made(name, make, parts) for name, make in ORDER if make is not None and settings.is_on(name)]
 

@@ -1,4 +1,4 @@
-"""PodNodeSelector: a namespace says on which Nodes its Pods run.
+"""PodNodeSelector: namespaces restrict the Nodes of their Pods.
 
 Source: kubernetes plugin/pkg/admission/podnodeselector/admission.go (1.36).
 """
@@ -22,20 +22,20 @@ _NOT_ALLOWED: Final = "pod node label selector labels conflict with its namespac
 
 
 class PodNodeSelector:
-    """Adds the namespace's selector to new Pods, or the cluster's default one."""
+    """Adds the selector of the namespace, or the cluster's default, to new Pods."""
 
     name: ClassVar[str] = "PodNodeSelector"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY
 
     def __init__(self, reader: CacheReader, configuration: Object) -> None:
-        """Raises `ValueError` for a configuration that makes no sense."""
+        """Read the configuration. **Raises** `ValueError` if it is invalid."""
         selectors = configuration.get(_CONFIGURATION) or {}
         self._selectors = {name: _labels(text) for name, text in selectors.items()}
         self._annotations = DerivedCache(reader, "", "namespaces", lambda obj: annotations_of(obj).get(ANNOTATION))
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Add the selector. **Raises** 403."""
         if attributes.subresource or attributes.obj is None:
             return
         spec = attributes.obj["spec"]
@@ -49,7 +49,7 @@ class PodNodeSelector:
         self._check_allowed(attributes, merged)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Check the selector. **Raises** 403."""
         if attributes.subresource or attributes.obj is None:
             return
         selector = attributes.obj["spec"].get("nodeSelector") or {}
@@ -78,7 +78,7 @@ def _refusal(attributes: Attributes, text: str) -> StatusError:
 
 
 def _labels(text: str) -> dict[str, str]:
-    """`a=b,c=d` as labels. Raises `ValueError`."""
+    """Parse `a=b,c=d` as labels. **Raises** `ValueError`."""
     labels = {}
     for part in text.split(",") if text else ():
         sides = part.split("=")

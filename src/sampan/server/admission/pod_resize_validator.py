@@ -1,4 +1,4 @@
-"""PodResizeValidator: a Pod does not grow beyond its Node.
+"""PodResizeValidator: a Pod cannot grow beyond its Node.
 
 Source: kubernetes plugin/pkg/admission/podresize/admission.go (1.36).
 """
@@ -20,14 +20,14 @@ _MILLI: Final = -3
 
 
 class _Node(NamedTuple):
-    """What a resize asks of a Node."""
+    """Properties of a Node that a resize needs."""
 
     system: str
     allocatable: Usage
 
 
 class PodResizeValidator:
-    """Looks at the subresource resize of Pods that have a Node."""
+    """Checks resizes of Pods that are on a Node."""
 
     name: ClassVar[str] = "PodResizeValidator"
     operations: ClassVar[frozenset[str]] = frozenset({"UPDATE"})
@@ -37,7 +37,7 @@ class PodResizeValidator:
         self._nodes = DerivedCache(reader, "", "nodes", _node)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Check a resize. **Raises** 403."""
         pod, old = attributes.obj, attributes.old
         if attributes.subresource != "resize" or pod is None or old is None:
             return

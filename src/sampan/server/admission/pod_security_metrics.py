@@ -1,4 +1,4 @@
-"""`PodSecurityMetrics`: what PodSecurity has decided, and whom it has let alone.
+"""Metrics of PodSecurity: decisions and exemptions.
 
 Source: k8s.io/pod-security-admission metrics/metrics.go (1.36).
 """
@@ -14,7 +14,7 @@ _REQUEST: Final = ("request_operation", "resource", "subresource")
 
 
 class PodSecurityMetrics:
-    """A collector for Prometheus. What is counted most is there before it happens."""
+    """Collector for Prometheus. The most frequent series exist from the start."""
 
     def __init__(self) -> None:
         self.evaluations = Counter(
@@ -32,6 +32,6 @@ class PodSecurityMetrics:
                 self.exemptions.add((operation, resource, ""), 0)
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         for counter in (self.evaluations, self.exemptions, self.errors):
             yield from counter.collect()

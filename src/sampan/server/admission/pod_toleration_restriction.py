@@ -1,4 +1,4 @@
-"""PodTolerationRestriction: which tolerations the Pods of a namespace get, and which they may have.
+"""PodTolerationRestriction: default and allowed tolerations of the Pods in a namespace.
 
 Source: kubernetes plugin/pkg/admission/podtolerationrestriction/admission.go (1.36).
 """
@@ -31,22 +31,22 @@ _DECODE: Final = DecoderCompiler().compile(TOLERATION)
 _MEMORY_PRESSURE: Final = Toleration("node.kubernetes.io/memory-pressure", "Exists", "", "NoSchedule")
 
 
-class _Said(NamedTuple):
-    """The two annotations of a namespace as they are written."""
+class _Annotations(NamedTuple):
+    """The two annotations of a namespace, not parsed."""
 
     defaults: str | None
     whitelist: str | None
 
 
 class PodTolerationRestriction:
-    """Merges tolerations; then looks whether the whitelist of the namespace, or of the cluster, covers them."""
+    """Merges tolerations, and checks them against the whitelist of the namespace or the cluster."""
 
     name: ClassVar[str] = "PodTolerationRestriction"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY
 
     def __init__(self, reader: CacheReader, configuration: Object) -> None:
-        """Raises `ValueError` for a configuration that makes no sense."""
+        """Read the configuration. **Raises** `ValueError` if it is invalid."""
         faults: list[FieldError] = []
         for name in ("default", "whitelist"):
             place = Path("podtolerationrestriction", name)
@@ -55,17 +55,17 @@ class PodTolerationRestriction:
             raise ValueError(f"invalid config: [{' '.join(map(str, faults))}]")
         self._defaults = _tolerations(configuration.get("default") or [])
         self._whitelist = _tolerations(configuration.get("whitelist") or [])
-        self._said = DerivedCache(reader, "", "namespaces", _said)
+        self._annotations = DerivedCache(reader, "", "namespaces", _annotations)
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 500 with the texts that Kubernetes has for it."""
+        """Merge tolerations. **Raises** 500 with Kubernetes' messages."""
         pod = attributes.obj
         if attributes.subresource or pod is None:
             return
         extra: list[Toleration] = []
         if attributes.operation == "CREATE":
-            said = self._said.get(attributes.namespace)
-            defaults = None if said is None or said.defaults is None else _annotated(said.defaults)
+            given = self._annotations.get(attributes.namespace)
+            defaults = None if given is None or given.defaults is None else _annotated(given.defaults)
             extra = list(self._defaults if defaults is None else defaults)
         if not is_best_effort(pod):
             extra.append(_MEMORY_PRESSURE)
@@ -75,12 +75,15 @@ class PodTolerationRestriction:
         await self.validate(attributes)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 500 with the texts that Kubernetes has for it."""
+        """Check the tolerations. **Raises** 500 with Kubernetes' messages."""
         pod = attributes.obj
         if attributes.subresource or pod is None or not pod["spec"].get("tolerations"):
             return
-        said = self._said.get(attributes.namespace)
-        scope, whitelist = "namespace", None if said is None or said.whitelist is None else _annotated(said.whitelist)
+        given = self._annotations.get(attributes.namespace)
+        scope, whitelist = (
+            "namespace",
+            None if given is None or given.whitelist is None else _annotated(given.whitelist),
+        )
         if whitelist is None:
             scope, whitelist = "cluster", self._whitelist
         allowed = whitelist
@@ -90,24 +93,24 @@ class PodTolerationRestriction:
             raise plain_error(f"{text} {scope} whitelist")
 
 
-def _said(namespace: Object) -> _Said:
+def _annotations(namespace: Object) -> _Annotations:
     annotations = annotations_of(namespace)
-    return _Said(annotations.get(DEFAULTS_ANNOTATION), annotations.get(WHITELIST_ANNOTATION))
+    return _Annotations(annotations.get(DEFAULTS_ANNOTATION), annotations.get(WHITELIST_ANNOTATION))
 
 
-def _tolerations(said: list[Any]) -> list[Toleration]:
-    return msgspec.convert(said, list[Toleration])
+def _tolerations(given: list[Any]) -> list[Toleration]:
+    return msgspec.convert(given, list[Toleration])
 
 
 def _annotated(text: str) -> list[Toleration]:
     if not text:
         return []
     try:
-        said = wire_json.decode(text.encode())
-        if said is None:
+        given = wire_json.decode(text.encode())
+        if given is None:
             return []
-        if not isinstance(said, list):
-            raise plain_error(f"json: cannot unmarshal {json_kind(said)} into Go value of type []v1.Toleration")
-        return _tolerations([_DECODE(each, []) for each in said])
+        if not isinstance(given, list):
+            raise plain_error(f"json: cannot unmarshal {json_kind(given)} into Go value of type []v1.Toleration")
+        return _tolerations([_DECODE(each, []) for each in given])
     except (*UNREADABLE, DecodeError) as error:
         raise plain_error(str(error)) from None

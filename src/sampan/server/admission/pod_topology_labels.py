@@ -1,4 +1,4 @@
-"""PodTopologyLabels: Pods show the zone and the region of their Node.
+"""PodTopologyLabels: Pods have the zone and region labels of their Node.
 
 Source: kubernetes plugin/pkg/admission/podtopologylabels/admission.go (1.36).
 """
@@ -14,7 +14,7 @@ _LABELS: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 
 
 class PodTopologyLabels:
-    """Copies the labels of the Node to new Pods that have one, and to Bindings, from which Pods get them."""
+    """Copies the labels of the Node to new Pods with a Node, and to Bindings, from which Pods take them."""
 
     name: ClassVar[str] = "PodTopologyLabels"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
@@ -24,7 +24,7 @@ class PodTopologyLabels:
         self._reader = reader
 
     async def admit(self, attributes: Attributes) -> None:
-        """Never refuses."""
+        """Copy the labels. Never refuses."""
         obj = attributes.obj
         node = "" if obj is None else _node_of(obj, attributes.subresource)
         if obj is None or not node:

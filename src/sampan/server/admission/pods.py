@@ -1,4 +1,4 @@
-"""What plug-ins look at in a Pod.
+"""Accessors to the parts of Pods that plug-ins need.
 
 Source: kubernetes pkg/api/pod/util.go (1.36).
 """
@@ -17,30 +17,30 @@ _CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 
 def containers(spec: Object) -> Iterator[Object]:
-    """All containers: those that run before, those that run, those that were added later."""
+    """Yield all containers: init containers, containers, ephemeral containers."""
     for field in _CONTAINERS:
         yield from spec.get(field) or ()
 
 
 def containers_with_paths(spec: Object) -> Iterator[tuple[Object, Path]]:
-    """The same with their places."""
+    """Yield all containers with their field paths."""
     for field in _CONTAINERS:
         for index, container in enumerate(spec.get(field) or ()):
             yield container, _SPEC.child(field).index(index)
 
 
 def annotations_of(obj: Object) -> dict[str, str]:
-    """Its annotations; not to be changed."""
+    """Return the annotations; read only."""
     return obj["metadata"].get("annotations") or {}
 
 
 def is_mirror(pod: Object) -> bool:
-    """Whether the kubelet made it to show a Pod that it runs by itself."""
+    """Return True for a mirror Pod, which the kubelet creates to represent a static Pod."""
     return MIRROR_ANNOTATION in annotations_of(pod)
 
 
 def secret_references(container: Object) -> Iterator[tuple[str, str]]:
-    """Names of Secrets that a container's environment comes from: (name of the variable or "", name of the Secret)."""
+    """Yield the Secrets in a container's environment, as pairs of the variable's name or "" and the Secret's name."""
     for variable in container.get("env") or ():
         reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
         if reference is not None:
@@ -62,11 +62,11 @@ _VOLUME_SECRETS: Final[dict[str, tuple[str, ...]]] = {
     "storageos": ("secretRef", "name"),
     "csi": ("nodePublishSecretRef", "name"),
 }
-"""Where a source of a volume names a Secret."""
+"""Fields of volume sources that name a Secret."""
 
 
 def references_secret(pod: Object) -> bool:
-    """Whether a Pod names any Secret."""
+    """Return True if a Pod refers to a Secret."""
     spec = pod.get("spec") or {}
     if spec.get("imagePullSecrets") or any(True for each in containers(spec) for _ in secret_references(each)):
         return True
@@ -84,7 +84,7 @@ def _volume_references_secret(volume: Object) -> bool:
 
 
 def has_projected_token(pod: Object) -> bool:
-    """Whether a volume of a Pod holds a token of its ServiceAccount."""
+    """Return True if a volume of the Pod contains a token of its ServiceAccount."""
     return any(
         source.get("serviceAccountToken") is not None
         for volume in (pod.get("spec") or {}).get("volumes") or ()

@@ -1,4 +1,4 @@
-"""`PolicyMetrics`: how long the expressions of policies take, and what comes of them.
+"""Metrics of admission policies: durations and results of their expressions.
 
 Source: apiserver pkg/admission/plugin/policy/{validating,mutating}/metrics (1.36).
 """
@@ -17,7 +17,7 @@ _MUTATING = "apiserver_mutating_admission_policy_check_"
 
 
 def type_of_failure(text: str) -> str:
-    """The kind of failure of a policy's expression, by what is said of it."""
+    """Return the error type of a failed expression, from its message."""
     if text.startswith("compilation"):
         return "compile_error"
     budget = "validation failed due to running out of cost budget"
@@ -25,7 +25,7 @@ def type_of_failure(text: str) -> str:
 
 
 class PolicyMetrics:
-    """Recorded on the event loop."""
+    """Metrics of policies. Record on the event loop."""
 
     def __init__(self) -> None:
         self._validations = Histogram(
@@ -36,15 +36,15 @@ class PolicyMetrics:
         )
 
     def validated(self, labels: tuple[str, str, str, str], seconds: float) -> None:
-        """One check; labels: policy, binding, kind of error, and what followed (allow, deny, audit, warn)."""
+        """Record a check. Labels: policy, binding, error type, and the action (allow, deny, audit, warn)."""
         self._validations.observe(labels, seconds)
 
     def mutated(self, labels: tuple[str, str, str], seconds: float) -> None:
-        """One mutation; labels: policy, binding and kind of error."""
+        """Record a mutation. Labels: policy, binding and error type."""
         self._mutations.observe(labels, seconds)
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         for name, text, histogram in (
             (_VALIDATING, "Checks of validating admission policies, by what followed.", self._validations),
             (_MUTATING, "Mutations of mutating admission policies.", self._mutations),

@@ -1,4 +1,4 @@
-"""Priority: what a PriorityClass says becomes a number in the Pod.
+"""Priority: sets the priority of Pods from their PriorityClass.
 
 Source: kubernetes plugin/pkg/admission/priority/admission.go (1.36).
 """
@@ -16,7 +16,7 @@ _CLASSES: Final = ("scheduling.k8s.io", "priorityclasses")
 
 
 class _Class(NamedTuple):
-    """What Pods get of a PriorityClass."""
+    """Fields of a PriorityClass that Pods take over."""
 
     name: str
     value: int
@@ -27,7 +27,7 @@ _NO_CLASS: Final = _Class("", 0, "PreemptLowerPriority")
 
 
 class Priority:
-    """Fills in Pods; keeps PriorityClasses to one default."""
+    """Sets priorities, and allows only one default PriorityClass."""
 
     name: ClassVar[str] = "Priority"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
@@ -38,7 +38,7 @@ class Priority:
         self._default = DerivedValue(reader, _CLASSES, _default_class)
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 403: no such class; a Pod that knows its priority better."""
+        """Set the priority. **Raises** 403 if the class does not exist, or the Pod has a different priority."""
         pod = attributes.obj
         if attributes.subresource or pod is None or (attributes.gvr.group, attributes.gvr.resource) != POD:
             return
@@ -52,7 +52,7 @@ class Priority:
                 spec[field] = before[field]
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403: a second default class."""
+        """Check PriorityClasses. **Raises** 403 for a second default class."""
         chosen = attributes.obj
         if attributes.subresource or chosen is None or (attributes.gvr.group, attributes.gvr.resource) != _CLASSES:
             return
@@ -67,21 +67,21 @@ class Priority:
         found = await self._class_of(attributes, spec.get("priorityClassName", ""))
         if found.name:
             spec["priorityClassName"] = found.name
-        said: Any = spec.get("priority")
-        if said is not None and said != found.value:
+        given: Any = spec.get("priority")
+        if given is not None and given != found.value:
             raise refusal(
                 attributes,
-                f"the integer value of priority ({said}) must not be provided in pod spec; priority admission "
+                f"the integer value of priority ({given}) must not be provided in pod spec; priority admission "
                 f"controller computed {found.value} from the given PriorityClass name",
             )
         spec["priority"] = found.value
         if found.preemption_policy is None:
             return
-        said = spec.get("preemptionPolicy")
-        if said is not None and said != found.preemption_policy:
+        given = spec.get("preemptionPolicy")
+        if given is not None and given != found.preemption_policy:
             raise refusal(
                 attributes,
-                f"the string value of PreemptionPolicy ({said}) must not be provided in pod spec; priority admission "
+                f"the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority admission "
                 f"controller computed {found.preemption_policy} from the given PriorityClass name",
             )
         spec["preemptionPolicy"] = found.preemption_policy
@@ -100,6 +100,6 @@ def _class(obj: Object) -> _Class:
 
 
 def _default_class(objects: list[Object]) -> _Class | None:
-    """The lowest of those that say to be the default, should a race have let in several."""
+    """Return the default class. If a race has created several, the lowest wins."""
     defaults = [_class(obj) for obj in objects if obj.get("globalDefault")]
     return min(defaults, key=lambda each: each.value, default=None)

@@ -1,4 +1,4 @@
-"""How a plug-in refuses. Source: apiserver pkg/admission/errors.go (1.36)."""
+"""Errors of plug-ins. Source: apiserver pkg/admission/errors.go (1.36)."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ from sampan.server.admission.chain import Attributes
 
 
 def refusal(attributes: Attributes, *texts: str, causes: Sequence[Details] = ()) -> StatusError:
-    """403 for what was asked; several texts are told as one list, each once."""
+    """Return a 403 for the request. Several texts become one list without duplicates."""
     unique = list(dict.fromkeys(texts))
     text = unique[0] if len(unique) == 1 else f"[{', '.join(unique)}]"
     return forbidden(attributes.gvr.group_resource, _name(attributes), text, causes)
 
 
 def plain_error(text: str) -> StatusError:
-    """500 without a reason: what Kubernetes makes of an error that is no status."""
+    """Return a 500 without a reason, as Kubernetes does for an error that has no status."""
     return StatusError(Reason.UNKNOWN, 500, text)
 
 

@@ -1,4 +1,4 @@
-"""`Reinvocation`: which webhooks or policies are asked again in the second run of the mutating plug-ins.
+"""`Reinvocation`: selects the webhooks or policies of the second run of the mutating plug-ins.
 
 Source: apiserver pkg/admission/plugin/webhook/mutating/reinvocationcontext.go (1.36).
 """
@@ -11,39 +11,39 @@ from sampan.server.admission.chain import Attributes
 
 
 class Reinvocation:
-    """What one plug-in keeps between the two runs for one request."""
+    """State of one plug-in for one request, between the two runs."""
 
     def __init__(self) -> None:
         self._output: Object | None = None
-        self._asked: set[Hashable] = set()
+        self._called: set[Hashable] = set()
         self._due: set[Hashable] = set()
 
     @classmethod
     def of(cls, attributes: Attributes, plugin: str) -> "Reinvocation":
-        """That of a plug-in; made in the first run."""
+        """Return the state of a plug-in. The first run creates it."""
         found = attributes.memory.get(plugin)
         if not isinstance(found, cls):
             found = attributes.memory[plugin] = cls()
         return found
 
     def begin(self, attributes: Attributes) -> None:
-        """At the begin of a run: if others have changed the object since the first one, all are due again."""
+        """Begin a run. If other plug-ins have changed the object since the first run, all calls are due again."""
         if attributes.is_reinvocation and self._output != attributes.obj:
             self.changed()
 
     def is_due(self, key: Hashable) -> bool:
-        """Whether one is asked in the second run."""
+        """Return True if a webhook or policy runs in the second run."""
         return key in self._due
 
     def changed(self) -> None:
-        """The object has changed: those that have been asked before are due again."""
-        self._due |= self._asked
-        self._asked = set()
+        """Record a change of the object: earlier calls are due again."""
+        self._due |= self._called
+        self._called = set()
 
-    def asked(self, key: Hashable) -> None:
-        """One that may be asked again has been asked."""
-        self._asked.add(key)
+    def called(self, key: Hashable) -> None:
+        """Record a call that may be repeated."""
+        self._called.add(key)
 
     def end(self, attributes: Attributes) -> None:
-        """At the end of a run."""
+        """End a run."""
         self._output = copy_json(attributes.obj)

@@ -1,4 +1,4 @@
-"""RuntimeClass: what a class of runtimes takes for itself, and where it runs, becomes the Pod's.
+"""RuntimeClass: Pods take the overhead and the scheduling rules of their RuntimeClass.
 
 Source: kubernetes plugin/pkg/admission/runtimeclass/admission.go (1.36).
 """
@@ -22,7 +22,7 @@ _WITHOUT_CLASS = "pod rejected: Pod Overhead set without corresponding RuntimeCl
 
 
 class RuntimeClass:
-    """For new Pods."""
+    """Admits new Pods."""
 
     name: ClassVar[str] = "RuntimeClass"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
@@ -32,7 +32,7 @@ class RuntimeClass:
         self._classes = DerivedCache[Object](reader, "node.k8s.io", "runtimeclasses", lambda found: found)
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 403: no such class, or a Pod that says otherwise."""
+        """Set overhead and scheduling. **Raises** 403 if the class does not exist or the Pod conflicts with it."""
         pod = attributes.obj
         if attributes.subresource or pod is None:
             return
@@ -43,7 +43,7 @@ class RuntimeClass:
         _set_scheduling(attributes, pod["spec"], runtime_class.get("scheduling"))
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403."""
+        """Check the overhead. **Raises** 403."""
         pod = attributes.obj
         if attributes.subresource or pod is None:
             return

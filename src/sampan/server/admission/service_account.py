@@ -1,4 +1,4 @@
-"""ServiceAccount: every Pod has an account, and its containers the account's token.
+"""ServiceAccount: every Pod has a ServiceAccount, and its containers have the token.
 
 Source: kubernetes plugin/pkg/admission/serviceaccount/admission.go (1.36).
 """
@@ -28,7 +28,7 @@ from sampan.server.admission.refusal import refusal
 DEFAULT: Final = "default"
 TRIES: Final = 10
 WAIT_S: Final = (0.1, 0.2)
-"""The shortest and the longest wait between two looks for the account default, which a controller makes."""
+"""Shortest and longest delay between polls for the account `default`, which a controller creates."""
 TOKEN_LIFETIME_S: Final = 3607
 VOLUME_PREFIX: Final = "kube-api-access-"
 MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -38,17 +38,17 @@ _MODE: Final = 0o644
 
 
 class Account(NamedTuple):
-    """What Pods get of a ServiceAccount."""
+    """Fields of a ServiceAccount that Pods need."""
 
     name: str
     automount: bool
     pull_secrets: tuple[str, ...]
     mountable: frozenset[str] | None
-    """Secrets that its Pods may use; None: all."""
+    """Secrets that Pods may use; None: all."""
 
 
 class ServiceAccount:
-    """For new Pods; for added ephemeral containers it looks at Secrets."""
+    """Admits new Pods. For added ephemeral containers, it checks Secrets."""
 
     name: ClassVar[str] = "ServiceAccount"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
@@ -62,7 +62,9 @@ class ServiceAccount:
         self._sleep = sleep
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 403: no such account; a mirror Pod with an account or Secrets."""
+        """Set account and token. **Raises** 403 if the account does not exist, or if a mirror Pod has an account or
+        Secrets.
+        """
         pod = attributes.obj
         if attributes.subresource or attributes.operation != "CREATE" or pod is None:
             return
@@ -80,7 +82,7 @@ class ServiceAccount:
             spec["imagePullSecrets"] = [{"name": each} for each in account.pull_secrets]
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403: no such account; a mirror Pod with an account or Secrets; a Secret that the account denies."""
+        """Check account and Secrets. **Raises** 403 as `admit`, and for a Secret that the account does not allow."""
         pod = attributes.obj
         if pod is None:
             return
@@ -105,7 +107,7 @@ class ServiceAccount:
         return await self._account_of(attributes, name)
 
     async def _account_of(self, attributes: Attributes, name: str) -> Account:
-        """The account; default is waited for."""
+        """Return the account. Waits for the account `default`."""
         account = await self._accounts.find(name, attributes.namespace)
         wait_s = self._random.uniform(*WAIT_S) if account is None else 0.0
         tries = TRIES - 1 if name == DEFAULT else 0
@@ -137,9 +139,9 @@ def _account(obj: Object) -> Account:
 
 
 def mount_token(spec: Object, new_name: str) -> None:
-    """Give all containers that mount nothing there a volume with the token, the CA and the namespace.
+    """Mount a volume with token, CA and namespace in all containers that mount nothing at its path.
 
-    `new_name`: name of the volume if it has to be added.
+    `new_name` is the name of the volume if it has to be added.
     """
     volumes = spec.get("volumes") or []
     present = next((each["name"] for each in volumes if each.get("name", "").startswith(VOLUME_PREFIX)), None)
@@ -178,7 +180,7 @@ def _check_mirror(attributes: Attributes, pod: Object) -> None:
 
 
 def _denied(account: Account, spec: Object) -> Iterator[str]:
-    """What a Pod refers to although its account does not."""
+    """Yield the Secrets of a Pod that the account does not allow."""
     if account.mountable is None:
         return
     for volume in spec.get("volumes") or ():

@@ -1,4 +1,4 @@
-"""Which admission plug-ins are on, and what they are told.
+"""Settings: enabled admission plug-ins and their configuration.
 
 Source: apiserver pkg/server/options/admission.go; kubernetes pkg/kubeapiserver/options/plugins.go (1.36).
 """
@@ -31,31 +31,31 @@ OFF: Final = frozenset(
         "AlwaysDeny",
     }
 )
-"""Plug-ins that are off unless somebody asks for them. In Kubernetes ServiceAccount is on: here it waits for somebody
-who makes the accounts.
+"""Plug-ins that are off by default. Unlike in Kubernetes, ServiceAccount is among them, because it needs a controller
+that creates the accounts.
 """
 
 
 class BadConfiguration(ValueError):
-    """A plug-in cannot work with what it was told."""
+    """A plug-in cannot use its configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionSettings:
-    """What differs from the defaults."""
+    """Differences from the defaults."""
 
     enabled: frozenset[str] = frozenset()
     disabled: frozenset[str] = frozenset()
     configurations: Mapping[str, Object] = field(default_factory=dict)
-    """What the AdmissionConfiguration says to a plug-in, by its name."""
+    """Configurations from the AdmissionConfiguration, by plug-in name."""
 
     def is_on(self, name: str) -> bool:
-        """Whether a plug-in takes part."""
+        """Return True if a plug-in is enabled."""
         return name not in self.disabled and (name in self.enabled or name not in OFF)
 
 
 def check_names(enabled: frozenset[str], disabled: frozenset[str], known: frozenset[str]) -> None:
-    """Raises `ValueError` for a name that is unknown, or in both sets."""
+    """Check the names of plug-ins. **Raises** `ValueError` for a name that is unknown, or in both sets."""
     for option, names in (("enable", enabled), ("disable", disabled)):
         unknown = sorted(names - known)
         if unknown:

@@ -1,4 +1,4 @@
-"""StorageObjectInUseProtection: storage that is in use does not vanish when it is deleted.
+"""StorageObjectInUseProtection: storage in use is not removed when it is deleted.
 
 Source: kubernetes plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go (1.36).
 """
@@ -15,14 +15,14 @@ _FINALIZERS: Final = {
 
 
 class StorageObjectInUseProtection:
-    """Adds the finalizers that the protection controllers take away."""
+    """Adds the finalizers that the protection controllers remove."""
 
     name: ClassVar[str] = "StorageObjectInUseProtection"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset(_FINALIZERS)
 
     async def admit(self, attributes: Attributes) -> None:
-        """Never refuses."""
+        """Add the finalizer. Never refuses."""
         if attributes.subresource or attributes.obj is None:
             return
         finalizer = _FINALIZERS[attributes.gvr.group, attributes.gvr.resource]

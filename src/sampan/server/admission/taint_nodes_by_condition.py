@@ -1,4 +1,4 @@
-"""TaintNodesByCondition: a new Node takes no Pods before somebody has seen that it is ready.
+"""TaintNodesByCondition: a new Node gets no Pods before a controller finds it ready.
 
 Source: kubernetes plugin/pkg/admission/nodetaint/admission.go (1.36).
 """
@@ -11,14 +11,14 @@ _TAINT: Final = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
 class TaintNodesByCondition:
-    """Adds the taint not-ready; the node lifecycle controller takes it away."""
+    """Adds the taint not-ready, which the node lifecycle controller removes."""
 
     name: ClassVar[str] = "TaintNodesByCondition"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({("", "nodes")})
 
     async def admit(self, attributes: Attributes) -> None:
-        """Never refuses."""
+        """Add the taint. Never refuses."""
         if attributes.subresource or attributes.obj is None:
             return
         spec = attributes.obj.setdefault("spec", {})

@@ -19,7 +19,6 @@ from sampan.server.connection_owner import ConnectionOwner, Peer, make_request, 
 from sampan.server.http2.frames import Frames
 from sampan.server.incoming import BODY_PIECES_MAX, SAFE, Incoming
 from sampan.server.request import Headers, Request, Response
-from sampan.server.response_heads import BODILESS
 from sampan.server.status import unreadable
 from sampan.wire.http1 import BODILESS, joined
 

@@ -1,1 +1,1 @@
-"""Expressions of webhooks and policies at work: what they are given, and what becomes of their results."""
+"""Evaluation of the expressions of webhooks and policies."""

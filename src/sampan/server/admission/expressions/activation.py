@@ -1,4 +1,4 @@
-"""`Activation`: the variables of the expressions for one request, and their evaluation.
+"""`Activation`: the variables of expressions for one request, and their evaluation.
 
 Source: apiserver pkg/admission/plugin/cel/{activation,condition}.go (1.36).
 """
@@ -17,17 +17,17 @@ from sampan.server.admission.matching.forms import Versioned
 from sampan.server.admission.matching.subject import Equivalent
 
 POLICY_COST_MAX = 10_000_000
-"""What the expressions of one policy may cost together, for one binding and one parameter."""
+"""Cost limit of all expressions of one policy, for one binding and one parameter."""
 CONDITIONS_COST_MAX = 2_500_000
-"""What the matchConditions of a webhook or policy may cost together."""
+"""Cost limit of all matchConditions of a webhook or policy."""
 
 
 class OutOfBudget(Exception):
-    """No further expression is evaluated; the text is for clients."""
+    """The cost limit is reached, and no further expression is evaluated. The text is for clients."""
 
 
 class Compiled(NamedTuple):
-    """An expression, with its program or what is wrong with it."""
+    """Expression with its program, or the compile error."""
 
     expression: str
     program: Program | None
@@ -35,14 +35,14 @@ class Compiled(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The value of an expression, or why there is none."""
+    """Value of an expression, or the error."""
 
     value: Any = None
     error: str = ""
 
 
 class Activation:
-    """The variables of one policy (or webhook) for one request."""
+    """Variables of one policy or webhook for one request."""
 
     __slots__ = ("_authority", "_bindings", "_budget", "_variables")
 
@@ -70,7 +70,7 @@ class Activation:
         self._variables: Mapping[str, Compiled] = {}
 
     def compose(self, variables: Mapping[str, Compiled]) -> None:
-        """Make `variables`; each is evaluated when it is first read, and counts where it is read then."""
+        """Define `variables`. Each is evaluated when it is first read, and its cost counts there."""
         self._variables = variables
         self._bindings["variables"] = lazy_variables({name: self._maker(name) for name in variables})
 
@@ -88,7 +88,7 @@ class Activation:
         return make
 
     async def evaluate(self, compiled: Compiled, budget: Budget) -> Result:
-        """The result of an expression. Raises `OutOfBudget`."""
+        """Return the result of an expression. **Raises** `OutOfBudget`."""
         if compiled.program is None:
             return Result(error=f"compilation error: {compiled.error}")
         self._budget = budget
@@ -112,7 +112,7 @@ def _failed(compiled: Compiled, error: Exception) -> str:
 
 
 def request_of(attributes: Attributes, matched: Equivalent) -> Object:
-    """What is told of a request besides its objects, as in an AdmissionReview but for the uid."""
+    """Return the fields of the AdmissionReview request except the objects and the uid."""
     gvk, gvr = attributes.gvk, attributes.gvr
     request: Object = {
         "kind": {"group": matched.gvk.group, "version": matched.gvk.version, "kind": matched.gvk.kind},

@@ -1,8 +1,9 @@
-"""`Authority`: what `authorizer` is in expressions, for the user of one request.
+"""`Authority`: the variable `authorizer` in expressions, for the user of one request.
 
-An expression is evaluated at once, an authorizer may have to be waited for. A question that has not been asked before
-therefore ends the evaluation with `PendingDecision`; it is asked, and the expression is evaluated again. Each question
-is asked once for a request.
+An evaluation cannot wait, but an authorizer may have to. So an unknown decision ends the evaluation with
+`PendingDecision`. The caller awaits the decision and evaluates the expression again. Decisions are cached for the
+request.
+
 Source: apiserver pkg/admission/plugin/authorizer/caching_authorizer.go (1.36).
 """
 
@@ -14,7 +15,7 @@ from sampan.server.request import RequestInfo, UserInfo
 
 
 class PendingDecision(Exception):
-    """A question that has to be asked first."""
+    """The evaluation needs an authorization decision."""
 
     def __init__(self, question: Question) -> None:
         super().__init__(question)
@@ -22,7 +23,7 @@ class PendingDecision(Exception):
 
 
 class Authority:
-    """Knows the answers of one request."""
+    """Authorization decisions of one request."""
 
     __slots__ = ("_authorizer", "_known", "_user", "value")
 
@@ -31,10 +32,10 @@ class Authority:
         self._user = user or UserInfo("")
         self._known: dict[Question, Decided] = {}
         self.value = AuthorizerValue(self._decide)
-        """The variable `authorizer`."""
+        """Variable `authorizer`."""
 
     def request_resource(self, attributes: Attributes) -> ResourceCheckValue:
-        """The variable `authorizer.requestResource`."""
+        """Return the variable `authorizer.requestResource`."""
         question = Question(
             "",
             group=attributes.gvr.group,
@@ -46,7 +47,7 @@ class Authority:
         return ResourceCheckValue(self.value, question)
 
     async def settle(self, question: Question) -> None:
-        """Ask. What goes wrong is part of the answer."""
+        """Authorize the question, and cache the decision or the error."""
         try:
             verdict = await self._authorizer.authorize(self._asker(question), _info(question))
         except StatusError as error:

@@ -1,7 +1,8 @@
-"""`MatchConditions`: the last question before a webhook is called or a policy evaluated.
+"""`MatchConditions`: the last filter before a webhook is called or a policy is evaluated.
 
-Any false: it is not for it. Else any error: as the failure policy says. Source: apiserver
-pkg/admission/plugin/webhook/matchconditions/matcher.go (1.36).
+If any condition is false, there is no match. Otherwise, if any condition fails, the failure policy decides.
+
+Source: apiserver pkg/admission/plugin/webhook/matchconditions/matcher.go (1.36).
 """
 
 from collections.abc import Sequence
@@ -11,17 +12,17 @@ from sampan.core.object import Object
 from sampan.schema.cel import Budget, CelCompileError
 from sampan.schema.cel.admission import Expressions
 from sampan.schema.cel.types import BOOL
-from sampan.server.admission.condition_metrics import Told, untold
+from sampan.server.admission.condition_metrics import RecordEvaluation, ignore_evaluation
 from sampan.server.admission.expressions.activation import CONDITIONS_COST_MAX, Activation, Compiled, OutOfBudget
 from sampan.server.authorization.union import aggregated
 
 
 class ConditionsFailed(Exception):
-    """The conditions could not be evaluated, and the failure policy is Fail. The text is for clients."""
+    """The conditions cannot be evaluated, and the failure policy is Fail. The text is for clients."""
 
 
 class MatchConditions:
-    """The conditions of one webhook or policy."""
+    """Conditions of one webhook or policy."""
 
     __slots__ = ("_compiled", "_fail_closed")
 
@@ -29,16 +30,16 @@ class MatchConditions:
         self._compiled = [compiled(expressions, condition["expression"]) for condition in conditions]
         self._fail_closed = fail_closed
 
-    async def match(self, activation: Activation, told: Told = untold) -> bool:
-        """Whether all are true; `told` hears how long that took. Raises `ConditionsFailed`."""
+    async def match(self, activation: Activation, record: RecordEvaluation = ignore_evaluation) -> bool:
+        """Return True if all conditions are true, and record the evaluation. **Raises** `ConditionsFailed`."""
         began, failed = perf_counter(), list[str]()
         try:
             return await self._match(activation, failed)
         finally:
-            told(perf_counter() - began, len(failed))
+            record(perf_counter() - began, len(failed))
 
     async def _match(self, activation: Activation, failed: list[str]) -> bool:
-        """`failed` is given the text of each condition that could not be evaluated."""
+        """Evaluate the conditions, and add the error of each failed one to `failed`."""
         budget = Budget(CONDITIONS_COST_MAX)
         for condition in self._compiled:
             try:
@@ -58,7 +59,7 @@ class MatchConditions:
 
 
 def compiled(expressions: Expressions, expression: str) -> Compiled:
-    """A condition made ready. One that is stored may have been valid for somebody else only."""
+    """Compile a condition. A stored condition may be invalid, because another version has validated it."""
     try:
         return Compiled(expression, expressions.compile(expression, (BOOL,)))
     except CelCompileError as error:

@@ -1,1 +1,1 @@
-"""Which requests a webhook or a policy is for, and the forms of objects that it is given."""
+"""Matching of requests with webhooks and policies, and conversion of their objects."""

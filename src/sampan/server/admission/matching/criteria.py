@@ -1,4 +1,4 @@
-"""`Criteria`: selectors and rules together.
+"""`Criteria`: selectors and rules.
 
 Source: apiserver pkg/admission/plugin/policy/matching/matching.go, pkg/admission/plugin/webhook/generic/webhook.go
 (1.36).
@@ -14,12 +14,12 @@ from sampan.server.admission.matching.subject import Equivalent, Subject
 
 
 class Criteria:
-    """What a webhook (`rules`), a policy or a binding (`resourceRules`, `excludeResourceRules`) is for."""
+    """Matching criteria of a webhook (`rules`), a policy or a binding (`resourceRules`, `excludeResourceRules`)."""
 
     __slots__ = ("_equivalent", "_excluded", "_namespaces", "_objects", "_rules")
 
     def __init__(self, match: Mapping[str, Any], rules: Sequence[Mapping[str, Any]] | None) -> None:
-        """`rules`: of a webhook. None: those of `match`; if there are none then, they match everything."""
+        """`rules` are those of a webhook. None: use those of `match`; if it has none, everything matches."""
         self._namespaces = selector_from_label_selector(match.get("namespaceSelector") or {})
         self._objects = selector_from_label_selector(match.get("objectSelector") or {})
         self._equivalent = match.get("matchPolicy", "Equivalent") == "Equivalent"
@@ -31,7 +31,7 @@ class Criteria:
             self._rules = [Rule(rule) for rule in rules]
 
     def match(self, subject: Subject) -> Equivalent | None:
-        """As which resource the request matches, or None. Raises 404 when its namespace is not there."""
+        """Return the resource as which the request matches, or None. **Raises** 404 if its namespace does not exist."""
         if not self._matches_object(subject):
             return None
         if self._excluded and self._match_rules(self._excluded, subject) is not None:

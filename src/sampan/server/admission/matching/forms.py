@@ -1,4 +1,4 @@
-"""`Forms`: the objects of a request in the versions that webhooks and policies want, and the way back.
+"""`Forms`: conversion of a request's objects to the versions that webhooks and policies need, and back.
 
 Source: apiserver pkg/admission/conversion.go (1.36).
 """
@@ -19,14 +19,14 @@ from sampan.server.admission.refusal import plain_error
 
 
 class Versioned(NamedTuple):
-    """The objects of a request in one version. Private to the plug-in, shared by those whom it asks."""
+    """Objects of the request in one version. Shared by the webhooks or policies of a plug-in."""
 
     obj: Object | None
     old: Object | None
 
 
 class Forms:
-    """Makes each form once; `put` begins anew."""
+    """Caches the objects of a request in each version. `put` clears the cache."""
 
     __slots__ = ("_attributes", "_known")
 
@@ -35,7 +35,7 @@ class Forms:
         self._known: dict[str, Versioned] = {}
 
     async def of(self, wanted: Equivalent) -> Versioned:
-        """The objects as `wanted` serves them. Raises 500 when they cannot be converted."""
+        """Return the objects in the version `wanted`. **Raises** 500 if the conversion fails."""
         key = wanted.gvk.api_version
         known = self._known.get(key)
         if known is None:
@@ -57,9 +57,10 @@ class Forms:
         return await _converted(copy, own, wanted.endpoint)
 
     async def put(self, obj: Object, wanted: Equivalent, *, strict: bool = False) -> None:
-        """Make an object, which is as `wanted` serves it, the object of the request: checked against its schema,
-        pruned, defaulted, in the version of the request. Raises 500; with `strict` also for unknown fields of built-in
-        types.
+        """Replace the object of the request with `obj`, which has the version `wanted`.
+
+        The object is checked against its schema, pruned, defaulted and converted. **Raises** 500; with `strict` also
+        for unknown fields of built-in types.
         """
         attributes, own = self._attributes, self._attributes.endpoint
         if own is not None and not self._has_kind_of_its_own(own):
@@ -79,12 +80,12 @@ class Forms:
         self._known.clear()
 
     def _has_kind_of_its_own(self, own: Endpoint) -> bool:
-        """Whether the object is that of a subresource with its own kind (Scale, Binding), which has one version."""
+        """Return True if the subresource has a different kind (Scale, Binding), with only one version."""
         return self._attributes.gvk.kind != own.definition.kind
 
 
 def _check_kind(obj: Object, wanted: Equivalent) -> None:
-    """Raises 500 when a patch has made something of another kind of the object."""
+    """Check that a patch has not changed the kind. **Raises** 500."""
     gvk = wanted.gvk
     api_version, kind = obj.get("apiVersion") or gvk.api_version, obj.get("kind") or gvk.kind
     if api_version != gvk.api_version:
@@ -96,7 +97,7 @@ def _check_kind(obj: Object, wanted: Equivalent) -> None:
 
 
 def normalise(obj: Object, endpoint: Endpoint) -> list[str]:
-    """Check, prune and default an object in place; return the paths of unknown fields. Raises `DecodeError`."""
+    """Check, prune and default an object in place; return the paths of unknown fields. **Raises** `DecodeError`."""
     unknown: list[str] = []
     endpoint.dialect.read(endpoint.compiled, obj, unknown)
     endpoint.dialect.default(endpoint.compiled, obj)

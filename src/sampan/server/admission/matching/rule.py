@@ -10,7 +10,7 @@ _EVERY: Final = "*"
 
 
 class Rule:
-    """One entry of `rules` or `resourceRules`."""
+    """Entry of `rules` or `resourceRules`."""
 
     __slots__ = ("_groups", "_names", "_operations", "_resources", "_scope", "_versions")
 
@@ -23,7 +23,7 @@ class Rule:
         self._names = frozenset(rule.get("resourceNames") or ())
 
     def matches(self, operation: str, gvr: GroupVersionResource, subresource: str, namespace: str) -> bool:
-        """Whether it is for such a request. `namespace` is that of the object, or the name of a namespace itself."""
+        """Return True if the rule matches the request. The namespace of a Namespace is its name."""
         return (
             (self._operations is None or operation in self._operations)
             and (self._groups is None or gvr.group in self._groups)
@@ -33,7 +33,7 @@ class Rule:
         )
 
     def matches_name(self, name: str) -> bool:
-        """Whether it is for an object of this name; without `resourceNames` it is for all."""
+        """Return True if the rule matches the object's name. Without `resourceNames` it matches all."""
         return not self._names or name in self._names
 
     def _matches_resource(self, resource: str, subresource: str) -> bool:
@@ -50,7 +50,7 @@ class Rule:
 
 
 def _choice(values: Any) -> frozenset[str] | None:
-    """The values, or None for all."""
+    """Return the values, or None if all match."""
     return None if _EVERY in (values or ()) else frozenset(values or ())
 
 

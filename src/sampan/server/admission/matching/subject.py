@@ -1,4 +1,4 @@
-"""`Subject`: a request as webhooks and policies look at it; `Surroundings`: what they know of the cluster."""
+"""`Subject`: a request that is matched with webhooks and policies; `Surroundings`: shared caches."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -27,7 +27,7 @@ _NAMESPACES = GroupResource("", "namespaces")
 
 
 def is_exempt(attributes: Attributes) -> bool:
-    """Whether no webhook or policy hears of it: what configures them, so that nobody locks himself out.
+    """Return True for objects that configure webhooks and policies: a faulty one must not block its own repair.
 
     Source: apiserver pkg/admission/plugin/webhook/predicates/rules/rules.go (1.36).
     """
@@ -36,7 +36,7 @@ def is_exempt(attributes: Attributes) -> bool:
 
 
 class Equivalent(NamedTuple):
-    """A resource, and the kind of what is sent for it."""
+    """Resource, and the kind of its requests."""
 
     endpoint: Endpoint
     gvr: GroupVersionResource
@@ -44,7 +44,7 @@ class Equivalent(NamedTuple):
 
 
 class Surroundings:
-    """What the plug-ins of one cluster share."""
+    """Caches of one cluster that the plug-ins share."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -54,21 +54,21 @@ class Surroundings:
         cluster.registry.subscribe(self._equivalents.clear)
 
     def namespace_labels(self, name: str) -> dict[str, str]:
-        """Raises 404 when there is no such namespace."""
+        """Return the labels of a namespace. **Raises** 404."""
         found = self._labels.get(name)
         if found is None:
             raise errors.not_found(_NAMESPACES, name)
         return found
 
     def namespace_object(self, name: str) -> Object:
-        """What `namespaceObject` shows; shared, not to be changed. Raises 404."""
+        """Return the variable `namespaceObject`; read only. **Raises** 404."""
         found = self._namespaces.get(name)
         if found is None:
             raise errors.not_found(_NAMESPACES, name)
         return found
 
     def equivalents(self, attributes: Attributes) -> list[Equivalent]:
-        """The other versions, and other groups, in which the objects of a request's resource are served."""
+        """Return the other versions and groups that serve the objects of a request's resource."""
         key = (attributes.gvr, attributes.subresource)
         found = self._equivalents.get(key)
         if found is None:
@@ -99,7 +99,7 @@ class Surroundings:
 
 
 class Subject:
-    """One request."""
+    """Request that is matched."""
 
     __slots__ = ("attributes", "namespace", "surroundings")
 
@@ -107,17 +107,17 @@ class Subject:
         self.attributes = attributes
         self.surroundings = surroundings
         self.namespace = attributes.name if attributes.gvr == NAMESPACES else attributes.namespace
-        """Of a namespace itself: its name."""
+        """Namespace of the object; for a Namespace its name."""
 
     @property
     def own(self) -> Equivalent:
-        """The resource as the request names it."""
+        """Return the resource of the request."""
         attributes = self.attributes
         assert attributes.endpoint is not None
         return Equivalent(attributes.endpoint, attributes.gvr, attributes.gvk)
 
     def namespace_labels(self) -> dict[str, str]:
-        """The labels that namespaceSelectors look at. Raises 404 when the namespace is not there.
+        """Return the labels for namespaceSelectors. **Raises** 404 if the namespace does not exist.
 
         Source: apiserver pkg/admission/plugin/webhook/predicates/namespace/matcher.go (1.36).
         """
@@ -129,7 +129,7 @@ class Subject:
         return self.surroundings.namespace_labels(self.namespace)
 
     def namespace_object(self) -> Object | None:
-        """What `namespaceObject` shows; None for what is in no namespace, and for namespaces. Raises 404."""
+        """Return the variable `namespaceObject`; None for Namespaces and cluster-scoped objects. **Raises** 404."""
         if not self.namespace or self.attributes.gvr == NAMESPACES:
             return None
         return self.surroundings.namespace_object(self.namespace)

@@ -1,4 +1,4 @@
-"""NodeRestriction: a Node changes itself and its own Pods, and nothing else."""
+"""NodeRestriction: a kubelet may change only its Node and the Pods on it."""
 
 from sampan.server.admission.node_restriction.plugin import NodeRestriction
 

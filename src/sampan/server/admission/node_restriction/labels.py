@@ -1,4 +1,4 @@
-"""Which labels a kubelet may give its Node.
+"""Labels that a kubelet may set on its Node.
 
 Source: kubernetes plugin/pkg/admission/noderestriction/admission.go, k8s.io/kubelet pkg/apis/well_known_labels.go
 (1.36).
@@ -27,7 +27,7 @@ _OWN: Final = frozenset(
 
 
 def forbidden_changes(labels: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
-    """The labels that a kubelet has added, changed or removed although it may not; sorted."""
+    """Return the labels that a kubelet has changed without permission, sorted."""
     changed = {name for name, value in labels.items() if before.get(name) != value} | (before.keys() - labels.keys())
     return sorted(name for name in changed if _is_forbidden(name))
 

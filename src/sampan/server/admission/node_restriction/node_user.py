@@ -1,4 +1,4 @@
-"""Which Node a user is. Source: kubernetes pkg/auth/nodeidentifier/default.go (1.36)."""
+"""Users of Nodes. Source: kubernetes pkg/auth/nodeidentifier/default.go (1.36)."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ PREFIX: Final = "system:node:"
 
 
 def node_name_of(user: UserInfo | None) -> str | None:
-    """The Node's name; None when the user is no Node."""
+    """Return the name of the user's Node; None if the user is not a Node."""
     if user is None or not user.name.startswith(PREFIX) or GROUP not in user.groups:
         return None
     return user.name.removeprefix(PREFIX)

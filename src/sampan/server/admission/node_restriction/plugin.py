@@ -1,4 +1,4 @@
-"""The plug-in: for each resource that kubelets write, what they may write of it.
+"""The plug-in: for each resource, the writes that kubelets may make.
 
 Source: kubernetes plugin/pkg/admission/noderestriction/admission.go (1.36).
 """
@@ -25,7 +25,7 @@ _UNCOMPARED_METADATA: Final = ("resourceVersion", "managedFields")
 
 
 class NodeRestriction:
-    """Concerns users that are Nodes."""
+    """Restricts users that are Nodes."""
 
     name: ClassVar[str] = "NodeRestriction"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE"})
@@ -59,7 +59,7 @@ class NodeRestriction:
         }
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 403, and 404 for a Pod or a Node that is not there."""
+        """Check a write. **Raises** 403, and 404 for a missing Pod or Node."""
         node = node_name_of(attributes.user)
         if node is None:
             return

@@ -1,4 +1,4 @@
-"""What a kubelet may do to Pods: make and delete mirror Pods, write the status of its own Pods, evict them.
+"""Permissions of a kubelet on Pods: create and delete mirror Pods, write the status of Pods on its Node, evict them.
 
 Source: kubernetes plugin/pkg/admission/noderestriction/admission.go, pkg/api/pod/util.go `HasAPIObjectReference`
 (1.36).
@@ -30,7 +30,7 @@ _VOLUMES: Final = {
 
 
 def check_pod(reader: CacheReader, node: str, attributes: Attributes) -> None:
-    """Raises 403, and 404."""
+    """Check a write to a Pod. **Raises** 403 and 404."""
     match attributes.subresource:
         case "":
             _check_itself(reader, node, attributes)
@@ -114,7 +114,7 @@ def _node_of(pod: Object) -> str:
 
 
 def referenced_objects(pod: Object) -> str:
-    """Which kind of other objects a Pod refers to; empty when to none."""
+    """Return the kind of other objects that a Pod refers to; empty if there are none."""
     spec = pod.get("spec") or {}
     if spec.get("serviceAccountName"):
         return "serviceaccounts"

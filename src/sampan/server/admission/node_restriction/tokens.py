@@ -1,4 +1,4 @@
-"""Which tokens a kubelet may ask for: those that the Pods on its Node mount.
+"""Permissions of a kubelet to request tokens: only those that the Pods on its Node mount.
 
 Source: kubernetes plugin/pkg/admission/noderestriction/admission.go `admitServiceAccount` (1.36).
 """
@@ -17,14 +17,14 @@ from sampan.server.request import RequestInfo
 
 
 class TokenCheck:
-    """Looks at TokenRequests."""
+    """Checks TokenRequests."""
 
     def __init__(self, reader: CacheReader, authorizer: Authorizer) -> None:
         self._reader = reader
         self._authorizer = authorizer
 
     async def check(self, node: str, attributes: Attributes) -> None:
-        """Raises 403, and 404 for a Pod that is not there."""
+        """Check a TokenRequest. **Raises** 403, and 404 for a missing Pod."""
         if attributes.operation != "CREATE" or attributes.subresource != "token" or attributes.obj is None:
             return
         spec = attributes.obj.get("spec") or {}
@@ -68,7 +68,7 @@ class TokenCheck:
             raise refusal(attributes, f"{text}, {user.name} is not authorized to request tokens for this audience")
 
     def _audiences_of(self, pod: Object, namespace: str) -> Iterator[str]:
-        """The audiences of tokens in a Pod's volumes, also of those that CSI drivers ask for."""
+        """Yield the audiences of tokens in a Pod's volumes, including those that CSI drivers request."""
         for volume in (pod.get("spec") or {}).get("volumes") or ():
             for source in (volume.get("projected") or {}).get("sources") or ():
                 token = source.get("serviceAccountToken")

@@ -1,4 +1,4 @@
-"""PodSecurity: how much of its Node a Pod may get at, by the levels of the Pod Security Standards."""
+"""PodSecurity: restricts the access of Pods to their Node, with the levels of the Pod Security Standards."""
 
 from sampan.server.admission.pod_security.plugin import PodSecurity
 

@@ -1,4 +1,4 @@
-"""The checks of the level baseline: what gives a Pod its Node.
+"""Checks of the level baseline: they prevent known privilege escalations.
 
 Source: k8s.io/pod-security-admission policy/check_*.go (1.36).
 """
@@ -151,7 +151,7 @@ def _privileged(metadata: Object, spec: Object) -> Violation | None:
 
 
 def proc_mount(metadata: Object, spec: Object) -> Violation | None:
-    """Examines the check procMount; in restricted as well."""
+    """Check procMount; also part of the level restricted."""
     found = {each["name"]: security(each).get("procMount") for each in containers(spec)}
     bad = {name: kind for name, kind in found.items() if kind is not None and kind != "Default"}
     if not bad:
@@ -166,10 +166,10 @@ def _proc_mount_35(metadata: Object, spec: Object) -> Violation | None:
 
 def _selinux(types: frozenset[str]) -> Examine:
     def examine(metadata: Object, spec: Object) -> Violation | None:
-        said = [(each, security(each).get("seLinuxOptions") or {}) for each in (spec, *containers(spec))]
+        given = [(each, security(each).get("seLinuxOptions") or {}) for each in (spec, *containers(spec))]
         bad = [
             (part, options)
-            for part, options in said
+            for part, options in given
             if options.get("type", "") not in types or options.get("user") or options.get("role")
         ]
         if not bad:
@@ -203,9 +203,9 @@ def _seccomp_19(metadata: Object, spec: Object) -> Violation | None:
 
 
 def wrong_seccomp(spec: Object) -> Violation | None:
-    """A seccomp profile of a type that confines nothing."""
-    said = [(each, security(each).get("seccompProfile")) for each in (spec, *containers(spec))]
-    bad = [(each, profile.get("type", "")) for each, profile in said if profile and profile.get("type") not in SECCOMP]
+    """Return the violation of a seccomp profile that does not confine containers."""
+    given = [(each, security(each).get("seccompProfile")) for each in (spec, *containers(spec))]
+    bad = [(each, profile.get("type", "")) for each, profile in given if profile and profile.get("type") not in SECCOMP]
     if not bad:
         return None
     who = setters(bad[0][0] is spec, [part["name"] for part, _ in bad if part is not spec])
@@ -255,4 +255,4 @@ CHECKS: Final = (
     ),
     Check("windowsHostProcess", BASELINE, ((0, _windows_host_process),)),
 )
-"""In the order in which they are told."""
+"""Checks in the order of the messages."""

@@ -1,4 +1,4 @@
-"""What a check is, and the words that checks share.
+"""`Check`: a rule of a level, and functions for its messages.
 
 Source: k8s.io/pod-security-admission policy/{checks,helpers,visitor}.go (1.36).
 """
@@ -10,57 +10,57 @@ from sampan.core.object import Object
 
 
 class Violation(NamedTuple):
-    """Why a Pod does not pass a check."""
+    """Violation of a check."""
 
     reason: str
     detail: str
 
 
 Examine = Callable[[Object, Object], Violation | None]
-"""Looks at the metadata and the spec of a Pod, or of a template of Pods."""
+"""Examines the metadata and the spec of a Pod or a Pod template."""
 
 
 class Check(NamedTuple):
-    """One rule through the versions."""
+    """One rule in all its versions."""
 
     id: str
     level: str
     versions: tuple[tuple[int, Examine], ...]
-    """From which minor version on it is examined how; ascending."""
+    """Minor version from which a function examines the rule; ascending."""
     overrides: str = ""
-    """The baseline check that this restricted one makes needless."""
+    """Baseline check that this restricted check replaces."""
 
 
 def quoted(items: Collection[str]) -> str:
-    """`"a", "b"`."""
+    """Return `"a", "b"`."""
     return '"' + '", "'.join(items) + '"' if items else ""
 
 
 def counted(items: Collection[Any], one: str, several: str = "") -> str:
-    """The word for so many."""
+    """Return the singular or the plural for the number of items."""
     return one if len(items) == 1 else several or f"{one}s"
 
 
 def named(containers: list[str]) -> str:
-    """`container "a"`, `containers "a", "b"`."""
+    """Return `container "a"` or `containers "a", "b"`."""
     return f"{counted(containers, 'container')} {quoted(containers)}"
 
 
 def setters(is_pod: bool, containers: list[str]) -> str:
-    """Who has set something: the Pod, containers, or both."""
+    """Return the subject of a message: the Pod, containers, or both."""
     return " and ".join((["pod"] if is_pod else []) + ([named(containers)] if containers else []))
 
 
 def security(part: Object) -> Object:
-    """The security context of a Pod's spec or of a container."""
+    """Return the security context of a Pod's spec or of a container."""
     return part.get("securityContext") or {}
 
 
 def is_windows(spec: Object) -> bool:
-    """Whether the Pod says that it is for Windows."""
+    """Return True if the Pod is for Windows."""
     return bool((spec.get("os") or {}).get("name") == "windows")
 
 
 def has_user_namespace(spec: Object) -> bool:
-    """Whether root in the Pod is nobody outside of it."""
+    """Return True if the Pod has a user namespace, in which root has no rights on the Node."""
     return spec.get("hostUsers") is False

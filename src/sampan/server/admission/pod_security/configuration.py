@@ -1,4 +1,4 @@
-"""What a PodSecurityConfiguration says: defaults and exemptions.
+"""PodSecurityConfiguration: defaults and exemptions.
 
 Source: k8s.io/pod-security-admission admission/api/{load,validation} (1.36).
 """
@@ -22,7 +22,7 @@ from sampan.server.admission.pod_security.policy import (
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Who need not obey, and what a namespace without labels wants."""
+    """Exemptions, and the policy of namespaces without labels."""
 
     defaults: Policy = PRIVILEGED_POLICY
     usernames: frozenset[str] = frozenset()
@@ -30,10 +30,10 @@ class Configuration:
     runtime_classes: frozenset[str] = frozenset()
 
 
-def read_configuration(said: Object) -> Configuration:
-    """Raises `ValueError` for what makes no sense."""
-    exemptions = said.get("exemptions") or {}
-    defaults = _defaults(said.get("defaults") or {})
+def read_configuration(given: Object) -> Configuration:
+    """Parse the configuration. **Raises** `ValueError` if it is invalid."""
+    exemptions = given.get("exemptions") or {}
+    defaults = _defaults(given.get("defaults") or {})
     names = {field: exemptions.get(field) or () for field in _CHECKS}
     faults = [fault for field, check in _CHECKS.items() for fault in _exempt_faults(field, names[field], check)]
     if faults:
@@ -63,19 +63,19 @@ def _exempt_faults(field: str, names: Sequence[str], check: Callable[[str], list
             yield duplicate(place, name)
 
 
-def _defaults(said: Mapping[str, Any]) -> Policy:
+def _defaults(given: Mapping[str, Any]) -> Policy:
     found: dict[str, LevelVersion] = {}
     faults: list[FieldError] = []
     for mode in MODES:
         level, minor = LevelVersion()
         try:
-            level = parse_level(said.get(mode) or level)
+            level = parse_level(given.get(mode) or level)
         except ValueError as error:
-            faults.append(invalid(Path("defaults", mode), said[mode], str(error)))
+            faults.append(invalid(Path("defaults", mode), given[mode], str(error)))
         try:
-            minor = parse_version(said.get(f"{mode}-version") or "latest")
+            minor = parse_version(given.get(f"{mode}-version") or "latest")
         except ValueError as error:
-            faults.append(invalid(Path("defaults", f"{mode}-version"), said[f"{mode}-version"], str(error)))
+            faults.append(invalid(Path("defaults", f"{mode}-version"), given[f"{mode}-version"], str(error)))
         found[mode] = LevelVersion(level, minor)
     if faults:
         raise ValueError(aggregate(faults))

@@ -1,4 +1,4 @@
-"""Which checks a level has in a version, and what they have against a Pod.
+"""Evaluation of a Pod at a level and version.
 
 Source: k8s.io/pod-security-admission policy/{registry,checks}.go (1.36).
 """
@@ -13,17 +13,17 @@ from sampan.server.admission.pod_security.policy import BASELINE, LATEST, PRIVIL
 
 _ALL: Final = (*baseline.CHECKS, *restricted.CHECKS)
 MINOR_MAX: Final = max(minor for check in _ALL for minor, _ in check.versions)
-"""Newer versions have the same checks."""
+"""Newest minor version with changed checks; later versions have the same checks."""
 
 
 class Evaluator:
-    """Keeps the checks of the versions that were asked for."""
+    """Evaluates Pods. Caches the checks of each level and version."""
 
     def __init__(self) -> None:
         self._examinations: dict[LevelVersion, tuple[Examine, ...]] = {}
 
     def violations(self, wanted: LevelVersion, metadata: Object, spec: Object) -> list[Violation]:
-        """All that is against a Pod, or a template of Pods."""
+        """Return all violations of a Pod or a Pod template."""
         if wanted.level == PRIVILEGED:
             return []
         examinations = self._examinations.get(wanted)
@@ -34,7 +34,7 @@ class Evaluator:
 
 
 def examinations_of(wanted: LevelVersion) -> tuple[Examine, ...]:
-    """Baseline checks come first, without those that a restricted one makes needless."""
+    """Return the checks: first those of baseline, without those that a restricted check replaces."""
     minor = MINOR_MAX if wanted.minor == LATEST else min(wanted.minor, MINOR_MAX)
     checks: Sequence[Check] = baseline.CHECKS
     if wanted.level != BASELINE:
@@ -50,10 +50,10 @@ def _at(check: Check, minor: int) -> Examine | None:
 
 
 def reasons(violations: Sequence[Violation]) -> str:
-    """In few words."""
+    """Return the short reasons."""
     return ", ".join(each.reason for each in violations)
 
 
 def details(violations: Sequence[Violation]) -> str:
-    """In full."""
+    """Return the reasons with details."""
     return ", ".join(f"{each.reason} ({each.detail})" if each.detail else each.reason for each in violations)

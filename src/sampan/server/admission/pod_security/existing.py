@@ -1,4 +1,4 @@
-"""Pods that are there when their namespace becomes stricter.
+"""Existing Pods of a namespace whose policy becomes stricter.
 
 Source: k8s.io/pod-security-admission admission/admission.go `EvaluatePodsInNamespace` (1.36).
 """
@@ -17,7 +17,7 @@ CHECKED_MAX: Final = 3000
 
 
 def existing_pods(records: Sequence[Record], exempt_classes: Collection[str]) -> list[Object]:
-    """The Pods in the order in which they are looked at: the first of each controller, then the others."""
+    """Return the Pods in the order of evaluation: the first Pod of each controller, then the others."""
     first: list[Object] = []
     others: list[Object] = []
     seen: set[str] = set()
@@ -35,7 +35,7 @@ def existing_pods(records: Sequence[Record], exempt_classes: Collection[str]) ->
 def warnings_of_existing(
     evaluator: Evaluator, pods: Sequence[Object], enforce: LevelVersion, namespace: str
 ) -> list[str]:
-    """Who breaks the new level, by what they have in common."""
+    """Return warnings for the Pods that violate the new level, grouped by violation."""
     breaking: dict[str, list[str]] = {}
     for pod in pods[:CHECKED_MAX]:
         text = reasons(evaluator.violations(enforce, pod["metadata"], pod["spec"]))
@@ -51,10 +51,10 @@ def warnings_of_existing(
         warnings.append(
             f"existing pods in namespace {quote(namespace)} violate the new PodSecurity enforce level {level}"
         )
-    return warnings + sorted(_told(names, text) for text, names in breaking.items())
+    return warnings + sorted(_warning(names, text) for text, names in breaking.items())
 
 
-def _told(names: list[str], text: str) -> str:
+def _warning(names: list[str], text: str) -> str:
     more = len(names) - 1
     others = "" if not more else f" (and {more} other {'pod' if more == 1 else 'pods'})"
     return f"{min(names)}{others}: {text}"

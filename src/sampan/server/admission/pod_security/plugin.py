@@ -1,4 +1,4 @@
-"""The plug-in: Pods are refused, their templates warned of; namespaces that become stricter are told who breaks it.
+"""The plug-in: refuses Pods, and warns of Pod templates and of existing Pods in a namespace that becomes stricter.
 
 Source: k8s.io/pod-security-admission admission/admission.go, kubernetes plugin/pkg/admission/security/podsecurity
 (1.36).
@@ -45,14 +45,14 @@ _IGNORED: Final = frozenset({"exec", "attach", "binding", "eviction", "log", "po
 
 
 class PodSecurity:
-    """Validates."""
+    """Validating plug-in."""
 
     name: ClassVar[str] = "PodSecurity"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({_NAMESPACE, POD, *_TEMPLATES})
 
     def __init__(self, reader: CacheReader, configuration: Object, metrics: PodSecurityMetrics) -> None:
-        """Raises `ValueError` for a configuration that makes no sense."""
+        """Read the configuration. **Raises** `ValueError` if it is invalid."""
         self._reader = reader
         self._configuration = read_configuration(configuration)
         self._evaluator = Evaluator()
@@ -61,7 +61,7 @@ class PodSecurity:
         self._unknown = self._configuration.defaults, list[FieldError]()
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403 for a Pod, 422 for labels of a namespace that make no sense."""
+        """Check Pods and namespaces. **Raises** 403 for a Pod, 422 for invalid labels of a namespace."""
         resource = (attributes.gvr.group, attributes.gvr.resource)
         if resource == POD:
             self._validate_pod(attributes)
@@ -139,15 +139,15 @@ class PodSecurity:
             annotations[_ENFORCED] = str(policy.enforce)
             self._decided("deny" if texts[policy.enforce] else "allow", policy.enforce, "enforce", attributes)
         if texts[policy.audit]:
-            told = f"would violate PodSecurity {quote(str(policy.audit))}: {texts[policy.audit]}"
-            annotations[f"{PREFIX}audit-violations"] = told
+            text = f"would violate PodSecurity {quote(str(policy.audit))}: {texts[policy.audit]}"
+            annotations[f"{PREFIX}audit-violations"] = text
             self._decided("deny", policy.audit, "audit", attributes)
         if enforces and texts[policy.enforce]:
-            told = f"violates PodSecurity {quote(str(policy.enforce))}: {texts[policy.enforce]}"
-            raise forbidden(attributes.gvr.group_resource, attributes.name, told)
+            text = f"violates PodSecurity {quote(str(policy.enforce))}: {texts[policy.enforce]}"
+            raise forbidden(attributes.gvr.group_resource, attributes.name, text)
         if texts[policy.warn]:
-            told = f"would violate PodSecurity {quote(str(policy.warn))}: {texts[policy.warn]}"
-            attributes.warnings.append(told)
+            text = f"would violate PodSecurity {quote(str(policy.warn))}: {texts[policy.warn]}"
+            attributes.warnings.append(text)
             self._decided("deny", policy.warn, "warn", attributes)
 
     def _validate_namespace(self, attributes: Attributes, namespace: Object) -> None:
@@ -183,13 +183,13 @@ class PodSecurity:
 
 
 def _labels(attributes: Attributes) -> tuple[str, str, str]:
-    """What metrics call the request."""
+    """Return the metric labels of the request."""
     is_pod = (attributes.gvr.group, attributes.gvr.resource) == POD
     return attributes.operation.lower(), "pod" if is_pod else "controller", attributes.subresource
 
 
 def _is_stricter(new: LevelVersion, old: LevelVersion) -> bool:
-    """Whether Pods that were allowed may no longer be."""
+    """Return True if the new level may refuse Pods that the old one allowed."""
     if new == old or new.level == PRIVILEGED:
         return False
     return new.minor != old.minor or new.strictness > old.strictness
@@ -203,7 +203,7 @@ def _template(obj: Object, path: tuple[str, ...]) -> Object | None:
 
 
 def _is_significant(spec: Object, old: Object) -> bool:
-    """Whether another image, or another container, has come."""
+    """Return True if an image or a container was added."""
     for field in ("containers", "initContainers"):
         if len(spec.get(field) or ()) != len(old.get(field) or ()):
             return True

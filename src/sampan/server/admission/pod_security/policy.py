@@ -1,4 +1,4 @@
-"""Which level a namespace wants enforced, audited and warned of: labels `pod-security.kubernetes.io/…`.
+"""Policy of a namespace: the levels to enforce, audit and warn of, from labels `pod-security.kubernetes.io/…`.
 
 Source: k8s.io/pod-security-admission api/helpers.go (1.36).
 """
@@ -15,7 +15,7 @@ PRIVILEGED: Final = "privileged"
 BASELINE: Final = "baseline"
 RESTRICTED: Final = "restricted"
 LEVELS: Final = (PRIVILEGED, BASELINE, RESTRICTED)
-"""From the least to the most strict."""
+"""Levels from the least to the most strict."""
 LATEST: Final = -1
 _LEVEL_ERROR: Final = f"must be one of {', '.join(LEVELS)}"
 _VERSION_ERROR: Final = 'must be "latest" or "v1.x"'
@@ -24,7 +24,7 @@ _is_version = re.compile(r"v1\.([0-9]|[1-9][0-9]{1,8})").fullmatch
 
 
 class LevelVersion(NamedTuple):
-    """A level as a minor version of Kubernetes has it."""
+    """Level at a minor version of Kubernetes."""
 
     level: str = PRIVILEGED
     minor: int = LATEST
@@ -34,12 +34,12 @@ class LevelVersion(NamedTuple):
 
     @property
     def strictness(self) -> int:
-        """0 is privileged."""
+        """Return the strictness; 0 is privileged."""
         return LEVELS.index(self.level)
 
 
 class Policy(NamedTuple):
-    """What a namespace wants."""
+    """Levels that a namespace enforces, audits and warns of."""
 
     enforce: LevelVersion = LevelVersion()
     audit: LevelVersion = LevelVersion()
@@ -47,11 +47,11 @@ class Policy(NamedTuple):
 
     @property
     def is_privileged(self) -> bool:
-        """Whether it allows everything without a word."""
+        """Return True if everything is allowed without audit or warning."""
         return all(each.level == PRIVILEGED for each in self)
 
     def is_equivalent(self, other: "Policy") -> bool:
-        """Whether both allow the same."""
+        """Return True if both policies allow the same."""
         return all(a == b or a.level == b.level == PRIVILEGED for a, b in zip(self, other, strict=True))
 
 
@@ -60,21 +60,21 @@ MODES: Final = Policy._fields
 
 
 def shown_version(wanted: LevelVersion) -> str:
-    """What metrics call it: versions that this server does not know yet are all `future`."""
+    """Return the version for metrics. All versions that are newer than this server are `future`."""
     if wanted.minor == LATEST or wanted.level == PRIVILEGED:
         return "latest"
     return f"v1.{wanted.minor}" if wanted.minor <= int(MINOR) else "future"
 
 
 def parse_level(text: str) -> str:
-    """Raises `ValueError` for what is no level."""
+    """Return the level. **Raises** `ValueError` if the text is not a level."""
     if text not in LEVELS:
         raise ValueError(_LEVEL_ERROR)
     return text
 
 
 def parse_version(text: str) -> int:
-    """The minor version. Raises `ValueError`."""
+    """Return the minor version. **Raises** `ValueError`."""
     if text == "latest":
         return LATEST
     found = _is_version(text)
@@ -84,9 +84,9 @@ def parse_version(text: str) -> int:
 
 
 def policy_of(labels: Mapping[str, str], defaults: Policy) -> tuple[Policy, list[FieldError]]:
-    """What the labels of a namespace say, and what is wrong with them.
+    """Return the policy of a namespace's labels, and their errors.
 
-    A label that makes no sense is strict where it enforces, and silent where it only tells.
+    An invalid label means restricted for enforce, and privileged for audit and warn.
     """
     found: dict[str, LevelVersion] = {}
     faults: list[FieldError] = []

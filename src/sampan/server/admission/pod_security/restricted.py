@@ -1,4 +1,4 @@
-"""The checks of the level restricted: what a Pod seldom needs.
+"""Checks of the level restricted: they enforce hardening best practices.
 
 Source: k8s.io/pod-security-admission policy/check_*.go (1.36).
 """
@@ -106,11 +106,11 @@ def _volumes(metadata: Object, spec: Object) -> Violation | None:
 
 def _non_root(metadata: Object, spec: Object) -> Violation | None:
     pod = security(spec).get("runAsNonRoot")
-    said = [(each["name"], security(each).get("runAsNonRoot")) for each in containers(spec)]
-    who = setters(pod is False, [name for name, value in said if value is False])
-    if who:
-        return Violation(_NOT_ROOT, f"{who} must not set securityContext.runAsNonRoot=false")
-    silent = [name for name, value in said if value is None and not pod]
+    given = [(each["name"], security(each).get("runAsNonRoot")) for each in containers(spec)]
+    subject = setters(pod is False, [name for name, value in given if value is False])
+    if subject:
+        return Violation(_NOT_ROOT, f"{subject} must not set securityContext.runAsNonRoot=false")
+    silent = [name for name, value in given if value is None and not pod]
     if not silent:
         return None
     return Violation(_NOT_ROOT, f"pod or {named(silent)} must set securityContext.runAsNonRoot=true")
@@ -122,8 +122,8 @@ def _non_root_35(metadata: Object, spec: Object) -> Violation | None:
 
 def _user(metadata: Object, spec: Object) -> Violation | None:
     bad = [each["name"] for each in containers(spec) if security(each).get("runAsUser") == 0]
-    who = setters(security(spec).get("runAsUser") == 0, bad)
-    return Violation("runAsUser=0", f"{who} must not set runAsUser=0") if who else None
+    subject = setters(security(spec).get("runAsUser") == 0, bad)
+    return Violation("runAsUser=0", f"{subject} must not set runAsUser=0") if subject else None
 
 
 def _user_35(metadata: Object, spec: Object) -> Violation | None:
@@ -158,4 +158,4 @@ CHECKS: Final = (
     Check("runAsUser", RESTRICTED, ((23, _user), (35, _user_35))),
     Check("seccompProfile_restricted", RESTRICTED, ((19, _seccomp), (25, _seccomp_25)), "seccompProfile_baseline"),
 )
-"""In the order in which they are told."""
+"""Checks in the order of the messages."""

@@ -1,4 +1,4 @@
-"""MutatingAdmissionPolicy: changes objects as policies and their bindings say.
+"""MutatingAdmissionPolicy: changes objects by policies and their bindings.
 
 Source: apiserver pkg/admission/plugin/policy/mutating/dispatcher.go,
 pkg/admission/plugin/policy/generic/policy_dispatcher.go (1.36).
@@ -27,7 +27,7 @@ from sampan.server.authorization.authorizer import Authorizer
 
 
 class MutatingAdmissionPolicy:
-    """See the module."""
+    """Mutating plug-in for policies."""
 
     name: ClassVar[str] = "MutatingAdmissionPolicy"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "CONNECT"})
@@ -45,11 +45,11 @@ class MutatingAdmissionPolicy:
         self._params = Params(surroundings.cluster)
 
     def is_configured(self) -> bool:
-        """Whether there are any."""
+        """Return True if there are policies with bindings."""
         return bool(self._policies.all())
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises 403 when a policy that must cannot be applied."""
+        """Apply the policies. **Raises** 403 if a policy with failurePolicy Fail cannot be applied."""
         policies = self._policies.all()
         if not policies or is_exempt(attributes):
             return
@@ -68,7 +68,7 @@ class MutatingAdmissionPolicy:
 
 
 class _Invocation(NamedTuple):
-    """A policy to apply, because of a binding, with a parameter."""
+    """Policy to apply for a binding and a parameter."""
 
     policy: MutatingPolicy
     binding: Binding
@@ -77,13 +77,13 @@ class _Invocation(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells it from others of the same request."""
+        """Return the identity of the invocation within a request."""
         metadata = (self.params or {}).get("metadata") or {}
         return (self.policy.name, self.binding.name, metadata.get("namespace", ""), metadata.get("name", ""))
 
 
 class _Fault(NamedTuple):
-    """Why a policy could not be applied."""
+    """Reason why a policy could not be applied."""
 
     text: str
     reason: Reason | None
@@ -103,7 +103,7 @@ class _Run:
         self.faults: list[_Fault] = []
 
     def invocations(self, bound: Bound[MutatingPolicy]) -> list[_Invocation]:
-        """How a policy is to be applied to the request."""
+        """Return the invocations of a policy for the request."""
         policy, subject = bound.policy, self._subject
         try:
             matched = policy.criteria.match(subject)
@@ -128,15 +128,17 @@ class _Run:
     def _fault(self, policy: MutatingPolicy, binding: Binding | None, text: str, reason: Reason | None = None) -> None:
         if policy.fails_open:
             return
-        whose = (
+        origin = (
             f"policy {quote(policy.name)}"
             if binding is None
             else f"policy '{policy.name}' with binding '{binding.name}'"
         )
-        self.faults.append(_Fault(f"{whose} denied request: {text}", reason))
+        self.faults.append(_Fault(f"{origin} denied request: {text}", reason))
 
     async def apply(self, invocation: _Invocation) -> None:
-        """Apply all mutations of a policy, in order. Raises `StatusError` for what is not the policy's fault."""
+        """Apply all mutations of a policy, in order. **Raises** `StatusError` for errors that the policy does not
+        cause.
+        """
         attributes, policy = self._attributes, invocation.policy
         if attributes.obj is None or not await self._is_wanted(invocation):
             return
@@ -162,16 +164,16 @@ class _Run:
             self.reinvocation.changed()
             attributes.reinvoke = True
         if policy.may_be_applied_again:
-            self.reinvocation.asked(invocation.key)
+            self.reinvocation.called(invocation.key)
 
     async def _is_wanted(self, invocation: _Invocation) -> bool:
         conditions = invocation.policy.conditions
         if conditions is None:
             return True
         name, operation = invocation.policy.name, self._attributes.operation
-        told = self._metrics.conditions.told(name, "policy", "validate", operation)
+        record = self._metrics.conditions.recorder(name, "policy", "validate", operation)
         try:
-            return await conditions.match(await self._activation(invocation), told)
+            return await conditions.match(await self._activation(invocation), record)
         except ConditionsFailed as error:
             self._fault(invocation.policy, invocation.binding, str(error), Reason.INVALID)
             return False
@@ -190,7 +192,7 @@ class _Run:
 
 
 def _schema_of(matched: Equivalent) -> Schema:
-    """That of the object; of the kinds that only subresources have nothing is known here."""
+    """Return the schema of the object. Kinds that only subresources have, have none here."""
     endpoint = matched.endpoint
     if matched.gvk.kind == endpoint.definition.kind:
         return endpoint.schema
@@ -198,7 +200,7 @@ def _schema_of(matched: Equivalent) -> Schema:
 
 
 def _refused(attributes: Attributes, faults: list[_Fault]) -> StatusError:
-    """403 with the text of the first; where an expression failed, the reason is nevertheless Invalid."""
+    """Return a 403 with the text of the first fault. The reason is Invalid if an expression failed."""
     causes = [{"message": fault.text} for fault in faults]
     error = refusal(attributes, "admission request denied by policy", causes=causes)
     error.message = faults[0].text

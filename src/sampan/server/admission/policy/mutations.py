@@ -1,4 +1,4 @@
-"""`MutatingPolicy`: a MutatingAdmissionPolicy made ready, and what its mutations make of an object.
+"""`MutatingPolicy`: a compiled MutatingAdmissionPolicy, and its mutations.
 
 Source: apiserver pkg/admission/plugin/policy/mutating/{compilation,patch/smd,patch/json_patch}.go (1.36).
 """
@@ -21,27 +21,27 @@ from sampan.server.admission.policy_metrics import type_of_failure
 
 
 class MutationFailed(Exception):
-    """A mutation came to nothing; the failure policy decides. The text is for the client."""
+    """A mutation failed; the failure policy decides. The text is for the client."""
 
     @property
     def type(self) -> str:
-        """As metrics name it."""
+        """Return the error type for metrics."""
         return type_of_failure(str(self))
 
 
 class Mutation(Protocol):
-    """One entry of `mutations`."""
+    """Entry of `mutations`."""
 
     strict: ClassVar[bool]
-    """Whether fields that the object's type does not have are faults."""
+    """True if unknown fields are errors."""
 
     async def apply(self, activation: Activation, obj: Object, schema: Schema) -> Object:
-        """A new object. Raises `MutationFailed`."""
+        """Return the mutated object as a new one. **Raises** `MutationFailed`."""
         ...
 
 
 class MutatingPolicy(Policy):
-    """See the module."""
+    """Compiled policy with its mutations."""
 
     def __init__(self, policy: Object) -> None:
         super().__init__(policy)
@@ -53,7 +53,7 @@ class MutatingPolicy(Policy):
 
 
 class ApplyConfiguration:
-    """`Object{…}`, merged as in server-side apply, which knows no other fields."""
+    """`Object{…}`, merged as in server-side apply. Unknown fields are errors."""
 
     strict: ClassVar[bool] = False
 
@@ -64,7 +64,7 @@ class ApplyConfiguration:
         self._mismatches = name_mismatches(program.root) if program is not None else []
 
     async def apply(self, activation: Activation, obj: Object, schema: Schema) -> Object:
-        """See `Mutation.apply`."""
+        """Merge the value of the expression. See `Mutation.apply`."""
         config = await _value(self._compiled, activation)
         if self._mismatches:
             raise MutationFailed("type mismatch: " + "\n".join(self._mismatches))
@@ -76,7 +76,7 @@ class ApplyConfiguration:
 
 
 class JsonPatch:
-    """`[JSONPatch{…}, …]`. A patch whose test does not hold changes nothing."""
+    """`[JSONPatch{…}, …]`. A patch with a failed test changes nothing."""
 
     strict: ClassVar[bool] = True
 
@@ -86,7 +86,7 @@ class JsonPatch:
         self._mismatches = name_mismatches(program.root) if program is not None else []
 
     async def apply(self, activation: Activation, obj: Object, schema: Schema) -> Object:
-        """See `Mutation.apply`."""
+        """Apply the patch. See `Mutation.apply`."""
         operations = await _value(self._compiled, activation)
         if self._mismatches:
             raise MutationFailed("type mismatch: " + "\n".join(self._mismatches))

@@ -1,4 +1,4 @@
-"""`Params`: the objects that parametrize a policy, for one binding.
+"""`Params`: the parameter objects of a policy, for one binding.
 
 Source: apiserver pkg/admission/plugin/policy/generic/policy_dispatcher.go CollectParams (1.36).
 """
@@ -17,7 +17,7 @@ from sampan.wire.json import encode
 
 
 class ConfigurationError(Exception):
-    """A policy or binding cannot be used for this request as it is configured; the text is for the client."""
+    """The configuration of a policy or binding cannot be used for this request. The text is for the client."""
 
 
 class Params:
@@ -34,14 +34,14 @@ class Params:
         self._kept.clear()
 
     def check(self, kind: ParamKind | None) -> None:
-        """Raises `ConfigurationError` when nothing of the kind is served."""
+        """Check that the kind is served. **Raises** `ConfigurationError`."""
         if kind is not None and self._endpoint(kind) is None:
             raise ConfigurationError(f"failed to find resource referenced by paramKind: '{kind}'")
 
     def collect(self, kind: ParamKind | None, reference: Object | None, namespace: str) -> Sequence[Object | None]:
-        """The parameters, each for an evaluation of its own; one None where there are none to look for.
+        """Return the parameters, each for one evaluation; a single None if the policy has none.
 
-        They are shared, not to be changed. Raises `ConfigurationError`.
+        The objects are shared: read only. **Raises** `ConfigurationError`.
         """
         if kind is None or reference is None:
             return (None,)

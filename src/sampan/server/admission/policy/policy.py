@@ -1,4 +1,4 @@
-"""`Policy`: what policies of both kinds have in common, made ready; `Binding`; `Policies`: all with their bindings.
+"""`Policy`: the common part of both kinds of policies, compiled; `Binding`; `Policies`: all policies with bindings.
 
 Source: apiserver pkg/admission/plugin/policy/generic/policy_source.go (1.36).
 """
@@ -21,7 +21,7 @@ _GROUP = "admissionregistration.k8s.io"
 
 
 class ParamKind(NamedTuple):
-    """Of what kind the parameters of a policy are."""
+    """Kind of the parameters of a policy."""
 
     api_version: str
     kind: str
@@ -32,9 +32,7 @@ class ParamKind(NamedTuple):
 
 
 class Policy:
-    """A policy with its variables and conditions compiled. An expression that cannot be compiled fails when it is
-    evaluated.
-    """
+    """Policy with compiled variables and conditions. An expression with a compile error fails when it is evaluated."""
 
     def __init__(self, policy: Object) -> None:
         spec = policy.get("spec") or {}
@@ -62,7 +60,7 @@ def _variable(expressions: Expressions, variable: Object) -> Compiled:
 
 
 class Binding:
-    """Where a policy is in force, with which parameters, and what follows."""
+    """Scope of a policy, with parameters and actions."""
 
     __slots__ = ("actions", "criteria", "name", "param_ref", "policy_name")
 
@@ -80,20 +78,20 @@ P = TypeVar("P", bound=Policy)
 
 
 class Bound(NamedTuple, Generic[P]):
-    """A policy and its bindings."""
+    """Policy and its bindings."""
 
     policy: P
     bindings: Sequence[Binding]
 
 
 class Policies(Generic[P]):
-    """The policies that have bindings, and these, by their names.
+    """Policies that have bindings, sorted by name.
 
-    They are put together again only after something was written to either.
+    Rebuilt only after a write to a policy or binding.
     """
 
     def __init__(self, cluster: Cluster, kind: str, make: Callable[[Object], P]) -> None:
-        """`kind`: validatingadmissionpolicies or mutatingadmissionpolicies."""
+        """`kind` is validatingadmissionpolicies or mutatingadmissionpolicies."""
         self._reader = cluster.reader
         self._resource = kind
         self._binding_resource = kind.replace("policies", "policybindings")
@@ -103,7 +101,7 @@ class Policies(Generic[P]):
         self._bound: Sequence[Bound[P]] = ()
 
     def all(self) -> Sequence[Bound[P]]:
-        """Those of now."""
+        """Return the current policies."""
         if self._changes.has_changed():
             self._bound = self._put_together(
                 self._reader.records(_GROUP, self._resource), self._reader.records(_GROUP, self._binding_resource)

@@ -1,7 +1,9 @@
-"""`PolicyStatus`: says in the status of each ValidatingAdmissionPolicy what is wrong with its expressions.
+"""`PolicyStatus`: writes type warnings to the status of each ValidatingAdmissionPolicy.
 
-Concurrency: `run` is one task with one watch of the policies, whose bound is the cache's; they are checked one after
-the other, each once for each generation (as in Kubernetes, not again when a CRD changes). Ends by cancellation.
+Concurrency: `run` is one task with one watch of the policies, whose buffer is that of the watch cache. Policies are
+checked in sequence, once for each generation. As in Kubernetes, a changed CRD does not repeat the check. Ends by
+cancellation.
+
 Source: kubernetes pkg/controller/validatingadmissionpolicystatus/controller.go (1.36).
 """
 
@@ -31,23 +33,23 @@ _log = logging.getLogger("sampan.admission")
 
 
 class PolicyStatus:
-    """One for each server; several on one store write the same."""
+    """Loop of one server. Several servers on one store write the same status."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._checker = TypeChecker(cluster)
 
     async def run(self) -> None:
-        """Keep the statuses up to date, until cancelled."""
+        """Keep the statuses current, until cancelled."""
         while True:
             try:
                 await self._follow()
                 await asyncio.sleep(RETRY_S)
             except (CacheReset, WatcherTooSlow):
-                _log.info("the watch of %s was reset; listing anew", _RESOURCE)
+                _log.info("watch of %s ended; listing again", _RESOURCE)
 
     async def _follow(self) -> None:
-        """Look at each policy that is there or changes. Returns when one could not be written: all are looked at
+        """Check each policy that exists or changes. Return after a failed write, so that all policies are checked
         again.
         """
         definition = self._cluster.registry.get(_GROUP, _RESOURCE)
@@ -61,7 +63,7 @@ class PolicyStatus:
                         failed |= not await self._settle(decode(event.record.value))
 
     async def _settle(self, policy: Object) -> bool:
-        """Write the status of a policy if it is of an older generation; whether that is done."""
+        """Write the status of a policy if it has an older generation. Return True if that is done."""
         if not _is_behind(policy):
             return True
         name = policy["metadata"]["name"]
@@ -70,7 +72,7 @@ class PolicyStatus:
         except (StatusError, *STORE_ERRORS) as error:
             if isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND:
                 return True
-            _log.warning("ValidatingAdmissionPolicy %s: %s", name, error)
+            _log.warning("cannot write the status of ValidatingAdmissionPolicy %s: %s; retrying", name, error)
             return False
         return True
 
@@ -89,9 +91,9 @@ class PolicyStatus:
         }
 
         def edit(obj: Object, old: Object) -> Object:
-            told = obj["metadata"]
-            if (told["uid"], told.get("generation")) != (metadata["uid"], metadata["generation"]):
-                return obj  # its newest generation is still to come
+            current = obj["metadata"]
+            if (current["uid"], current.get("generation")) != (metadata["uid"], metadata["generation"]):
+                return obj  # the event of its newest generation will follow
             applied = endpoint.field_manager("status").apply(
                 endpoint.from_hub(obj),
                 config,

@@ -1,6 +1,7 @@
-"""`TypeChecker`: what is wrong with the expressions of a ValidatingAdmissionPolicy, for the types that it is for.
+"""`TypeChecker`: checks the expressions of a ValidatingAdmissionPolicy against the types that it matches.
 
-A policy is in force whatever is found: the findings are for whoever wrote it. They name a type as its kind does.
+The warnings are for the author of the policy. They do not disable it. They name a type by its kind.
+
 Source: apiserver pkg/admission/plugin/policy/validating/typechecking.go (1.36).
 """
 
@@ -30,13 +31,13 @@ class _Known(NamedTuple):
 
 
 class TypeChecker:
-    """Knows the types that a cluster serves."""
+    """Checks expressions against the types that a cluster serves."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._registry = cluster.registry
 
     def check(self, policy: Object) -> list[Object]:
-        """The ExpressionWarnings of a policy, in the order of its validations."""
+        """Return the ExpressionWarnings of a policy, in the order of its validations."""
         spec = policy.get("spec") or {}
         checked = [(known.gvk, self._expressions(spec, known)) for known in _matched(self._registry, spec)]
         warnings = []
@@ -57,7 +58,7 @@ class TypeChecker:
             try:
                 expressions.add_variable(variable["name"], variable["expression"])
             except CelCompileError:
-                continue  # it is of any type from here on
+                continue  # from here on, its type is dyn
         return expressions
 
     def _params_type(self, kind: Object) -> CelType:
@@ -68,7 +69,7 @@ class TypeChecker:
         return DYN
 
     def _type_of(self, known: _Known) -> CelType:
-        """The type of whole objects; unlike a rule of a schema, a policy sees all of their metadata."""
+        """Return the type of whole objects. Unlike a rule of a schema, a policy reads all metadata."""
         found = self._registry.lookup("", "v1", "configmaps")
         assert found is not None
         schema, metadata = known.version.schema(), found[1].schema().properties["metadata"]
@@ -77,13 +78,13 @@ class TypeChecker:
 
 
 def _issues(checked: Sequence[tuple[GroupVersionKind, Expressions]], expression: str) -> str:
-    """A paragraph for each type that the expression does not fit."""
+    """Return a paragraph for each type with errors in the expression."""
     found = [(gvk, expressions.issues(expression)) for gvk, expressions in checked]
     return "\n".join(f"{gvk.group}/{gvk.version}, Kind={gvk.kind}: {issues}\n" for gvk, issues in found if issues)
 
 
 def _matched(registry: ResourceRegistry, spec: Object) -> list[_Known]:
-    """The types that a policy is for, as far as it names them, sorted; a rule with wildcards names none."""
+    """Return the types that the policy names, sorted. Rules with wildcards name none."""
     known: dict[GroupVersionKind, _Known] = {}
     for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
         found = list(islice(_matched_by(registry, rule), _TYPES_MAX))

@@ -1,4 +1,4 @@
-"""ValidatingAdmissionPolicy: refuses, warns or annotates as policies and their bindings say.
+"""ValidatingAdmissionPolicy: refuses, warns or annotates requests by policies and their bindings.
 
 Source: apiserver pkg/admission/plugin/policy/validating/dispatcher.go (1.36).
 """
@@ -27,7 +27,7 @@ _FAILURE_ANNOTATION = "validation.policy.admission.k8s.io/validation_failure"
 
 
 class ValidatingAdmissionPolicy:
-    """See the module."""
+    """Validating plug-in for policies."""
 
     name: ClassVar[str] = "ValidatingAdmissionPolicy"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
@@ -45,33 +45,33 @@ class ValidatingAdmissionPolicy:
         self._params = Params(surroundings.cluster)
 
     def is_configured(self) -> bool:
-        """Whether there are any."""
+        """Return True if there are policies with bindings."""
         return bool(self._policies.all())
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises what the first refusal says, with all refusals as causes of their policies."""
+        """Evaluate the policies. **Raises** the first refusal, with all refusals as causes."""
         policies = self._policies.all()
         if not policies or is_exempt(attributes):
             return
         subject, authority = Subject(attributes, self._surroundings), Authority(self._authorizer, attributes.user)
         review = _Review(subject, authority, params=self._params, metrics=self._metrics)
         for bound in policies:
-            await review.ask(bound)
+            await review.evaluate(bound)
         if review.denials:
             raise _denied(attributes, review.denials[0])
 
 
 class _Denial:
-    """A decision that refuses the request, and whose it was."""
+    """Refusal, with its policy and binding."""
 
     def __init__(self, policy: str, binding: str, text: str, reason: str = "") -> None:
         self.reason = reason
-        whose = f"ValidatingAdmissionPolicy '{policy}'" + (f" with binding '{binding}'" if binding else "")
-        self.text = f"{whose} denied request: {text}"
+        origin = f"ValidatingAdmissionPolicy '{policy}'" + (f" with binding '{binding}'" if binding else "")
+        self.text = f"{origin} denied request: {text}"
 
 
 class _Review:
-    """All policies on one request."""
+    """Evaluation of all policies for one request."""
 
     def __init__(self, subject: Subject, authority: Authority, *, params: Params, metrics: AdmissionMetrics) -> None:
         self._subject = subject
@@ -82,8 +82,8 @@ class _Review:
         self._forms = Forms(subject.attributes)
         self.denials: list[_Denial] = []
 
-    async def ask(self, bound: Bound[ValidatingPolicy]) -> None:
-        """Evaluate a policy for each of its bindings that the request is for."""
+    async def evaluate(self, bound: Bound[ValidatingPolicy]) -> None:
+        """Evaluate a policy for each of its bindings that match the request."""
         policy = bound.policy
         try:
             matched = policy.criteria.match(self._subject)
@@ -132,8 +132,8 @@ class _Review:
             authority, attributes = self._authority, self._attributes
             return Activation(versioned, request, authority, attributes, params=params, namespace=namespace)
 
-        told = self._metrics.conditions.told(policy.name, "policy", "validate", self._attributes.operation)
-        return [await policy.evaluate(activation(params), told) for params in found]
+        record = self._metrics.conditions.recorder(policy.name, "policy", "validate", self._attributes.operation)
+        return [await policy.evaluate(activation(params), record) for params in found]
 
     def _act(self, policy: ValidatingPolicy, binding: Binding, outcome: Outcome) -> None:
         for decision in outcome.decisions:
@@ -150,8 +150,8 @@ class _Review:
         if action == "Deny":
             self.denials.append(_Denial(policy.name, binding.name, decision.message, decision.reason))
         elif action == "Warn":
-            whose = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
-            attributes.warnings.append(f"Validation failed for {whose}: {decision.message}")
+            origin = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
+            attributes.warnings.append(f"Validation failed for {origin}: {decision.message}")
         elif action == "Audit":
             attributes.annotations.setdefault(_FAILURE_ANNOTATION, _failure(binding, decision))
 
@@ -161,7 +161,7 @@ class _Review:
 
 
 def _failure(binding: Binding, decision: Decision) -> str:
-    told: list[dict[str, Any]] = [
+    entries: list[dict[str, Any]] = [
         {
             "message": decision.message,
             "policy": binding.policy_name,
@@ -170,7 +170,7 @@ def _failure(binding: Binding, decision: Decision) -> str:
             "validationActions": list(binding.actions),
         }
     ]
-    return wire_json.encode(told).decode()
+    return wire_json.encode(entries).decode()
 
 
 def _denied(attributes: Attributes, denial: _Denial) -> StatusError:

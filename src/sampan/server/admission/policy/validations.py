@@ -1,4 +1,4 @@
-"""`ValidatingPolicy`: a ValidatingAdmissionPolicy made ready, and its evaluation for one parameter.
+"""`ValidatingPolicy`: a compiled ValidatingAdmissionPolicy, and its evaluation for one parameter.
 
 Source: apiserver pkg/admission/plugin/policy/validating/validator.go (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.core.object import Object
 from sampan.schema.cel import Budget, CelCompileError
 from sampan.schema.cel.types import BOOL, NULL, STRING, CelType
 from sampan.schema.cel.values import type_name
-from sampan.server.admission.condition_metrics import Told, untold
+from sampan.server.admission.condition_metrics import RecordEvaluation, ignore_evaluation
 from sampan.server.admission.expressions.activation import POLICY_COST_MAX, Activation, Compiled, OutOfBudget
 from sampan.server.admission.expressions.conditions import ConditionsFailed
 from sampan.server.admission.policy.policy import Policy
@@ -22,7 +22,7 @@ _MESSAGE_BYTES_MAX = 5 * 1024
 
 
 class Decision(NamedTuple):
-    """What came of the validation at place `number`. `error` tells a fault of the policy from a refusal."""
+    """Result of validation `number`. `error` distinguishes a failed expression from a refusal."""
 
     number: int
     allowed: bool
@@ -33,14 +33,14 @@ class Decision(NamedTuple):
 
     @property
     def error_type(self) -> str:
-        """As metrics name it."""
+        """Return the error type for metrics."""
         if self.allowed and not self.error:
             return "no_error"
         return type_of_failure(self.message)
 
 
 class Annotation(NamedTuple):
-    """An audit annotation, or (`error`) why there is none."""
+    """Audit annotation, or `error` if its expression failed."""
 
     key: str
     value: str = ""
@@ -48,7 +48,7 @@ class Annotation(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a policy says of one request, with one parameter."""
+    """Results of a policy for one request and one parameter."""
 
     decisions: list[Decision]
     annotations: list[Annotation]
@@ -62,12 +62,12 @@ class _Validation(NamedTuple):
 
     @property
     def failure(self) -> str:
-        """What is said when nothing better is known."""
+        """Return the default message."""
         return self.message or f"failed expression: {self.expression.expression.strip()}"
 
 
 class ValidatingPolicy(Policy):
-    """See the module."""
+    """Compiled policy with its validations."""
 
     def __init__(self, policy: Object) -> None:
         super().__init__(policy)
@@ -93,11 +93,13 @@ class ValidatingPolicy(Policy):
         except CelCompileError as error:
             return Compiled(expression, None, str(error))
 
-    async def evaluate(self, activation: Activation, told: Told = untold) -> Outcome:
-        """All validations and annotations, as long as the budget lasts; `told` hears of the match conditions."""
+    async def evaluate(self, activation: Activation, record: RecordEvaluation = ignore_evaluation) -> Outcome:
+        """Evaluate validations and annotations within the budget. `record` receives the evaluation of the match
+        conditions.
+        """
         activation.compose(self.variables)
         try:
-            if self.conditions is not None and not await self.conditions.match(activation, told):
+            if self.conditions is not None and not await self.conditions.match(activation, record):
                 return Outcome([], [])
             budget = Budget(POLICY_COST_MAX)
             decisions = [
@@ -140,7 +142,7 @@ class ValidatingPolicy(Policy):
 
 
 async def _message(each: _Validation, activation: Activation, budget: Budget) -> str:
-    """The text that the messageExpression gives, "" when it gives none that can be shown."""
+    """Return the text of messageExpression, or "" if it has no valid text."""
     if each.message_expression is None:
         return ""
     result = await activation.evaluate(each.message_expression, budget)

@@ -1,4 +1,4 @@
-"""ResourceQuota: what a namespace may hold and take together."""
+"""ResourceQuota: limits the objects and resources of a namespace."""
 
 from sampan.server.admission.resource_quota.plugin import ResourceQuota
 

@@ -1,4 +1,4 @@
-"""What a request takes of quotas, and whether they allow it. Writes nothing.
+"""Check of a request against quotas. Writes nothing.
 
 Source: k8s.io/apiserver pkg/admission/plugin/resourcequota/controller.go `CheckRequest`; kubernetes
 pkg/quota/v1/evaluator/core/ (1.36).
@@ -23,7 +23,7 @@ _NO_SUBRESOURCE: Final = frozenset({"services", "resourceclaims"})
 
 
 def is_counted(attributes: Attributes) -> bool:
-    """Whether a request may take anything of a quota."""
+    """Return True if the request may use a quota."""
     gvr, obj, old = attributes.gvr, attributes.obj, attributes.old
     operation, subresource = attributes.operation, attributes.subresource
     name = gvr.resource if gvr.group in ("", "resource.k8s.io") else ""
@@ -54,12 +54,12 @@ def _pod_is_counted(operation: str, subresource: str, pod: Object, old: Object |
 def check(
     quotas: Sequence[Quota], attributes: Attributes, limited: Sequence[LimitedResource], now: dt.datetime
 ) -> list[Quota]:
-    """The quotas as they are afterwards, in the same order. Raises 403."""
+    """Return the quotas with the request's usage added, in the same order. **Raises** 403."""
     return _Request(attributes, now).check(quotas, limited)
 
 
 class _Request:
-    """One request while it is checked."""
+    """Check of one request."""
 
     def __init__(self, attributes: Attributes, now: dt.datetime) -> None:
         assert attributes.obj is not None
@@ -69,17 +69,17 @@ class _Request:
         self._evaluator: Evaluator = evaluator_for(attributes.gvr.group_resource)
 
     def check(self, quotas: Sequence[Quota], limited: Sequence[LimitedResource]) -> list[Quota]:
-        concerned = {quota.name: quota for quota in quotas if self._matches(quota, self._obj)}
-        for quota in concerned.values():
+        matching = {quota.name: quota for quota in quotas if self._matches(quota, self._obj)}
+        for quota in matching.values():
             self._check_constraints(quota)
         usage = self._evaluator.usage(self._obj, self._now)
         negative = sorted(name for name, amount in usage.items() if amount < ZERO)
         if negative:
             raise refusal(self._attributes, f"quota usage is negative for resource(s): {','.join(negative)}")
-        deltas = {quota.name: self._delta(quota, usage) for quota in concerned.values()}
+        deltas = {quota.name: self._delta(quota, usage) for quota in matching.values()}
         taken = deltas.values() if deltas else [self._delta(None, usage)]
         if any(taken):
-            self._check_covered(quotas, concerned, limited)
+            self._check_covered(quotas, matching, limited)
         return [self._charged(quota, deltas[quota.name]) if deltas.get(quota.name) else quota for quota in quotas]
 
     def _matches(self, quota: Quota, obj: Object) -> bool:
@@ -88,7 +88,7 @@ class _Request:
         return all(self._evaluator.in_scope(obj, selector) for selector in quota.selectors)
 
     def _check_constraints(self, quota: Quota) -> None:
-        """Containers say what a quota counts; and the quota knows what is used."""
+        """Check that containers specify what the quota limits, and that the quota's usage is known."""
         names = sorted(name for name in quota.hard if self._evaluator.concerns(name))
         gvr = self._attributes.gvr
         if (gvr.group, gvr.resource) == ("", "pods"):
@@ -100,7 +100,7 @@ class _Request:
             raise refusal(self._attributes, text)
 
     def _delta(self, quota: Quota | None, usage: Usage) -> Usage:
-        """What is taken in addition: of an update the difference, where the quota has counted the old state."""
+        """Return the additional usage: for an update the difference, if the quota has counted the old object."""
         old = self._attributes.old
         if self._attributes.operation == "UPDATE" and old is not None and (quota is None or self._matches(quota, old)):
             before = self._evaluator.usage(old, self._now)
@@ -108,16 +108,16 @@ class _Request:
         return {name: amount for name, amount in usage.items() if amount > ZERO}
 
     def _check_covered(
-        self, quotas: Sequence[Quota], concerned: dict[str, Quota], limited: Sequence[LimitedResource]
+        self, quotas: Sequence[Quota], matching: dict[str, Quota], limited: Sequence[LimitedResource]
     ) -> None:
-        """What the configuration limits needs a quota. Raises 403; 500 for scopes, as Kubernetes does."""
+        """Check that quotas cover the limited resources. **Raises** 403; 500 for scopes, as Kubernetes does."""
         if not limited:
             return
         usage = self._evaluator.usage(self._obj, self._now)
         resource = (self._attributes.gvr.group, self._attributes.gvr.resource)
         parts = [part for each in limited if (each.group, each.resource) == resource for part in each.contains]
         names = {name for name, amount in usage.items() if amount > ZERO and any(part in name for part in parts)}
-        covered = {name for quota in concerned.values() for name in quota.hard if self._evaluator.concerns(name)}
+        covered = {name for quota in matching.values() for name in quota.hard if self._evaluator.concerns(name)}
         if names - covered:
             raise refusal(self._attributes, f"insufficient quota to consume: {','.join(sorted(names - covered))}")
         scopes = self._in_scopes(scope for each in limited for scope in each.scopes)
@@ -146,7 +146,7 @@ class _Request:
 
 
 def _missing(spec: Object, required: frozenset[str]) -> str:
-    """What containers do not say although a quota counts it; nothing when the Pod says it as a whole."""
+    """Return the limited resources that containers do not specify; empty if the Pod specifies them."""
     if not required or any((spec.get("resources") or {}).get(part) for part in ("requests", "limits")):
         return ""
     silent: dict[str, set[str]] = {}

@@ -1,9 +1,9 @@
-"""The plug-in: checks requests against the quotas of their namespace, and writes down what they take.
+"""The plug-in: checks requests against the quotas of their namespace, and writes their usage to the quotas.
 
-Concurrency: it has no tasks. Requests into a namespace wait in a line; whoever gets the line's lock first checks all
-that wait, one after the other on the running sums, and writes each changed quota once. A request goes on only when
-what it takes is written, so that together they never take more than there is. One that is cancelled leaves the line;
-what was written for it stays taken until the controller counts again, as for one that fails after its admission.
+Concurrency: there are no tasks. The requests of a namespace wait in a queue. The first that gets the queue's lock
+checks all waiting requests in sequence, on running sums, and writes each changed quota once. A request continues only
+after its usage is written, so concurrent requests never exceed a quota. A cancelled request leaves the queue. Its
+written usage remains until the controller counts again, as for a request that fails after admission.
 
 Source: k8s.io/apiserver pkg/admission/plugin/resourcequota/{admission,controller,resource_access}.go (1.36).
 """
@@ -27,27 +27,27 @@ from sampan.server.admission.resource_quota.check import check, is_counted
 from sampan.server.admission.resource_quota.quota import Quota, read_limited, read_quota
 
 TRIES_MAX: Final = 10
-"""How often a quota is looked at again when somebody else has written it meanwhile."""
+"""Maximum number of attempts to write a quota that other servers change."""
 _USER: Final = "system:apiserver"
 _QUOTAS: Final = GroupResource("", "resourcequotas")
 
 
 @dataclass(slots=True, eq=False)
 class _Demand:
-    """A request that waits."""
+    """Request in the queue."""
 
     attributes: Attributes
     refusal: StatusError | None = None
     settled: bool = False
 
     def refuse(self, error: StatusError) -> None:
-        """It does not get through."""
+        """Refuse the request."""
         self.refusal, self.settled = error, True
 
 
 @dataclass(slots=True, eq=False)
 class _Line:
-    """The requests of a namespace that wait; `users` is how many hold on to it."""
+    """Queue of a namespace. `users` counts the requests that hold a reference."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     waiting: list[_Demand] = field(default_factory=list)
@@ -55,7 +55,7 @@ class _Line:
 
 
 class ResourceQuota:
-    """Asked after all others but AlwaysDeny: what they refuse takes nothing."""
+    """Validating plug-in. Runs after all others except AlwaysDeny, because refused requests must not use quota."""
 
     name: ClassVar[str] = "ResourceQuota"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
@@ -63,18 +63,18 @@ class ResourceQuota:
     configured_by: ClassVar[tuple[tuple[str, str], ...]] = ((_QUOTAS.group, _QUOTAS.resource),)
 
     def __init__(self, cluster: Cluster, configuration: Object) -> None:
-        """Raises `ValueError` for a configuration that makes no sense."""
+        """Read the configuration. **Raises** `ValueError` if it is invalid."""
         self._cluster = cluster
         self._limited = read_limited(configuration)
         self._kept = DerivedCache(cluster.reader, _QUOTAS.group, _QUOTAS.resource, read_quota)
         self._lines: dict[str, _Line] = {}
 
     def is_configured(self) -> bool:
-        """Whether there is a quota in any namespace, or something must not be without one."""
+        """Return True if a quota exists in any namespace, or the configuration limits a resource."""
         return bool(self._limited or self._kept.list())
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 403; 409 when others write the quotas all the time."""
+        """Check and record usage. **Raises** 403; 409 if other writers change the quotas permanently."""
         namespace = attributes.namespace
         if not namespace or (attributes.gvr.resource == "namespaces" and not attributes.gvr.group):
             return
@@ -104,7 +104,7 @@ class ResourceQuota:
             raise demand.refusal
 
     async def _settle_waiting(self, namespace: str, line: _Line) -> None:
-        """Settle all that wait. Should it fail or be cancelled, the others wait for the next one with the lock."""
+        """Process all waiting requests. After an error, the next owner of the lock processes the rest."""
         batch, line.waiting = line.waiting, []
         try:
             await self._settle(namespace, batch)
@@ -130,7 +130,9 @@ class ResourceQuota:
             demand.settled = True
 
     async def _quotas_now(self, namespace: str, names: set[str] | None) -> list[Quota]:
-        """The newest states; with `names` only of these: the others have the batch's share already."""
+        """Return the current quotas. `names` selects those whose write failed: the others already contain the batch's
+        usage.
+        """
         cache = self._cluster.endpoint(_QUOTAS.group, "v1", _QUOTAS.resource)
         assert cache is not None
         await cache.store.cache.fresh()
@@ -147,14 +149,14 @@ class ResourceQuota:
         return quotas
 
     async def _write(self, namespace: str, quota: Quota) -> bool:
-        """Write what is used; False when the quota has changed meanwhile, or is gone."""
+        """Write the usage; return False if the quota has changed or is gone."""
         endpoint = self._cluster.endpoint(_QUOTAS.group, "v1", _QUOTAS.resource)
         assert endpoint is not None
         quotas, clock = endpoint, self._cluster.clock
 
         def edit(obj: Object, old: Object) -> None:
             if old["metadata"]["resourceVersion"] != quota.revision:
-                raise conflict(_QUOTAS, quota.name, "it has changed")
+                raise conflict(_QUOTAS, quota.name, "the quota has changed")
             used = {name: str(amount) for name, amount in quota.used.items()}
             obj["status"] = {**(obj.get("status") or {}), "used": used}
             track_status(quotas, old, obj, clock)

@@ -1,4 +1,4 @@
-"""A ResourceQuota as its admission sees it, and what the configuration limits where there is none.
+"""`Quota`: a ResourceQuota as admission needs it; `LimitedResource`: a limit that applies without a quota.
 
 Source: k8s.io/apiserver pkg/admission/plugin/resourcequota/{controller.go,apis/resourcequota/types.go} (1.36).
 """
@@ -15,7 +15,7 @@ from sampan.core.quota.usage import amounts
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """One state of a quota. `hard` and `used` are those of its status: what is not counted yet is not enforced."""
+    """State of a quota. `hard` and `used` are from its status: limits are not enforced before usage is counted."""
 
     name: str
     revision: str
@@ -24,12 +24,12 @@ class Quota:
     selectors: tuple[Object, ...]
 
     def with_used(self, used: Usage) -> "Quota":
-        """After something was taken."""
+        """Return the quota with this usage."""
         return replace(self, used=used)
 
 
 def read_quota(obj: Object) -> Quota:
-    """Raises `ValueError` for amounts that cannot be read."""
+    """Parse a quota. **Raises** `ValueError` for malformed quantities."""
     status = obj.get("status") or {}
     metadata = obj["metadata"]
     return Quota(
@@ -43,7 +43,7 @@ def read_quota(obj: Object) -> Quota:
 
 @dataclass(frozen=True, slots=True)
 class LimitedResource:
-    """What may be taken only where a quota covers it."""
+    """Resource that may be used only if a quota covers it."""
 
     group: str
     resource: str
@@ -53,19 +53,19 @@ class LimitedResource:
 
 
 def read_limited(configuration: Object) -> tuple[LimitedResource, ...]:
-    """The `limitedResources` of a ResourceQuotaConfiguration. Raises `ValueError`."""
+    """Parse the `limitedResources` of a ResourceQuotaConfiguration. **Raises** `ValueError`."""
     limited, faults = [], []
-    for index, said in enumerate(configuration.get("limitedResources") or ()):
-        if not said.get("resource"):
+    for index, given in enumerate(configuration.get("limitedResources") or ()):
+        if not given.get("resource"):
             faults.append(required(Path("limitedResources").index(index).child("resource")))
             continue
-        contains, scopes = said.get("matchContains") or (), said.get("matchScopes") or ()
-        limited.append(LimitedResource(said.get("apiGroup", ""), said["resource"], tuple(contains), tuple(scopes)))
+        contains, scopes = given.get("matchContains") or (), given.get("matchScopes") or ()
+        limited.append(LimitedResource(given.get("apiGroup", ""), given["resource"], tuple(contains), tuple(scopes)))
     if faults:
         raise ValueError(aggregate(faults))
     return tuple(limited)
 
 
 def shown(usage: Mapping[str, Quantity]) -> str:
-    """`cpu=1,pods=2`."""
+    """Return `cpu=1,pods=2`."""
     return ",".join(f"{name}={usage[name]}" for name in sorted(usage))

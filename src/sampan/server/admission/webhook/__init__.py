@@ -1,1 +1,1 @@
-"""The admission plug-ins that ask others over HTTPS: MutatingAdmissionWebhook and ValidatingAdmissionWebhook."""
+"""Admission plug-ins that call webhooks: MutatingAdmissionWebhook and ValidatingAdmissionWebhook."""

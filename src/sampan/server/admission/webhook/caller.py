@@ -1,4 +1,4 @@
-"""`Caller`: asks one webhook about one request.
+"""`Caller`: calls webhooks for a request.
 
 Source: apiserver pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.go (1.36).
 """
@@ -37,7 +37,7 @@ _SPANS = {"admit": "mutating", "validating": "validating"}
 
 
 class Caller:
-    """Asks the webhooks of one plug-in. `kind` is admit or validating, for metrics."""
+    """Calls the webhooks of one plug-in. `kind` is admit or validating, for metrics."""
 
     def __init__(self, connect: Connect, metrics: AdmissionMetrics, kind: str) -> None:
         self._connect = connect
@@ -45,16 +45,18 @@ class Caller:
         self._kind = kind
 
     async def matched(self, hook: Hook, subject: Subject, forms: Forms, authority: Authority) -> Equivalent | None:
-        """As which resource a webhook hears of the request, or None. Raises `StatusError` when that cannot be told."""
+        """Return the resource as which a webhook matches, or None. **Raises** `StatusError` if the conditions cannot be
+        evaluated.
+        """
         matched = hook.criteria.match(subject)
         if matched is None or hook.conditions is None:
             return matched
         attributes, metrics = subject.attributes, self._metrics.conditions
         versioned = await forms.of(matched)
         activation = Activation(versioned, request_of(attributes, matched), authority, attributes)
-        told = metrics.told(hook.name, "webhook", self._kind, attributes.operation)
+        record = metrics.recorder(hook.name, "webhook", self._kind, attributes.operation)
         try:
-            if await hook.conditions.match(activation, told):
+            if await hook.conditions.match(activation, record):
                 return matched
         except ConditionsFailed as error:
             raise errors.forbidden(attributes.gvr.group_resource, attributes.name, str(error)) from None
@@ -62,9 +64,9 @@ class Caller:
         return None
 
     async def call(self, hook: Hook, attributes: Attributes, matched: Equivalent, versioned: Versioned) -> Verdict:
-        """The answer of a webhook that allows the request; its annotations and warnings have been told.
+        """Call a webhook, and return its verdict if it allows the request. Records its annotations and warnings.
 
-        Raises `Rejected`, and `CallFailed` when there is no answer that counts.
+        **Raises** `Rejected`, and `CallFailed` if there is no valid response.
         """
         if attributes.dry_run and hook.side_effects not in _HARMLESS:
             raise Rejected(dry_run_unsupported(hook.name))
@@ -102,7 +104,7 @@ class Caller:
             raise CallFailed(hook.name, str(error), _UNAVAILABLE) from None
 
     def observe(self, hook: Hook, attributes: Attributes, began: float, failure: Exception | None) -> None:
-        """Count a call that began at monotonic time `began` and ended with `failure`, or well."""
+        """Record a call that began at monotonic time `began`; `failure` is None if it succeeded."""
         labels = (hook.name, self._kind, attributes.operation)
         seconds = time.monotonic() - began
         self._add(attributes.latencies, seconds)
@@ -120,7 +122,9 @@ class Caller:
             self._metrics.observe_hook(labels, seconds, 0, rejected=True)
 
     def _add(self, latencies: dict[str, float], seconds: float) -> None:
-        """Mutating webhooks are called one after the other, validating ones at the same time."""
+        """Add to the latency: the sum for mutating webhooks (in sequence), the maximum for validating ones (in
+        parallel).
+        """
         if self._kind == "admit":
             latencies[_MUTATING] = latencies.get(_MUTATING, 0.0) + seconds
         else:
@@ -144,19 +148,19 @@ def _span_attributes(hook: Hook, uid: str, attributes: Attributes) -> dict[str, 
 
 
 def _timeout_s(hook: Hook, attributes: Attributes) -> float:
-    """What the webhook may take: its own time, or what is left of the request's."""
+    """Return the timeout of a call: that of the webhook, or the rest of the request's time."""
     if not attributes.deadline:
         return hook.timeout_s
     return max(min(hook.timeout_s, attributes.deadline - asyncio.get_running_loop().time()), 0.0)
 
 
 def refuse_late(attributes: Attributes) -> None:
-    """Raises 504 when the request's own time is over, or nobody waits for its end."""
+    """Refuse the request if its deadline has passed or its client has disconnected. **Raises** 504."""
     refuse_abandoned(attributes)
     if attributes.deadline and asyncio.get_running_loop().time() >= attributes.deadline:
         raise errors.timeout("request did not complete within requested timeout")
 
 
 def failure_of(error: CallFailed) -> StatusError:
-    """500: the webhook could not be asked, and the failure policy is Fail."""
+    """Return the 500 for a failed call with failure policy Fail."""
     return errors.internal_error(str(error))

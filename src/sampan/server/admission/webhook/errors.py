@@ -1,4 +1,4 @@
-"""What can become of a call: the webhook could not be asked, or it refused.
+"""Errors of calls: the webhook cannot be called, or it refuses.
 
 Source: apiserver pkg/util/webhook/error.go, pkg/admission/plugin/webhook/errors/statuserror.go (1.36).
 """
@@ -15,7 +15,7 @@ _REASONS = frozenset(map(str, Reason))
 
 
 class CallFailed(Exception):
-    """A webhook could not be asked, or its answer does not count: the failure policy decides. `code` is for metrics."""
+    """A call failed, or its response is invalid. The failure policy decides. `code` is for metrics."""
 
     def __init__(self, name: str, text: str, code: int = 500) -> None:
         super().__init__(f"failed calling webhook {quote(name)}: {text}")
@@ -23,7 +23,7 @@ class CallFailed(Exception):
 
 
 class Rejected(Exception):
-    """The webhook refused; `status` is what the client gets."""
+    """The webhook refused the request; `status` is for the client."""
 
     def __init__(self, status: StatusError) -> None:
         super().__init__(status.message)
@@ -31,7 +31,7 @@ class Rejected(Exception):
 
 
 class Denial(StatusError):
-    """The refusal of a webhook: with its own code, reason (which may be any word) and details where it gave them."""
+    """Refusal by a webhook, with its code, reason (any word) and details."""
 
     def __init__(self, name: str, result: Object | None) -> None:
         result = result or {}
@@ -47,11 +47,11 @@ class Denial(StatusError):
         )
 
     def to_status(self) -> dict[str, Any]:
-        """See `StatusError.to_status`."""
+        """Return the Status. See `StatusError.to_status`."""
         status = super().to_status()
         return {**status, "reason": self._word} if self._word else status
 
 
 def dry_run_unsupported(name: str) -> StatusError:
-    """400: the webhook may have side effects."""
+    """Return the 400 for a dry run with a webhook that may have side effects."""
     return errors.bad_request(f"admission webhook {quote(name)} does not support dry run")

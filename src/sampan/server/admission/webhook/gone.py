@@ -1,7 +1,8 @@
-"""Requests whose client has gone: their webhooks are cut, and nothing is written for them.
+"""Cancellation of webhook calls when the client disconnects. Nothing is written for such a request.
 
-Concurrency: a call of a webhook runs as a task beside one that waits for the end of the client; both have ended when
-`unless_gone` returns, whatever happens.
+Concurrency: a call runs as a task next to one that waits for the disconnect. Both have ended when `unless_gone` returns
+or raises.
+
 Source: net/http cancels a request's context; apiserver pkg/admission/plugin/webhook (1.36).
 """
 
@@ -16,11 +17,11 @@ T = TypeVar("T")
 
 
 class ClientGoneError(Exception):
-    """There is nobody any more to whom the answer would go."""
+    """The client has disconnected."""
 
 
 async def unless_gone(attributes: Attributes, work: Coroutine[Any, Any, T]) -> T:
-    """What the work gives. Raises `ClientGoneError` as soon as the client goes; the work is cancelled then."""
+    """Return the result of the work. Cancel it and raise `ClientGoneError` if the client disconnects."""
     if attributes.gone is None:
         return await work
     task, watcher = asyncio.ensure_future(work), asyncio.ensure_future(attributes.gone())
@@ -37,6 +38,6 @@ async def unless_gone(attributes: Attributes, work: Coroutine[Any, Any, T]) -> T
 
 
 def refuse_abandoned(attributes: Attributes) -> None:
-    """Raises 504 when the client has been seen to be gone."""
+    """Refuse a request with a disconnected client. **Raises** 504."""
     if attributes.abandoned:
         raise errors.timeout("request did not complete within requested timeout")

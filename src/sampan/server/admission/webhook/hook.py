@@ -1,4 +1,4 @@
-"""`Hook`: one webhook made ready; `Hooks`: all of one kind of configuration, in their order.
+"""`Hook`: one parsed webhook; `Hooks`: all webhooks of one kind of configuration, in order.
 
 Source: apiserver pkg/admission/configuration, pkg/admission/plugin/webhook/accessors.go (1.36).
 """
@@ -23,7 +23,7 @@ Connect = Callable[[Target], Webhook]
 
 
 class Hook:
-    """One webhook of a configuration."""
+    """Webhook of a configuration."""
 
     __slots__ = (
         "conditions",
@@ -40,7 +40,7 @@ class Hook:
     )
 
     def __init__(self, configuration: str, hook: Object, number: int) -> None:
-        """`number`: how many of the same name come before it in the configuration."""
+        """`number` counts the preceding webhooks with the same name in the configuration."""
         self.configuration = configuration
         self.name: str = hook["name"]
         self.key = f"{configuration}/{self.name}/{number}"
@@ -60,9 +60,9 @@ class Hook:
 
 
 class Hooks:
-    """The webhooks of all configurations: by the configurations' names, then as they are listed.
+    """Webhooks of all configurations, sorted by configuration name, then in their order in it.
 
-    They are put together again only after something was written to a configuration.
+    Rebuilt only after a write to a configuration.
     """
 
     def __init__(self, cluster: Cluster, resource: str) -> None:
@@ -73,7 +73,7 @@ class Hooks:
         self._hooks: Sequence[Hook] = ()
 
     def all(self) -> Sequence[Hook]:
-        """Those of now."""
+        """Return the current webhooks."""
         if self._changes.has_changed():
             records = self._reader.records(_GROUP, self._resource)
             ordered = sorted(records, key=lambda record: record.name)

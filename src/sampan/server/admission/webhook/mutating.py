@@ -1,4 +1,4 @@
-"""MutatingAdmissionWebhook: asks webhooks one after the other, and takes over their patches.
+"""MutatingAdmissionWebhook: calls webhooks in sequence, and applies their patches.
 
 Source: apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go (1.36).
 """
@@ -28,7 +28,7 @@ _PATCH = "patch.webhook.admission.k8s.io/"
 
 
 class MutatingAdmissionWebhook:
-    """See the module."""
+    """Mutating plug-in for webhooks."""
 
     name: ClassVar[str] = "MutatingAdmissionWebhook"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
@@ -44,11 +44,11 @@ class MutatingAdmissionWebhook:
         self._hooks = Hooks(surroundings.cluster, "mutatingwebhookconfigurations")
 
     def is_configured(self) -> bool:
-        """Whether there are any."""
+        """Return True if there are webhooks."""
         return bool(self._hooks.all())
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises what a webhook refuses with, and 500 when one could not be asked that must be."""
+        """Call the webhooks. **Raises** the refusal of a webhook, and 500 if a required call fails."""
         hooks = self._hooks.all()
         if not hooks or is_exempt(attributes):
             return
@@ -56,7 +56,7 @@ class MutatingAdmissionWebhook:
         run.reinvocation.begin(attributes)
         try:
             for index, hook in enumerate(hooks):
-                await run.ask(hook, index)
+                await run.call(hook, index)
         finally:
             run.reinvocation.end(attributes)
 
@@ -72,8 +72,8 @@ class _Run:
         self._forms = Forms(subject.attributes)
         self.reinvocation = Reinvocation.of(subject.attributes, MutatingAdmissionWebhook.name)
 
-    async def ask(self, hook: Hook, index: int) -> None:
-        """Ask a webhook if the request is for it."""
+    async def call(self, hook: Hook, index: int) -> None:
+        """Call a webhook if the request matches."""
         attributes = self._attributes
         matched = await self._caller.matched(hook, self._subject, self._forms, self._authority)
         if matched is None or (attributes.is_reinvocation and not self.reinvocation.is_due(hook.key)):
@@ -90,7 +90,7 @@ class _Run:
             self.reinvocation.changed()
             attributes.reinvoke = True
         if hook.may_be_called_again:
-            self.reinvocation.asked(hook.key)
+            self.reinvocation.called(hook.key)
         if failure is not None:
             self._fail(hook, failure, place)
 
@@ -99,7 +99,7 @@ class _Run:
             raise failure.status
         if isinstance(failure, StatusError):
             raise failure
-        _log.warning("a mutating webhook could not be asked", extra={"webhook": hook.name, "error": str(failure)})
+        _log.warning("call of a mutating webhook failed", extra={"webhook": hook.name, "error": str(failure)})
         if not hook.fails_open:
             raise failure_of(failure)
         self._caller.failed_open(hook)
@@ -107,7 +107,9 @@ class _Run:
         refuse_late(self._attributes)
 
     async def _change(self, hook: Hook, matched: Equivalent, place: str) -> bool:
-        """Whether the webhook changed the object. Raises `CallFailed`, `Rejected`, `StatusError`."""
+        """Call the webhook and apply its patch. Return True if the object has changed. **Raises** `CallFailed`,
+        `Rejected`, `StatusError`.
+        """
         attributes = self._attributes
         versioned = await self._forms.of(matched)
         patch = (await self._caller.call(hook, attributes, matched, versioned)).patch
@@ -128,7 +130,7 @@ class _Run:
         return (await self._forms.of(matched)).obj != before
 
     def _annotate(self, key: str, hook: Hook, more: dict[str, Any]) -> None:
-        """Audit annotations; those with the patch are for events that hold bodies."""
+        """Add audit annotations. Those with the patch are only for events that contain bodies."""
         value = wire_json.encode({"configuration": hook.configuration, "webhook": hook.name, **more}).decode()
         attributes = self._attributes
         kept = attributes.annotations if key.startswith(_MUTATION) else attributes.body_annotations

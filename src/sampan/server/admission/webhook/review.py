@@ -1,4 +1,4 @@
-"""AdmissionReview: what a webhook is asked, and what of its answer counts.
+"""AdmissionReview: the request to a webhook, and the validation of its response.
 
 Source: apiserver pkg/admission/plugin/webhook/request/admissionreview.go (1.36).
 """
@@ -39,11 +39,11 @@ _READER: Final = ReviewReader(
 
 
 class ReviewError(Exception):
-    """An answer that does not count; the text is for the client."""
+    """The response is invalid; the text is for the client."""
 
 
 class Verdict(NamedTuple):
-    """The answer of a webhook. `patch` is a decoded JSON patch, None where there is none."""
+    """Response of a webhook. `patch` is a decoded JSON patch, or None."""
 
     allowed: bool
     status: Object | None
@@ -53,18 +53,18 @@ class Verdict(NamedTuple):
 
 
 def review_version(accepted: Sequence[str]) -> str | None:
-    """The first version that the webhook accepts and that is known."""
+    """Return the first known version that the webhook accepts."""
     return next((version for version in accepted if version in VERSIONS), None)
 
 
 def encode_review(version: str, uid: str, request: Object, obj: Object | None, old: Object | None) -> bytes:
-    """The body of a call."""
+    """Return the body of a call."""
     told = {"uid": uid, **request, "object": obj, "oldObject": old}
     return wire_json.encode({"kind": _KIND, "apiVersion": f"{GROUP}/{version}", "request": told})
 
 
 def read_review(version: str, uid: str, body: bytes, *, mutating: bool) -> Verdict:
-    """The answer to a review. Raises `NotDecodableError`, `ReviewError` and `UnsupportedPatchError`."""
+    """Parse the response to a review. **Raises** `NotDecodableError`, `ReviewError` and `UnsupportedPatchError`."""
     review = _READER.read(body, f"{GROUP}/{version}")
     response = review.get("response")
     if response is None:
@@ -114,7 +114,7 @@ def _check_patch_type(encoded: str, kind: Any) -> None:
 
 
 class UnsupportedPatchError(Exception):
-    """A patch of a type, or a form, that is not known; the text is for the client."""
+    """The type or the form of the patch is not supported. The text is for the client."""
 
 
 def _decoded_patch(encoded: str) -> Any:

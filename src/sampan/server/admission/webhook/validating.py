@@ -1,6 +1,7 @@
-"""ValidatingAdmissionWebhook: asks all webhooks that a request is for at the same time; one refusal is enough.
+"""ValidatingAdmissionWebhook: calls all matching webhooks in parallel. One refusal refuses the request.
 
-Concurrency: the calls run in a task group of the request's own task; all of them are waited for.
+Concurrency: the calls run in a task group of the request's task, which waits for all of them.
+
 Source: apiserver pkg/admission/plugin/webhook/validating/dispatcher.go (1.36).
 """
 
@@ -27,7 +28,7 @@ Call = tuple[Hook, Equivalent, Versioned]
 
 
 class ValidatingAdmissionWebhook:
-    """See the module."""
+    """Validating plug-in for webhooks."""
 
     name: ClassVar[str] = "ValidatingAdmissionWebhook"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
@@ -43,11 +44,11 @@ class ValidatingAdmissionWebhook:
         self._hooks = Hooks(surroundings.cluster, "validatingwebhookconfigurations")
 
     def is_configured(self) -> bool:
-        """Whether there are any."""
+        """Return True if there are webhooks."""
         return bool(self._hooks.all())
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises what the first of the webhooks that refuse says."""
+        """Call the webhooks. **Raises** the refusal of the first webhook that refuses."""
         hooks = self._hooks.all()
         if not hooks or is_exempt(attributes):
             return
@@ -68,16 +69,16 @@ class ValidatingAdmissionWebhook:
 
     async def _all(self, calls: list[Call], attributes: Attributes) -> list[StatusError | None]:
         if len(calls) == 1:
-            return [await self._ask(calls[0], 0, attributes)]
+            return [await self._call(calls[0], 0, attributes)]
         async with asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(self._ask(call, index, attributes), name=f"webhook {call[0].name}")
+                group.create_task(self._call(call, index, attributes), name=f"webhook {call[0].name}")
                 for index, call in enumerate(calls)
             ]
         return [task.result() for task in tasks]
 
-    async def _ask(self, call: Call, index: int, attributes: Attributes) -> StatusError | None:
-        """What the request is refused with because of one webhook, if at all."""
+    async def _call(self, call: Call, index: int, attributes: Attributes) -> StatusError | None:
+        """Call a webhook, and return the error that refuses the request, or None."""
         hook, matched, versioned = call
         began, failure = time.monotonic(), None
         try:
@@ -89,7 +90,7 @@ class ValidatingAdmissionWebhook:
             return None
         if isinstance(failure, Rejected):
             return failure.status
-        _log.warning("a validating webhook could not be asked", extra={"webhook": hook.name, "error": str(failure)})
+        _log.warning("call of a validating webhook failed", extra={"webhook": hook.name, "error": str(failure)})
         if not hook.fails_open:
             return failure_of(failure)
         self._caller.failed_open(hook)
