@@ -1,1 +1,1 @@
-"""Aggregation: group versions that other servers answer, told by APIServices (apiregistration.k8s.io)."""
+"""Aggregation: APIServices (apiregistration.k8s.io), and group versions that other servers provide."""

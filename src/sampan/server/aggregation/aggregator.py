@@ -40,7 +40,7 @@ _SERVICE_NAME = "kubernetes.io/service-name"
 
 
 class Aggregator:
-    """One for each server."""
+    """Aggregation of one server."""
 
     def __init__(self, cluster: Cluster, proxy: Proxy, settings: AggregationSettings | None = None) -> None:
         settings = settings or AggregationSettings()
@@ -63,19 +63,19 @@ class Aggregator:
 
     @property
     def generation(self) -> int:
-        """Grows with each change of what discovery and OpenAPI have to tell."""
+        """Return a number that grows with each change for discovery and OpenAPI."""
         return self.api_services.generation + self.discovery.generation + self.openapi.generation
 
     def openapi_urls(self) -> dict[str, str]:
-        """Where the v3 documents of the group versions are that others answer; empty for those that have none."""
+        """Return the URLs of the v3 documents of backends by path; empty for a backend without one."""
         return {each.path: self.openapi.url(each.path) for each in self.api_services.remote().values()}
 
     def openapi_parts(self) -> dict[str, list[Json]]:
-        """What others say of these in v2."""
+        """Return the v2 documents of backends by path."""
         return {each.path: self.openapi.part(each.path) for each in self.api_services.remote().values()}
 
     def aggregated(self) -> Aggregated:
-        """What discovery has to tell of APIServices."""
+        """Return priorities and backend documents for discovery."""
         present = self.api_services.present()
         return Aggregated(
             {place: (each.group_priority, each.version_priority) for place, each in present.items()},
@@ -85,11 +85,13 @@ class Aggregator:
     # --- the loops
 
     async def start(self) -> None:
-        """Register what this server serves. The cluster runs and its caches are ready. Raises `StatusError`."""
+        """Register the group versions of this server. The cluster must run, with loaded caches. **Raises**
+        `StatusError`.
+        """
         await self._registration.start()
 
     async def run(self) -> None:
-        """Keep APIServices and what is known of backends up to date, until cancelled. May be run again."""
+        """Keep APIServices and the documents of backends current, until cancelled. May run again."""
         self._controllers.clear()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._registration.run(), name="APIService registration")
@@ -98,7 +100,7 @@ class Aggregator:
             group.create_task(self._follow("discovery.k8s.io", "endpointslices", self._endpoints_changed))
 
     async def _follow(self, group: str, resource: str, handle: Callable[[Iterable[Delivery]], None]) -> None:
-        """Give `handle` what happens to the objects of a resource; all that are there first."""
+        """Pass the existing objects of a resource, then their changes, to `handle`."""
         definition = self._cluster.registry.get(group, resource)
         assert definition is not None
         cache = self._cluster.caches[definition.storage_prefix]
@@ -108,14 +110,14 @@ class Aggregator:
                     while True:
                         handle((await watcher.next(None)).events)
             except (CacheReset, WatcherTooSlow):
-                _log.info("the watch of %s was reset; listing anew", resource)
+                _log.info("watch of %s ended; listing again", resource)
 
     def _changed(self, group: asyncio.TaskGroup, events: Iterable[Delivery]) -> None:
         self.api_services.catch_up()
         for kind, event in events:
             obj: Object = decode(event.record.value)
             self._one_changed(group, api_service_of(obj), gone=kind == "DELETED")
-        self._registration.look()
+        self._registration.notify()
 
     def _one_changed(self, group: asyncio.TaskGroup, found: ApiService, *, gone: bool) -> None:
         kept = self._controllers.get(found.name)
@@ -131,7 +133,7 @@ class Aggregator:
             return
         if found.service is None:
             if not found.available:
-                group.create_task(self._say_local(found))
+                group.create_task(self._write_local(found))
             return
         controller = ApiServiceController(found, self._check, self._refresh, self._intervals, self._work)
         self._controllers[found.name] = (
@@ -139,11 +141,11 @@ class Aggregator:
             group.create_task(controller.run(), name=f"APIService {found.name}"),
         )
 
-    async def _say_local(self, api_service: ApiService) -> None:
+    async def _write_local(self, api_service: ApiService) -> None:
         try:
             await write_verdict(self._cluster, api_service, LOCAL)
         except (StatusError, *STORE_ERRORS) as error:
-            _log.warning("APIService %s: %s", api_service.name, error)
+            _log.warning("cannot write the status of APIService %s: %s", api_service.name, error)
 
     async def _check(self, api_service: ApiService) -> Verdict:
         verdict = await check(api_service, self._cluster.reader, self._client)
@@ -160,20 +162,22 @@ class Aggregator:
     def _service_changed(self, events: Iterable[Delivery]) -> None:
         if self._controllers:
             objects = (decode(event.record.value)["metadata"] for _, event in events)
-            self._look({(metadata["namespace"], metadata["name"]) for metadata in objects})
+            self._check_now({(metadata["namespace"], metadata["name"]) for metadata in objects})
 
     def _endpoints_changed(self, events: Iterable[Delivery]) -> None:
         if self._controllers:
             objects = (decode(event.record.value)["metadata"] for _, event in events)
-            self._look({(each["namespace"], (each.get("labels") or {}).get(_SERVICE_NAME, "")) for each in objects})
+            self._check_now(
+                {(each["namespace"], (each.get("labels") or {}).get(_SERVICE_NAME, "")) for each in objects}
+            )
 
-    def _look(self, services: set[tuple[str, str]]) -> None:
+    def _check_now(self, services: set[tuple[str, str]]) -> None:
         for controller, _ in self._controllers.values():
             service = controller.api_service.service
             if service is not None and (service.namespace, service.name) in services:
-                controller.look()
+                controller.check_now()
 
 
 def _same(one: ApiService, other: ApiService) -> bool:
-    """Whether they are answered by the same backend in the same way."""
+    """Return True if both have the same backend and the same TLS settings."""
     return (one.service, one.ca_pem, one.insecure) == (other.service, other.ca_pem, other.insecure)

@@ -1,4 +1,4 @@
-"""`ApiService`: what an APIService object says, read once for each of its states.
+"""`ApiService`: a parsed APIService object, cached for each revision.
 
 Source: kube-aggregator pkg/apis/apiregistration/v1/types.go, helpers.go (1.36).
 """
@@ -17,7 +17,7 @@ AVAILABLE = "Available"
 
 @dataclass(frozen=True, slots=True)
 class ServiceReference:
-    """The service that answers for a group version."""
+    """Service that provides a group version."""
 
     namespace: str
     name: str
@@ -25,13 +25,13 @@ class ServiceReference:
 
     @property
     def host(self) -> str:
-        """The name that its certificate is for."""
+        """Return the server name of the certificate."""
         return f"{self.name}.{self.namespace}.svc"
 
 
 @dataclass(frozen=True, slots=True)
 class ApiService:
-    """One group version, and who answers for it."""
+    """One group version and its backend."""
 
     name: str
     group: str
@@ -39,21 +39,21 @@ class ApiService:
     group_priority: int
     version_priority: int
     service: ServiceReference | None
-    """None: this server."""
+    """Service of the backend; None for this server."""
     ca_pem: str = ""
-    """Who signs the service's certificate; empty: the system's CAs."""
+    """CAs of the backend's certificate; empty for the system's CAs."""
     insecure: bool = False
-    """The service's certificate is not verified."""
+    """Do not verify the backend's certificate."""
     available: bool = False
 
     @property
     def path(self) -> str:
-        """The root of the group version."""
+        """Return the root path of the group version."""
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
 
 def api_service_of(obj: Object) -> ApiService:
-    """Read an APIService that was checked before."""
+    """Parse a validated APIService."""
     spec: dict[str, Any] = obj["spec"]
     told = spec.get("service")
     service = ServiceReference(told["namespace"], told["name"], told.get("port") or 443) if told else None
@@ -71,7 +71,7 @@ def api_service_of(obj: Object) -> ApiService:
 
 
 def condition_of(obj: Object) -> dict[str, Any] | None:
-    """The condition Available."""
+    """Return the condition Available."""
     conditions = (obj.get("status") or {}).get("conditions") or ()
     return next((each for each in conditions if each.get("type") == AVAILABLE), None)
 

@@ -1,8 +1,8 @@
-"""`ApiServiceController`: looks after one APIService that another server answers for.
+"""`ApiServiceController`: checks the availability of one backend, and fetches its documents.
 
-Concurrency: `run` owns two tasks. One looks whether the backend is available: when something that this depends on has
-changed (`look`), every `resync_s` seconds, and after a failure with growing pauses. The other asks for its documents,
-at once when it has become available. Neither waits for the other, and nothing waits for them.
+Concurrency: `run` owns two tasks. The first checks the availability: after `check_now`, every `resync_s` seconds, and
+after a failure with exponential backoff. The second fetches documents, at once when the backend becomes available. They
+do not wait for each other, and no other task waits for them.
 """
 
 import asyncio
@@ -22,7 +22,9 @@ _log = logging.getLogger("sampan.aggregation")
 
 
 class ApiServiceController:
-    """`check` looks and writes down what it finds; `refresh` fetches documents and raises `BackendError`."""
+    """Controller of one APIService. `check` writes the availability; `refresh` fetches documents or raises
+    `BackendError`.
+    """
 
     def __init__(
         self,
@@ -32,23 +34,23 @@ class ApiServiceController:
         intervals: Intervals,
         work: Work,
     ) -> None:
-        """`work` takes how the looking gets on."""
+        """`work` measures the checks."""
         self.api_service = api_service
         self._work = work
         self._check = check
         self._refresh = refresh
         self._intervals = intervals
-        self._look, self._fetch = Signal(), Signal()
-        self._looks = 0
+        self._check_due, self._fetch_due = Signal(), Signal()
+        self._requests = 0
 
-    def look(self) -> None:
-        """Something has changed: look now."""
-        self._looks += 1
+    def check_now(self) -> None:
+        """Check the availability now, because an object that it depends on has changed."""
+        self._requests += 1
         self._work.add(self.api_service.name)
-        self._look.notify()
+        self._check_due.notify()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Run until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._keep_available(), name=f"availability of {self.api_service.name}")
             group.create_task(self._keep_documents(), name=f"documents of {self.api_service.name}")
@@ -56,21 +58,21 @@ class ApiServiceController:
     async def _keep_available(self) -> None:
         intervals, failures, before = self._intervals, 0, False
         while True:
-            seen = self._looks
+            handled = self._requests
             try:
                 with self._work.at(self.api_service.name):
                     verdict = await self._check(self.api_service)
             except (StatusError, *STORE_ERRORS) as error:
-                _log.warning("APIService %s: %s", self.api_service.name, error)
+                _log.warning("cannot check APIService %s: %s; trying again", self.api_service.name, error)
                 verdict = Verdict(before, "", str(error), retry=True)
             if verdict.available and not before:
-                self._fetch.notify()
+                self._fetch_due.notify()
             before = verdict.available
             failures = failures + 1 if verdict.retry else 0
             self._work.retries += verdict.retry
             pause_s = intervals.retry_s * 2 ** min(failures - 1, 20) if failures else intervals.resync_s
-            if self._looks == seen:
-                await self._look.wait(min(intervals.resync_s, pause_s))
+            if self._requests == handled:
+                await self._check_due.wait(min(intervals.resync_s, pause_s))
 
     async def _keep_documents(self) -> None:
         intervals, failures = self._intervals, 0
@@ -80,9 +82,9 @@ class ApiServiceController:
                 failures = 0
             except BackendError as error:
                 failures += 1
-                _log.debug("APIService %s: %s", self.api_service.name, error)
-            except Exception:  # whatever a backend sends, the server goes on
+                _log.debug("cannot fetch documents of APIService %s: %s; trying again", self.api_service.name, error)
+            except Exception:  # invalid data of a backend must not end the server
                 failures += 1
-                _log.exception("the documents of APIService %s cannot be read", self.api_service.name)
+                _log.exception("cannot parse the documents of APIService %s; trying again", self.api_service.name)
             pause_s = intervals.documents_retry_s * 2 ** min(failures - 1, 20) if failures else intervals.documents_s
-            await self._fetch.wait(min(intervals.documents_s, pause_s))
+            await self._fetch_due.wait(min(intervals.documents_s, pause_s))

@@ -1,7 +1,7 @@
-"""`ApiServices`: which group versions are answered elsewhere, now; asked for each request.
+"""`ApiServices`: index of the APIServices, which each request queries.
 
-Concurrency: none of its own. Somebody calls `catch_up` when APIServices have been written. While no group version is
-answered elsewhere, a request asks for a tenth of a microsecond; else a look takes in what has been written since.
+Concurrency: there are no tasks. The caller runs `catch_up` after a write to APIServices. Without backends, a query
+costs a tenth of a microsecond. Otherwise each query first applies the writes since the last one.
 """
 
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ GroupVersion = tuple[str, str]
 
 
 class Reader(Protocol):
-    """Where APIServices are read from."""
+    """Source of APIServices."""
 
     def follow(self, group: str, resource: str, apply: Apply) -> Follower:
-        """See `CacheReader.follow`."""
+        """Return a follower. See `CacheReader.follow`."""
 
 
 class ApiServices:
-    """All APIServices of a cluster by group and version. This server always answers for their own group itself."""
+    """All APIServices of a cluster, by group and version. The group of APIServices is always served locally."""
 
     def __init__(self, reader: Reader) -> None:
         self._by_key: dict[str, ApiService] = {}
@@ -33,23 +33,23 @@ class ApiServices:
         self._follower = reader.follow(GROUP, RESOURCE, self._apply)
 
     def remote(self) -> Mapping[GroupVersion, ApiService]:
-        """Those with a service. Not to be changed or kept."""
+        """Return those with a backend; read only, for immediate use."""
         if self._remote:
             self._follower.poll()
         return self._remote
 
     def catch_up(self) -> None:
-        """Take in what has been written."""
+        """Apply pending writes."""
         self._follower.poll()
 
     def present(self) -> Mapping[GroupVersion, ApiService]:
-        """All of them. Not to be changed or kept."""
+        """Return all APIServices; read only, for immediate use."""
         self._follower.poll()
         return self._present
 
     @property
     def generation(self) -> int:
-        """Grows with each change."""
+        """Return a number that grows with each change."""
         self._follower.poll()
         return self._generation
 

@@ -1,4 +1,4 @@
-"""Whether the server behind an APIService can be reached, as its condition Available tells it.
+"""Availability of the backend of an APIService, for the condition Available.
 
 Source: kube-aggregator pkg/controllers/status/{local,remote} (1.36).
 """
@@ -16,7 +16,7 @@ _SERVICE_NAME = "kubernetes.io/service-name"
 
 
 class Objects(Protocol):
-    """Where services and their endpoints are read from."""
+    """Source of Services and their endpoints."""
 
     def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None: ...
 
@@ -25,16 +25,16 @@ class Objects(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the condition says."""
+    """Result of a check."""
 
     available: bool
     reason: str
     message: str
     retry: bool = False
-    """What was wrong may pass without anything being written: look again soon."""
+    """Check again soon: the fault may disappear without a change of objects."""
 
     def condition(self, now: str) -> dict[str, Any]:
-        """The condition, as it is since `now`."""
+        """Return the condition, with `now` as the time of transition."""
         status = "True" if self.available else "False"
         return {
             "type": AVAILABLE,
@@ -50,14 +50,14 @@ PASSED = Verdict(True, "Passed", "all checks passed")
 
 
 async def check(api_service: ApiService, objects: Objects, client: BackendClient) -> Verdict:
-    """Look at the service and its endpoints, then ask for the group version's discovery."""
+    """Check the Service and its endpoints, then request the discovery of the group version."""
     if api_service.service is None:
         return LOCAL
     return _fault(api_service.service, objects) or await _discovered(api_service, client)
 
 
 def _fault(wanted: ServiceReference, objects: Objects) -> Verdict | None:
-    """What is wrong with the objects; None: nothing."""
+    """Return the fault of the objects, or None."""
     place = f'service/{wanted.name} in "{wanted.namespace}"'
     service = objects.get("", "services", wanted.namespace, wanted.name)
     if service is None:
@@ -93,7 +93,7 @@ def _ready(endpoint_slice: Object, port_name: str) -> bool:
 
 
 async def _discovered(api_service: ApiService, client: BackendClient) -> Verdict:
-    """Several attempts at once, as there may be several endpoints; one that succeeds is enough."""
+    """Try several requests at once, because there may be several endpoints. One success is enough."""
     text = ""
     attempts = [asyncio.create_task(_attempt(api_service, client)) for _ in range(ATTEMPTS)]
     try:
@@ -109,7 +109,7 @@ async def _discovered(api_service: ApiService, client: BackendClient) -> Verdict
 
 
 async def _attempt(api_service: ApiService, client: BackendClient) -> str:
-    """What is wrong; nothing, if nothing is."""
+    """Return the fault, or an empty string."""
     try:
         answer = await client.get(api_service, api_service.path, {"accept": "application/json"}, body=False)
     except BackendError as error:

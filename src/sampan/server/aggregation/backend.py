@@ -17,21 +17,21 @@ from sampan.server.request import UserInfo
 from sampan.wire.http1 import fits
 
 Addresses = Callable[[str, str, int], Sequence[tuple[str, int]]]
-"""Gives hosts and ports to connect to, for a service's namespace, name and port. Raises `ServiceError`."""
+"""Returns hosts and ports for a Service's namespace, name and port. Raises `ServiceError`."""
 
 AGGREGATOR = UserInfo("system:kube-aggregator", groups=("system:masters",))
-"""As whom the server itself asks backends."""
+"""User of the server's requests to backends."""
 _CONTEXTS_MAX = 256
 _HTTP_1 = ["http/1.1"]
 _KEY_CHARACTERS = frozenset(b"!#$&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
 class BadIdentity(ValueError):
-    """There are no headers that would tell who the user is."""
+    """The user cannot be represented in headers."""
 
 
 class Backends:
-    """Makes targets; a TLS context is made once for each way to verify."""
+    """Builds targets. A TLS context is created once for each way to verify."""
 
     def __init__(self, addresses: Addresses, settings: AggregationSettings) -> None:
         self._addresses = addresses
@@ -39,9 +39,9 @@ class Backends:
         self._contexts: dict[tuple[str, bool], ssl.SSLContext] = {}
 
     def target(self, api_service: ApiService, user: UserInfo, path: str, query: str = "") -> Target:
-        """One of the service's endpoints, at random; `path` is percent-encoded.
+        """Return a random endpoint of the Service; `path` is percent-encoded.
 
-        Raises `ServiceError`, `BadIdentity`, and `OSError` (`ssl.SSLError`) for what TLS cannot work with.
+        **Raises** `ServiceError`, `BadIdentity`, and `OSError` (`ssl.SSLError`) for unusable TLS settings.
         """
         service = api_service.service
         if service is None:
@@ -79,14 +79,14 @@ class Backends:
 
 
 def identity_lines(user: UserInfo) -> list[tuple[str, str]]:
-    """The headers that tell a backend who asks. Raises `BadIdentity` rather than to leave a part of it out."""
+    """Return the headers that identify the user to a backend. **Raises** `BadIdentity` rather than omit a part."""
     lines = [("X-Remote-User", user.name)]
     if user.uid:
         lines.append(("X-Remote-Uid", user.uid))
     lines += [("X-Remote-Group", group) for group in user.groups]
     lines += [(f"X-Remote-Extra-{_escaped(key)}", value) for key, values in user.extra.items() for value in values]
     if not all(fits(name, value) for name, value in lines):
-        raise BadIdentity("the user cannot be named in headers")
+        raise BadIdentity("the user cannot be represented in headers")
     return lines
 
 

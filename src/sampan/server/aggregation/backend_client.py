@@ -1,6 +1,6 @@
-"""`ask`: a GET of the server's own at a backend.
+"""`BackendClient`: GET requests of the server to backends.
 
-Concurrency: runs in its caller's task, for `timeout_s` at most; the body is bounded by `BODY_BYTES_MAX`.
+Concurrency: runs in the caller's task, for at most `timeout_s`; `BODY_BYTES_MAX` limits the body.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ BODY_BYTES_MAX = 64 << 20
 
 
 class BackendError(Exception):
-    """A backend gave no answer that could be used; the text says why."""
+    """The backend sent no usable response; the text has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackendResponse:
-    """What a backend said."""
+    """Response of a backend."""
 
     url: str
     status: int
@@ -34,12 +34,12 @@ class BackendResponse:
     body: bytes
 
     def header(self, name: bytes) -> str:
-        """The first header of that (lower-case) name, or nothing."""
+        """Return the first header with this lower-case name, or an empty string."""
         return first(self.headers, name)
 
 
 class BackendClient:
-    """Asks backends as the aggregator."""
+    """Client with the identity of the aggregator."""
 
     def __init__(self, backends: Backends, proxy: Proxy, timeout_s: float = 5.0) -> None:
         self._backends = backends
@@ -49,7 +49,7 @@ class BackendClient:
     async def get(
         self, api_service: ApiService, path: str, headers: Mapping[str, str], *, body: bool = True
     ) -> BackendResponse:
-        """The answer, redirects among them. Raises `BackendError`."""
+        """Return the response; redirects are not followed. **Raises** `BackendError`."""
         try:
             target = self._backends.target(api_service, AGGREGATOR, path)
         except (ServiceError, OSError) as error:
@@ -58,7 +58,7 @@ class BackendClient:
         sent = {"host": target.authority, "user-agent": "sampan", "accept-encoding": "identity", **headers}
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._got(target, url, Outgoing("GET", sent), body)
+                return await self._exchange(target, url, Outgoing("GET", sent), body)
         except TimeoutError:
             text = f'Get "{url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
             raise BackendError(text) from None
@@ -67,7 +67,7 @@ class BackendClient:
         except ConnectionError as error:
             raise BackendError(f'Get "{url}": {error}') from error
 
-    async def _got(self, target: Target, url: str, outgoing: Outgoing, body: bool) -> BackendResponse:
+    async def _exchange(self, target: Target, url: str, outgoing: Outgoing, body: bool) -> BackendResponse:
         exchange = await self._proxy.ask(target, outgoing)
         try:
             content = await _body(exchange) if body else b""
@@ -81,7 +81,7 @@ async def _body(exchange: Exchange) -> bytes:
     async for piece in exchange:
         content += piece
         if len(content) > BODY_BYTES_MAX:
-            raise service_unavailable(f"the answer is longer than {BODY_BYTES_MAX} bytes")
+            raise service_unavailable(f"the response is longer than {BODY_BYTES_MAX} bytes")
     return bytes(content)
 
 

@@ -1,7 +1,8 @@
-"""Requests for group versions that other servers answer go there; all others go on.
+"""Filter that proxies the requests for group versions of backends.
 
-Authentication, authorization and all other filters have been passed before; admission is the backend's. What is sent
-is the path as it was authorized, encoded anew, so that a backend cannot read another one out of it.
+It runs after authentication, authorization and all other filters. Admission is the backend's task. The path is encoded
+again from its authorized form, so that a backend cannot interpret it differently.
+
 Source: kube-aggregator pkg/apiserver/handler_proxy.go, apimachinery pkg/util/proxy/upgradeaware.go (1.36).
 """
 
@@ -31,7 +32,7 @@ _REDIRECTED = "the backend attempted to redirect this request, which is not perm
 def with_aggregation(
     api_services: ApiServices, backends: Backends, proxy: Proxy, *, reject_redirects: bool = True
 ) -> Filter:
-    """See the module."""
+    """Return the filter."""
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
@@ -63,7 +64,7 @@ async def _proxied(request: Request, found: ApiService, backends: Backends, prox
     try:
         target = _target(request, found, path, backends)
     except ServiceError as error:
-        _log.warning("error resolving the service of an APIService", extra={"name": found.name, "error": str(error)})
+        _log.warning("cannot resolve the Service of an APIService", extra={"name": found.name, "error": str(error)})
         return _failed(request, 503, "service unavailable\n")
     except (BadIdentity, OSError, ssl.SSLError) as error:
         return _failed(request, 500, f"{error}\n")
@@ -76,7 +77,7 @@ async def _proxied(request: Request, found: ApiService, backends: Backends, prox
 
 
 def _failed(request: Request, status: int, text: str) -> Response:
-    """What is said when the backend is not asked, or cannot be."""
+    """Return the response to a request that cannot be sent to the backend."""
     request.terminated = True
     return text_response(status, text)
 
@@ -95,7 +96,7 @@ def _target(request: Request, found: ApiService, path: str, backends: Backends) 
 
 
 def _group_version(request: Request) -> GroupVersion:
-    """Of a resource, of a group version's discovery, of its OpenAPI document; else nothing that there is."""
+    """Return the group version of a resource, discovery or OpenAPI path; otherwise one that does not exist."""
     info = request.info
     if info.is_resource:
         return (info.group, info.version)
@@ -109,7 +110,7 @@ def _group_version(request: Request) -> GroupVersion:
 
 
 def _path(path: str) -> str | None:
-    """The path for the backend; None for one of which it might make another one."""
+    """Return the path for the backend, or None if the backend could interpret it differently."""
     segments = path.strip("/").split("/")
     if not all(segment.strip(".") or len(segment) > 2 for segment in segments):
         return None

@@ -1,4 +1,4 @@
-"""`AggregationMetrics`: which APIServices are not available, under the names that alerts for Kubernetes know.
+"""Metrics of unavailable APIServices, under the names that Kubernetes alerts use.
 
 Source: kube-aggregator pkg/controllers/status/metrics/metrics.go (1.36).
 """
@@ -13,7 +13,7 @@ from sampan.server.histogram import Counter
 
 
 class AggregationMetrics:
-    """Recorded on the event loop."""
+    """Metrics of availability. Record on the event loop."""
 
     def __init__(self, api_services: ApiServices) -> None:
         self._api_services = api_services
@@ -24,12 +24,12 @@ class AggregationMetrics:
         )
 
     def judged(self, name: str, verdict: Verdict, *, was_available: bool) -> None:
-        """Count an APIService that was available and is no longer."""
+        """Count an APIService that has become unavailable."""
         if was_available and not verdict.available:
             self._lost.add((name, verdict.reason))
 
     def collect(self) -> Iterable[Metric]:
-        """For Prometheus."""
+        """Return all families for Prometheus."""
         unavailable = GaugeMetricFamily(
             "aggregator_unavailable_apiservice", "Whether an APIService is not available.", labels=["name"]
         )

@@ -1,9 +1,10 @@
-"""`Registration`: every group version that this server answers has an APIService, as Kubernetes' clients expect.
+"""`Registration`: creates an APIService for every group version of this server, as Kubernetes' clients expect.
 
-Those of built-ins (label `onstart`) are set right at the start, and afterwards left as somebody changes them; those of
-CRDs (label `true`) are always as they should be: a kube-apiserver on the same store deletes others with that label as
-often as they are made. Both are made again when somebody deletes them (in
-Kubernetes built-ins' only at the next start). An APIService without the label is left alone.
+APIServices of built-in groups (label `onstart`) are reset at startup; later changes by users stay. APIServices of CRDs
+(label `true`) are always reset. A kube-apiserver on the same store deletes other objects with that label repeatedly.
+Both kinds are created again after a deletion (in Kubernetes, built-in ones only at the next start). APIServices without
+the label are ignored.
+
 Source: kube-aggregator pkg/controllers/autoregister, kubernetes pkg/controlplane/controller/crdregistration,
 pkg/controlplane/apiserver/aggregator.go (1.36).
 """
@@ -28,13 +29,13 @@ ON_START: Final = "onstart"
 ALWAYS: Final = "true"
 RETRY_S: Final = 1.0
 _ALL: Final = "APIServices"
-"""All are looked at together."""
+"""Single key: all APIServices are processed together."""
 
 _log = logging.getLogger("sampan.aggregation")
 
 
 class Registration:
-    """Makes, mends and deletes APIServices."""
+    """Creates, updates and deletes APIServices."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -42,19 +43,19 @@ class Registration:
         self._dirty = False
         self._work = cluster.measures.work("autoregister")
 
-    def look(self) -> None:
-        """Something has changed: APIServices or what is served."""
+    def notify(self) -> None:
+        """Process APIServices soon, because they or the served resources have changed."""
         self._dirty = True
         self._work.add(_ALL)
         self._wanted.notify()
 
     async def start(self) -> None:
-        """Set right what there is, that of built-ins too. Raises `StatusError`."""
+        """Bring all APIServices to their desired state, including built-in ones. **Raises** `StatusError`."""
         await self._reconcile(started=False)
 
     async def run(self) -> None:
-        """Keep it so, until cancelled."""
-        unsubscribe = self._cluster.registry.subscribe(self.look)
+        """Keep the desired state, until cancelled."""
+        unsubscribe = self._cluster.registry.subscribe(self.notify)
         try:
             while True:
                 if not self._dirty:
@@ -64,7 +65,7 @@ class Registration:
                     with self._work.at(_ALL):
                         await self._reconcile(started=True)
                 except* (StatusError, *STORE_ERRORS) as group:
-                    _log.warning("APIServices", extra={"error": str(group.exceptions[0])})
+                    _log.warning("cannot register APIServices; trying again", extra={"error": str(group.exceptions[0])})
                     self._dirty = True
                     self._work.retries += 1
                     await asyncio.sleep(RETRY_S)
@@ -86,7 +87,7 @@ class Registration:
                     group.create_task(self._delete(obj))
 
     def _desired(self) -> list[Object]:
-        """One for each group version that is served; those of built-ins first."""
+        """Return the desired APIServices for all served group versions; built-in ones first."""
         found: dict[tuple[str, str], str] = {}
         for definition in sorted(self._cluster.registry.definitions(), key=lambda each: not each.builtin):
             for version in definition.versions.values():
@@ -130,7 +131,7 @@ class Registration:
 
 
 def _is_kept(obj: Object, started: bool) -> bool:
-    """Whether it is ours to change now."""
+    """Return True if this server may change the object now."""
     managed = (obj["metadata"].get("labels") or {}).get(AUTOMANAGED)
     return managed == ALWAYS or (managed == ON_START and not started)
 

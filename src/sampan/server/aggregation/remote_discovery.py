@@ -1,6 +1,7 @@
-"""What backends say about themselves: the discovery of their group versions, fetched and kept.
+"""Discovery documents of backends, fetched and cached.
 
-A backend that gives no answer keeps what it said last, marked as stale.
+The document of a backend that does not respond is kept and marked as stale.
+
 Source: kube-aggregator pkg/apiserver/handler_discovery.go, apiserver pkg/endpoints/installer.go
 ConvertGroupVersionIntoToDiscovery (1.36).
 """
@@ -22,7 +23,7 @@ _AGGREGATED = "as=apigroupdiscoverylist"
 
 
 class RemoteDiscovery:
-    """The discovery of the group versions that backends answer; `generation` grows with each change."""
+    """Documents of the group versions of backends; `generation` grows with each change."""
 
     def __init__(self) -> None:
         self._known: dict[GroupVersion, Document] = {}
@@ -30,11 +31,11 @@ class RemoteDiscovery:
         self.generation = 0
 
     def document(self, group: str, version: str) -> Document:
-        """The group version's entry in the aggregated document; stale and empty while nobody has told of it."""
+        """Return the aggregated entry of a group version. It is empty and stale before the first fetch."""
         return self._known.get((group, version)) or {"version": version, "resources": [], "freshness": "Stale"}
 
     async def refresh(self, api_service: ApiService, client: BackendClient) -> None:
-        """Ask the backend. Raises `BackendError`; what is known is stale then."""
+        """Fetch the document. If that fails, mark the cached one as stale. **Raises** `BackendError`."""
         place = (api_service.group, api_service.version)
         try:
             found = await self._fetched(api_service, client)
@@ -44,7 +45,7 @@ class RemoteDiscovery:
         self._keep(place, {**found, "freshness": "Current"})
 
     def forget(self, api_service: ApiService) -> None:
-        """Nobody answers for the group version any more."""
+        """Drop the document of a group version without a backend."""
         place = (api_service.group, api_service.version)
         self._etags.pop(place, None)
         if self._known.pop(place, None) is not None:
@@ -79,14 +80,16 @@ def _decoded(body: bytes) -> Document:
     try:
         found = wire_json.decode(body)
     except wire_json.DecodeError as error:
-        raise BackendError(f"the answer is no JSON: {error}") from error
+        raise BackendError(f"the response is not JSON: {error}") from error
     if not isinstance(found, dict):
-        raise BackendError("the answer is no object")
+        raise BackendError("the response is not an object")
     return found
 
 
 def _of_list(document: Document, place: GroupVersion) -> Document:
-    """The entry of one group version in an APIGroupDiscoveryList. Raises `BackendError` for what is none."""
+    """Return the entry of a group version in an APIGroupDiscoveryList. **Raises** `BackendError` if the document is
+    none.
+    """
     group, version = place
     try:
         for item in document.get("items") or ():
@@ -95,12 +98,12 @@ def _of_list(document: Document, place: GroupVersion) -> Document:
                     if entry.get("version") == version:
                         return {"version": version, "resources": [_with_kinds(each) for each in entry["resources"]]}
     except (AttributeError, KeyError, TypeError) as error:
-        raise BackendError("the answer is no APIGroupDiscoveryList") from error
+        raise BackendError("the response is not an APIGroupDiscoveryList") from error
     return {"version": version, "resources": []}
 
 
 def _with_kinds(resource: Document) -> Document:
-    """Clients count on a kind being there."""
+    """Return the resource with a kind, because clients require one."""
     nothing = {"group": "", "version": "", "kind": ""}
     found = {**resource, "responseKind": resource.get("responseKind") or nothing}
     if resource.get("subresources"):
@@ -110,7 +113,7 @@ def _with_kinds(resource: Document) -> Document:
 
 
 def _of_resources(document: Document, place: GroupVersion) -> Document:
-    """The same from an APIResourceList, in which subresources stand beside their resources."""
+    """Convert an APIResourceList, in which subresources are separate entries."""
     found: dict[str, Document] = {}
     try:
         for entry in document.get("resources") or ():
@@ -136,5 +139,5 @@ def _of_resources(document: Document, place: GroupVersion) -> Document:
             }
             whole |= {each: entry[each] for each in ("shortNames", "categories") if entry.get(each)}
     except (AttributeError, KeyError, TypeError) as error:
-        raise BackendError("the answer is no APIResourceList") from error
+        raise BackendError("the response is not an APIResourceList") from error
     return {"version": place[1], "resources": [_with_kinds(each) for each in found.values()]}

@@ -1,7 +1,8 @@
-"""`RemoteOpenApi`: what backends say about their types, fetched and kept.
+"""`RemoteOpenApi`: OpenAPI documents of backends, fetched and cached.
 
-Of v3 only the entries of the index: the documents are proxied. Of v2 the part about the backend's own paths, to be
-merged. A backend that gives no answer any more keeps what it said last.
+For v3 these are only the index entries, because the documents are proxied. For v2 it is the part for the backend's
+paths. The documents of a backend that does not respond are kept.
+
 Source: kube-aggregator pkg/controllers/openapi, openapiv3 (1.36).
 """
 
@@ -15,7 +16,7 @@ from sampan.wire import json as wire_json
 
 
 class RemoteOpenApi:
-    """By the path of the group version (`/apis/<group>/<version>`); `generation` grows with each change."""
+    """Documents by path of the group version (`/apis/<group>/<version>`); `generation` grows with each change."""
 
     def __init__(self) -> None:
         self._index: dict[str, str] = {}
@@ -24,35 +25,35 @@ class RemoteOpenApi:
         self.generation = 0
 
     def url(self, path: str) -> str:
-        """Where the v3 document of a group version is, with its hash; empty: the backend has none."""
+        """Return the URL of a v3 document, with its hash; empty if the backend has none."""
         return self._index.get(path, "")
 
     def part(self, path: str) -> list[Json]:
-        """What is known of the v2 document."""
+        """Return the cached v2 document."""
         return [self._parts[path]] if path in self._parts else []
 
     async def refresh(self, api_service: ApiService, client: BackendClient) -> None:
-        """Ask the backend. Raises `BackendError`."""
+        """Fetch the documents. **Raises** `BackendError`."""
         path = api_service.path
-        index = await self._asked(api_service, client, "/openapi/v3")
+        index = await self._fetch(api_service, client, "/openapi/v3")
         if index is not None and self._index.get(path) != (url := _url(index, path)):
             self._index[path] = url
             self.generation += 1
-        answer = await self._asked(api_service, client, "/openapi/v2")
+        answer = await self._fetch(api_service, client, "/openapi/v2")
         if answer is not None and self._parts.get(path) != (part := await asyncio.to_thread(_part, answer, path)):
             self._parts[path] = part
             self.generation += 1
 
     def forget(self, api_service: ApiService) -> None:
-        """Nobody answers for the group version any more."""
+        """Drop the documents of a group version without a backend."""
         for known in (self._index, self._parts):
             known.pop(api_service.path, None)
         for path in [key for key in self._etags if key.endswith(f" {api_service.path}")]:
             del self._etags[path]
         self.generation += 1
 
-    async def _asked(self, api_service: ApiService, client: BackendClient, path: str) -> BackendResponse | None:
-        """None: it is as it was, or there is none."""
+    async def _fetch(self, api_service: ApiService, client: BackendClient, path: str) -> BackendResponse | None:
+        """Return the response; None if the document is unchanged or does not exist."""
         key, headers = f"{path} {api_service.path}", {"accept": "application/json"}
         if key in self._etags:
             headers["if-none-match"] = self._etags[key]
@@ -77,14 +78,14 @@ def _part(answer: BackendResponse, path: str) -> Json:
     try:
         return below(_decoded(answer), path)
     except (AttributeError, TypeError, RecursionError) as error:
-        raise BackendError("the answer is no OpenAPI document") from error
+        raise BackendError("the response is not an OpenAPI document") from error
 
 
 def _decoded(answer: BackendResponse) -> dict[str, Any]:
     try:
         found = wire_json.decode(answer.body)
     except wire_json.DecodeError as error:
-        raise BackendError(f"the answer is no JSON: {error}") from error
+        raise BackendError(f"the response is not JSON: {error}") from error
     if not isinstance(found, dict):
-        raise BackendError("the answer is no object")
+        raise BackendError("the response is not an object")
     return found

@@ -1,4 +1,4 @@
-"""How a server aggregates."""
+"""Settings of aggregation."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,21 +9,21 @@ from sampan.core.settings.kinds import FILE
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """How often backends are asked, in seconds."""
+    """Intervals of checks and fetches, in seconds."""
 
     resync_s: float = 30.0
-    """Between looks at a backend about which nothing is heard."""
+    """Interval of checks of a backend without changes."""
     documents_s: float = 60.0
-    """Between looks at its documents."""
+    """Interval of fetches of documents."""
     retry_s: float = 0.1
-    """After the first failure of a look; each further one doubles it, up to `resync_s`."""
+    """Delay after the first failed check. Each further failure doubles it, up to `resync_s`."""
     documents_retry_s: float = 0.5
-    """The same of documents, up to `documents_s`."""
+    """Delay after the first failed fetch. Each further failure doubles it, up to `documents_s`."""
 
 
 @dataclass(frozen=True, slots=True)
 class AggregationSettings:
-    """How backends are reached."""
+    """Connections to backends."""
 
     client_certificate: Path | None = setting(
         None,

@@ -13,27 +13,27 @@ from sampan.server.aggregation.availability import Verdict
 
 
 def endpoint_of(cluster: Cluster) -> Endpoint:
-    """What serves APIServices."""
+    """Return the endpoint of APIServices."""
     endpoint = cluster.endpoint(GROUP, "v1", RESOURCE)
     assert endpoint is not None
     return endpoint
 
 
 def context_of(name: str) -> Context:
-    """The server itself writes an APIService."""
+    """Return the context for a write to an APIService by the server."""
     return Context(user="system:apiserver", groups=("system:masters",), name=name)
 
 
 async def write_verdict(cluster: Cluster, api_service: ApiService, verdict: Verdict) -> None:
-    """Write what differs, unless the APIService has another service by now. Raises `StatusError` other than 404."""
+    """Write a changed condition, unless the Service has changed too. **Raises** `StatusError` except 404."""
     endpoint = endpoint_of(cluster)
     now = format_time(cluster.clock.now())
     present = cluster.reader.get(GROUP, RESOURCE, "", api_service.name)
-    if present is None or present == _told(present, api_service, verdict, now):
+    if present is None or present == _with_condition(present, api_service, verdict, now):
         return
 
     def edit(obj: Object, old: Object) -> Object:
-        return _told(obj, api_service, verdict, now)
+        return _with_condition(obj, api_service, verdict, now)
 
     try:
         await update(endpoint.store, context_of(api_service.name), edit, cluster.clock, UpdateOptions(part=Part.STATUS))
@@ -42,8 +42,8 @@ async def write_verdict(cluster: Cluster, api_service: ApiService, verdict: Verd
             raise
 
 
-def _told(obj: Object, api_service: ApiService, verdict: Verdict, now: str) -> Object:
-    """The object with the condition; it says since when only if its status has changed."""
+def _with_condition(obj: Object, api_service: ApiService, verdict: Verdict, now: str) -> Object:
+    """Return the object with the condition. The time of transition changes only with the status."""
     if api_service_of(obj).service != api_service.service:
         return obj
     condition, before = verdict.condition(now), condition_of(obj)

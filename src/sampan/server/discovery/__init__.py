@@ -1,1 +1,1 @@
-"""Which resources there are, told to clients: the legacy documents and the aggregated one."""
+"""Discovery: lists the served resources, in the legacy and the aggregated documents."""

@@ -1,4 +1,4 @@
-"""The discovery documents as JSON values.
+"""Discovery documents as JSON values.
 
 Source: apimachinery pkg/apis/meta/v1/types.go, api apidiscovery/v2/types.go (1.36).
 """
@@ -12,7 +12,7 @@ _CHANGES = frozenset({"create", "patch", "update"})
 
 
 def api_versions(server_address: str) -> Document:
-    """/api"""
+    """Return /api."""
     return {
         "kind": "APIVersions",
         "versions": ["v1"],
@@ -21,17 +21,17 @@ def api_versions(server_address: str) -> Document:
 
 
 def api_group_list(groups: Sequence[Group]) -> Document:
-    """/apis"""
+    """Return /apis."""
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group_fields(group) for group in groups]}
 
 
 def api_group(group: Group) -> Document:
-    """/apis/<group>"""
+    """Return /apis/<group>."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group_fields(group)}
 
 
 def api_resource_list(group: Group, version: Version) -> Document:
-    """/api/v1 and /apis/<group>/<version>"""
+    """Return /api/v1 or /apis/<group>/<version>."""
     document: Document = {"kind": "APIResourceList"}
     if group.name:
         document["apiVersion"] = "v1"
@@ -45,7 +45,7 @@ def api_resource_list(group: Group, version: Version) -> Document:
 
 
 def aggregated(groups: Sequence[Group]) -> Document:
-    """All of these groups in one document (apidiscovery.k8s.io/v2)."""
+    """Return a single document of all groups (apidiscovery.k8s.io/v2)."""
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
@@ -143,7 +143,7 @@ def _kind(group: str, version: str, kind: str) -> Document:
 
 
 def offered_verbs(definition: ResourceDefinition) -> list[str]:
-    """What clients should ask for: of a type that is being deleted, only to read and to delete.
+    """Return the verbs that clients may use. A type that is being deleted can only be read and deleted.
 
     Source: apiextensions pkg/apiserver/customresource_discovery_controller.go (1.36).
     """

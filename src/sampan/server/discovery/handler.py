@@ -1,6 +1,7 @@
-"""`Discovery`: answers /api, /apis and below, from documents made once for each generation of the registry.
+"""`Discovery`: serves /api, /apis and the paths below, from documents that are built once for each registry generation.
 
-A document is JSON; its other forms are made when somebody asks for them first, and kept beside it.
+A document is JSON. Other formats are built on the first request, and cached.
+
 Source: apiserver pkg/endpoints/discovery, pkg/endpoints/discovery/aggregated (1.36).
 """
 
@@ -21,11 +22,11 @@ from sampan.wire.negotiation import MediaType, negotiate, negotiate_discovery
 
 _NOPEER: Final = "nopeer"
 _COUNTED: Final = {"/api": Counted("api"), "/apis": Counted("apis")}
-"""The others are not counted."""
+"""Paths that metrics count."""
 
 
 class Definitions(Protocol):
-    """What discovery needs of the registry."""
+    """Part of the registry that discovery needs."""
 
     generation: int
 
@@ -33,17 +34,17 @@ class Definitions(Protocol):
 
 
 class Aggregator(Protocol):
-    """What discovery needs of the APIServices."""
+    """Part of the aggregator that discovery needs."""
 
     @property
     def generation(self) -> int:
-        """Grows with each change."""
+        """Return a number that grows with each change."""
 
     def aggregated(self) -> Aggregated: ...
 
 
 class _Nobody:
-    """There are no APIServices."""
+    """Aggregator without APIServices."""
 
     generation = 0
 
@@ -52,7 +53,7 @@ class _Nobody:
 
 
 class _Page:
-    """One document in all the forms that were asked for; `etag` is that of its content, whatever the form."""
+    """Document in all requested formats. `etag` is that of its content in any format."""
 
     __slots__ = ("_bodies", "_body", "etag")
 
@@ -63,7 +64,7 @@ class _Page:
         self._bodies: dict[tuple[str, bool], bytes] = {}
 
     def body(self, media: MediaType, *, pretty: bool) -> bytes:
-        """The document in a form; `pretty` is for JSON."""
+        """Return the document in a format; `pretty` applies to JSON."""
         if media.format == "json" and not pretty:
             return self._body
         key = (media.format, pretty)
@@ -74,7 +75,7 @@ class _Page:
 
 
 class Discovery:
-    """`server_address` is what /api tells clients (host:port)."""
+    """Serves discovery. `server_address` is the address in /api (host:port)."""
 
     def __init__(
         self, registry: Definitions, server_address: Callable[[], str] = str, aggregator: Aggregator | None = None
@@ -89,7 +90,7 @@ class Discovery:
         self._aggregated: dict[str, _Page] = {}
 
     async def handle(self, request: Request) -> Response:
-        """Answer one of the discovery paths; 404 for groups and versions that are not served. Raises 404, 405, 406."""
+        """Serve a discovery path. **Raises** 404 for unknown groups and versions, 405, 406."""
         self._refresh()
         path = "/" + request.path.strip("/")
         legacy, parts = self._legacy.get(path), path[1:].split("/")
@@ -110,12 +111,12 @@ class Discovery:
         return _answer(request, legacy, media, (b"Vary", b"Accept"))
 
     def paths(self) -> list[str]:
-        """All discovery paths, for the index."""
+        """Return all discovery paths for the index."""
         self._refresh()
         return [*self._legacy, *self._elsewhere]
 
     def _refresh(self) -> None:
-        """Make the documents anew when the registry or what others serve has changed."""
+        """Rebuild the documents if the registry or the APIServices have changed."""
         generation = (self._registry.generation, self._aggregator.generation)
         if generation == self._generation:
             return

@@ -1,4 +1,4 @@
-"""In which order groups and versions are listed; the first version of a group is the preferred one.
+"""Order of groups and versions. The first version of a group is the preferred one.
 
 Source: apimachinery pkg/version/helpers.go, the group priorities of kube-apiserver (1.36).
 """
@@ -8,7 +8,7 @@ import re
 _VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 _STAGES = {None: 2, "beta": 1, "alpha": 0}
 CUSTOM_PRIORITY = 1000
-"""Groups of custom resources."""
+"""Priority of groups of custom resources."""
 
 GROUP_PRIORITIES = {
     "apiregistration.k8s.io": 20000,
@@ -50,12 +50,12 @@ _VERSION_PRIORITIES = {
 
 
 def group_priority(group: str) -> int:
-    """The groupPriorityMinimum of a group's APIServices."""
+    """Return the groupPriorityMinimum of a group's APIServices."""
     return GROUP_PRIORITIES.get(group, CUSTOM_PRIORITY)
 
 
 def version_priority(group: str, version: str, *, custom: bool) -> int:
-    """The versionPriority of a group version's APIService."""
+    """Return the versionPriority of a group version's APIService."""
     if custom:
         return CUSTOM_VERSION_PRIORITY
     match = _VERSION.fullmatch(version)
@@ -63,7 +63,9 @@ def version_priority(group: str, version: str, *, custom: bool) -> int:
 
 
 def version_key(version: str) -> tuple[int, int, int, int, str]:
-    """Sorts versions, best first: GA, beta, alpha, in each the higher first; other names last, by the alphabet."""
+    """Return the sort key of a version: GA, beta, alpha, each with higher numbers first; then other names
+    alphabetically.
+    """
     match = _VERSION.fullmatch(version)
     if match is None:
         return (1, 0, 0, 0, version)

@@ -1,4 +1,4 @@
-"""What the registry serves, by group and version, as discovery tells it.
+"""Served resources by group and version, for discovery.
 
 Source: apiserver pkg/endpoints/installer.go, apiextensions-apiserver customresource_discovery_controller.go (1.36).
 """
@@ -19,7 +19,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Subresource:
-    """A subresource; `group` and `version` are set where its kind is not of the group version that lists it."""
+    """Subresource. `group` and `version` are set if its kind has a different group version than the resource."""
 
     name: str
     kind: str
@@ -30,30 +30,30 @@ class Subresource:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource in one version."""
+    """Resource in one version."""
 
     definition: ResourceDefinition
     hash: str
-    """storageVersionHash; empty for what is not stored."""
+    """storageVersionHash; empty for resources that are not stored."""
     subresources: tuple[Subresource, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A group version with its resources by name."""
+    """Group version with its resources by name."""
 
     name: str
     resources: tuple[Resource, ...]
     remote: Document | None = None
-    """What another server that answers for it says of it, as an entry of the aggregated document."""
+    """Entry of the aggregated document for a group version of another server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """What APIServices say, by group and version: in which order they are listed, and which are answered elsewhere."""
+    """Contents of APIServices by group and version: priorities, and documents of backends."""
 
     priorities: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    """Of the group and of the version; those that are not there have the usual ones."""
+    """Priorities of group and version; the default order applies to missing ones."""
     remote: Mapping[tuple[str, str], Document] = field(default_factory=dict)
 
 
@@ -62,7 +62,7 @@ NOTHING_AGGREGATED = Aggregated()
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group with its versions, the preferred one first."""
+    """Group with its versions, the preferred one first."""
 
     name: str
     versions: tuple[Version, ...]
@@ -74,7 +74,7 @@ class Group:
 def served_groups(
     definitions: Sequence[ResourceDefinition], aggregated: Aggregated = NOTHING_AGGREGATED
 ) -> tuple[Group, ...]:
-    """All served groups in order of priority."""
+    """Return all served groups by priority."""
     storage_groups: dict[str, str] = {}
     for definition in definitions:
         storage_groups.setdefault(definition.storage_prefix or definition.resource, definition.group)
@@ -93,7 +93,7 @@ def served_groups(
 
 
 def _group(name: str, versions: Mapping[str, list[Resource]], aggregated: Aggregated) -> tuple[int, Group]:
-    """A group with its priority: the highest of its versions'."""
+    """Return a group and its priority, which is the highest of its versions."""
     told = {version: aggregated.priorities.get((name, version)) for version in versions}
     usual = group_priority(name)
     priority = max(usual if each is None else each[0] for each in told.values())
@@ -102,13 +102,15 @@ def _group(name: str, versions: Mapping[str, list[Resource]], aggregated: Aggreg
         each = told[version]
         return (-(CUSTOM_VERSION_PRIORITY if each is None else each[1]), version_key(version))
 
-    # Until APIServices are there the usual order of versions holds.
+    # Use the default order of versions before APIServices exist.
     ordered = sorted(versions, key=key if None not in told.values() else version_key)
     return priority, Group(name, tuple(_version(name, v, versions[v], aggregated) for v in ordered))
 
 
 def storage_version_hash(group: str, version: str, kind: str) -> str:
-    """Lets clients see that the stored version has changed. Source: endpoints/discovery/storageversionhash.go."""
+    """Return the hash by which clients detect a changed storage version. Source:
+    endpoints/discovery/storageversionhash.go.
+    """
     digest = hashlib.sha256(f"{group}/{version}/{kind}".encode()).digest()
     return base64.b64encode(digest[:8]).decode()
 

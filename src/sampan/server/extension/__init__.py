@@ -1,1 +1,1 @@
-"""Extension API servers: a group version of one's own, whose objects are computed when somebody asks."""
+"""Extension API servers: group versions whose objects are computed for each request."""

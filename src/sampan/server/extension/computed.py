@@ -1,4 +1,4 @@
-"""`ComputedResource`: a resource whose objects are not stored but made for each request. It is read only."""
+"""`ComputedResource`: a read-only resource whose objects are computed for each request."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from sampan.registry.strategy import Strategy
 from sampan.schema.structural import Schema
 
 ListObjects = Callable[[str], Awaitable[Sequence[Object]]]
-"""Gives the objects of a namespace ("": of all of them, or cluster-scoped ones) in order. They need neither kind nor
-apiVersion. Raises `StatusError`.
+"""Returns the objects of a namespace in order; "" means all namespaces or a cluster-scoped resource. Objects need
+neither kind nor apiVersion. Raises `StatusError`.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedResource:
-    """What clients see of it, and where its objects come from."""
+    """Description of a resource for clients, and the source of its objects."""
 
     resource: str
     kind: str
@@ -26,12 +26,12 @@ class ComputedResource:
     namespaced: bool = True
     singular: str = ""
     schema: Mapping[str, Any] = field(default_factory=dict)
-    """OpenAPI v3 of an object, for `kubectl explain`."""
+    """OpenAPI v3 schema of an object, for `kubectl explain`."""
     columns: tuple[Column, ...] = DEFAULT_COLUMNS
-    """What `kubectl get` shows."""
+    """Columns of `kubectl get`."""
 
     def definition(self, group: str, version: str) -> ResourceDefinition:
-        """The same for discovery and OpenAPI."""
+        """Return the definition for discovery and OpenAPI."""
         served = VersionDefinition(version, Schema, openapi=dict(self.schema))
         return ResourceDefinition(
             group,

@@ -1,6 +1,6 @@
 """`ExtensionServer`: the handler of one group version, with filters, discovery, OpenAPI, health and metrics.
 
-It stores nothing and knows no sockets; `sampan.app.extension` runs it behind an API server.
+It has no store and no sockets; `sampan.app.extension` runs it behind an API server.
 """
 
 import time
@@ -26,7 +26,10 @@ from sampan.server.version import show_version
 
 
 class ExtensionServer:
-    """`handler` answers every request. Assumptions: somebody runs `deadlines.run()` meanwhile."""
+    """Serves one group version; `handler` serves every request.
+
+    Assumptions: the caller runs `deadlines.run()`.
+    """
 
     def __init__(
         self,
@@ -71,4 +74,4 @@ class ExtensionServer:
 
 
 async def _nothing_stored() -> None:
-    """There is no store that could fail."""
+    """Pass: there is no store that could fail."""

@@ -1,4 +1,4 @@
-"""GET and LIST of computed resources, in every form that clients ask for.
+"""GET and LIST of computed resources, in every media type.
 
 Source: apiserver pkg/endpoints/handlers/{get,response}.go, pkg/registry/rest TableConvertor (1.36).
 """
@@ -25,7 +25,7 @@ _LIST_METADATA = {"resourceVersion": ""}
 
 
 def computed_handler(group: str, version: str, resources: Sequence[ComputedResource]) -> Handler:
-    """Serves the resources of one group version."""
+    """Return the handler for the resources of one group version."""
     by_name = {each.resource: each for each in resources}
 
     async def handle(request: Request) -> Response:
@@ -89,7 +89,7 @@ class _Reading:
         return written(media, self._list_of(media.transform, media.api_version, partials))
 
     async def _selected(self) -> list[Object]:
-        """The objects that the selectors take. Raises 400."""
+        """Return the objects that match the selectors. **Raises** 400."""
         options, info = list_options(self._request), self._request.info
         try:
             labels, fields = parse_labels(options.label_selector), parse_fields(options.field_selector)

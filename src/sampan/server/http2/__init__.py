@@ -1,1 +1,1 @@
-"""HTTP/2: the same requests and answers as `server/http.py`, many at a time on one connection."""
+"""HTTP/2: the requests and responses of `server/http.py`, many at a time on one connection."""

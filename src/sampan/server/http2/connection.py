@@ -38,11 +38,11 @@ _log = logging.getLogger("sampan.http")
 
 REST_S = 0.02
 TASKS_PER_STREAM_MAX = 4
-"""Of streams that were reset, the tasks that run on are bounded by so many times the streams that may be open."""
+"""Tasks of reset streams that may continue, as a multiple of the maximum of open streams."""
 
 
 class Http2Connection(asyncio.Protocol):
-    """See the module for what bounds what."""
+    """Connection of a client. The module docstring lists its limits."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
         self.owner = owner
@@ -57,7 +57,7 @@ class Http2Connection(asyncio.Protocol):
         self._useful_data_frames = 0
         """DATA frames of the present slice that brought data to an open stream."""
         self._deaf = False
-        """True if the client's frames are no longer read."""
+        """True if frames from the client are no longer processed."""
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._streams: dict[int, Stream] = {}
         self._tasks: set[Stream] = set()
@@ -72,7 +72,7 @@ class Http2Connection(asyncio.Protocol):
             ConnectionTerminated: self._on_go_away,
         }
 
-    # --- the transport's callbacks
+    # --- callbacks of the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -87,7 +87,7 @@ class Http2Connection(asyncio.Protocol):
         self._closing.cancel()
         self.writable.set()
         self._drop_streams()
-        self._on.clear()  # they know us; and what a client has used is to be free when it has gone
+        self._on.clear()  # break the reference cycle, so that memory is freed at once
         self.owner.disconnected(self)
 
     def pause_writing(self) -> None:
@@ -152,7 +152,7 @@ class Http2Connection(asyncio.Protocol):
         self._drop_streams()
         self._leave()
 
-    # --- frames of the client
+    # --- frames from the client
 
     def _on_request(self, event: RequestReceived) -> None:
         stream_id = event.stream_id
@@ -200,32 +200,32 @@ class Http2Connection(asyncio.Protocol):
         self._open_windows()
 
     def _on_go_away(self, event: ConnectionTerminated) -> None:
-        """To h2 nothing can be said any more, so open streams end here."""
+        """End the open streams: h2 sends nothing after the client's GOAWAY."""
         self._close()
 
     def _open_windows(self) -> None:
         for stream in self._streams.values():
             stream.open_window()
 
-    # --- for streams
+    # --- called by streams
 
     def retire(self) -> None:
-        """Take no further request; those that are here are answered."""
+        """Accept no further requests; those in progress get their responses."""
         if not self.ending:
             self.ending = True
             self.frames.go_away()
 
     def finished(self, stream: Stream) -> None:
-        """The task of a stream is over."""
+        """Remove a stream whose task has ended."""
         self._tasks.discard(stream)
-        if self._streams.pop(stream.stream_id, None) is not None:  # else the client has reset it
+        if self._streams.pop(stream.stream_id, None) is not None:  # otherwise the client has reset the stream
             self.frames.budget.earn_response()
         self.active = monotonic()
         if self.ending and not self._streams:
             self._leave()
 
     def _close(self) -> None:
-        """Close without the responses that are not complete yet."""
+        """Close without completing the open responses."""
         self._deaf = self.ending = True
         self._closing.begin()
         self._drop_streams()
@@ -237,40 +237,44 @@ class Http2Connection(asyncio.Protocol):
             stream.reset()
 
     def _leave(self) -> None:
-        """Close when the client does, or soon: what it has not read yet would be lost if it still sends something."""
+        """Close when the client does, or after `linger_s`. A reset by unread data would lose what the client has not
+        read.
+        """
         self._closing.begin(linger_s=self.owner.settings.linger_s)
 
-    # --- for the server
+    # --- called by the server
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being answered."""
+        """True if no request is in progress."""
         return not self._streams
 
     @property
     def quiet_s(self) -> float:
-        """How long it has to be idle until its end costs no request: what comes too late is refused, and can be sent
-        again. But some clients give up what they have not read yet when they are told to go.
+        """Idle time after which closing costs no request.
+
+        A late request is refused, and the client can send it again. But some clients drop unread responses when they
+        receive the GOAWAY.
         """
         return min(REST_S, self.owner.settings.quiet_s)
 
     @property
     def streaming(self) -> bool:
-        """Whether an answer is being sent that has no end of its own."""
+        """True while a response without an end is sent, such as a watch."""
         return any(stream.streaming for stream in self._streams.values())
 
     def end(self) -> None:
-        """Take no further request, end streams properly, and go when the last answer has been sent."""
+        """Accept no further request, end streams properly, and close after the last response."""
         self.retire()
         self.end_streams()
         if not self._streams:
             self._leave()
 
     def end_streams(self) -> None:
-        """End the answers that have no end of their own. Others go on, and their clients hear of the end later."""
+        """End the responses that have no end, such as watches. Others continue, and close later."""
         for stream in list(self._streams.values()):
             stream.end()
 
     def abort(self) -> None:
-        """Cut the connection."""
+        """Abort the connection."""
         self._transport.abort()

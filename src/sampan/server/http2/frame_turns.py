@@ -1,4 +1,4 @@
-"""`FrameTurns`: how many frames all HTTP/2 connections of a server may have handled in one turn of the event loop.
+"""`FrameTurns`: limit of the frames that all HTTP/2 connections of a server process in one turn of the event loop.
 
 Each connection has its own `FrameBudget`, but many connections may spend theirs at the same time. At the limit of a
 turn, further connections wait for the next turns, in order of arrival. Their transports do not read meanwhile.

@@ -1,7 +1,7 @@
 """`Frames`: frames from and to one HTTP/2 client, on the h2 library.
 
-Limits of a client: open streams, the size of a header list, the windows of request bodies, control frames a second
-(`frame_budget.py`), and control frames that wait to be written because the client does not read.
+Limits of a client: open streams, the size of a header list, the windows of request bodies, and control frames a second
+(`frame_budget.py`). Control frames that wait because the client does not read are limited too.
 Source: apiserver pkg/server/secure_serving.go (1.36), RFC 9113.
 """
 
@@ -22,11 +22,11 @@ from sampan.server.http2.header_compression import BoundedDecoder, BoundedEncode
 from sampan.server.http2.inbound import Inbound
 
 STREAM_WINDOW_BYTES = BODY_AHEAD_BYTES
-"""How much of a body a client may send before it is read."""
+"""Bytes of a body that a client may send before a handler reads it."""
 CONNECTION_WINDOW_BYTES = 4 << 20
-"""The same for all bodies of a connection."""
+"""Bytes of all bodies of a connection that a client may send before a handler reads them."""
 UNREAD_BYTES_MAX = 2 << 20
-"""A client that makes us say more than this without reading it is cut."""
+"""Bytes of unread control frames after which the connection is aborted."""
 _DEFAULT_WINDOW_BYTES = 65535
 _CLOSED_STREAMS_KEPT = 1024
 _GOAWAY = 7
@@ -75,7 +75,7 @@ class Frames:
             raise
 
     def flush(self) -> None:
-        """Write what there is to say."""
+        """Write pending frames."""
         data = self._h2.data_to_send()
         if data and not self._transport.is_closing():
             self._transport.write(data)
@@ -83,11 +83,11 @@ class Frames:
                 self._transport.abort()
 
     def send_head(self, stream_id: int, headers: Iterable[tuple[bytes, bytes]], *, end: bool) -> None:
-        """The head of an answer; `end`: it has no body."""
+        """Send the head of a response; `end` if it has no body."""
         self._h2.send_headers(stream_id, headers, end_stream=end)
 
     def send_data(self, stream_id: int, data: memoryview, *, end: bool) -> None:
-        """A piece of a body, not longer than `window`."""
+        """Send a piece of a body, at most `window` bytes."""
         size_max = self._h2.max_outbound_frame_size
         self.budget.earn_data(len(data))
         if len(data) <= size_max:
@@ -98,28 +98,28 @@ class Frames:
             self._h2.send_data(stream_id, bytes(data[start : start + size_max]), end_stream=end and start == last)
 
     def end_stream(self, stream_id: int) -> None:
-        """The end of an answer whose end was not known before."""
+        """End a response whose end was not known before."""
         self._h2.end_stream(stream_id)
 
     def window(self, stream_id: int) -> int:
-        """How many bytes the client takes now on this stream."""
+        """Return the number of bytes that the client accepts on this stream now."""
         return self._h2.local_flow_control_window(stream_id)
 
     def acknowledge(self, stream_id: int, size: int) -> None:
-        """Let the client send as many bytes more."""
+        """Let the client send this number of bytes more."""
         if size and not self._transport.is_closing():
             self._h2.acknowledge_received_data(size, stream_id)
 
     def reset(self, stream_id: int, code: ErrorCodes) -> None:
-        """End a stream before its time; nothing happens when it is over already, by what has just come in too."""
+        """Reset a stream. Does nothing if the stream has ended, even by a frame that was just received."""
         if not self._transport.is_closing():
             with suppress(NoSuchStreamError):
                 self._h2.reset_stream(stream_id, code)
 
     def go_away(self, code: ErrorCodes = ErrorCodes.NO_ERROR) -> None:
-        """Tell the client to open no further streams here; those that it has opened go on.
+        """Send a GOAWAY: the client must not open further streams, and open ones continue.
 
-        Written past h2, which would consider the connection closed.
+        h2 is bypassed, because it would consider the connection closed.
         """
         self.flush()
         last = self._h2.highest_inbound_stream_id

@@ -1,8 +1,8 @@
 """HPACK with bounds: the work for one header block grows linearly with its size, and tables stay small.
 
-The decoder of the hpack library copies the rest of the block for each literal field and accepts any number of table
-size updates, so that one block of 600 KB keeps the event loop busy for seconds. Its encoder uses a table as large as
-the client asks for.
+The decoder of the hpack library copies the rest of the block for each literal field, and accepts any number of table
+size updates. One block of 600 KB would keep the event loop busy for seconds. Its encoder uses a table of any size that
+the client requests.
 Source: RFC 7541; golang.org/x/net http2/server.go, hpack/encode.go.
 """
 

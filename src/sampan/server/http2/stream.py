@@ -1,8 +1,8 @@
-"""`Stream`: one request on an HTTP/2 connection, and its answer.
+"""`Stream`: one request on an HTTP/2 connection, and its response.
 
-Concurrency: each stream has one task. What it sends waits for the client's windows and for the transport. When the
-client resets the stream, the task of a read or a watch is cancelled at once; any other runs to its end, as a write may
-be under way.
+Concurrency: each stream has one task. Its writes wait for the client's windows and for the transport. When the client
+resets the stream, the task of a read or a watch is cancelled at once. Any other task runs to its end, because it may be
+writing.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from sampan.wire.http1 import BODILESS, joined
 _log = logging.getLogger("sampan.http")
 
 SEND_BYTES_MAX = 64 << 10
-"""How much one stream sends before it looks whether the client still reads."""
+"""Bytes that a stream sends before it checks if the client reads."""
 
 
 class Stalled(Exception):
-    """The client takes nothing of an answer for too long."""
+    """The client does not read the response for too long."""
 
 
 class StreamOwner(Protocol):
-    """What a stream needs of its connection."""
+    """Connection, as its streams see it."""
 
     owner: ConnectionOwner
     peer: Peer
@@ -47,7 +47,7 @@ class StreamOwner(Protocol):
 
 
 class Stream:
-    """A request as it arrives, and the task that answers it."""
+    """Request while it is received, and the task that serves it."""
 
     def __init__(self, connection: StreamOwner, stream_id: int, headers: Headers) -> None:
         self._connection = connection
@@ -55,10 +55,10 @@ class Stream:
         self.stream_id = stream_id
         self.loop = connection.owner.loop
         self.closed = False
-        """Whether the client wants no answer any more."""
+        """True if the client no longer wants a response."""
         self.streaming = False
         self._ended = False
-        """Whether the server ends the answer, which has no end of its own."""
+        """True if the server ends a response that has no end."""
         self.incoming = Incoming(self)
         self._unacknowledged = 0
         self._window: asyncio.Future[None] | None = None
@@ -68,12 +68,12 @@ class Stream:
         self._received = monotonic()
         self._read_head(headers)
         self.task = self.loop.create_task(self._serve())
-        self.task.add_done_callback(self._over)  # a task that is cancelled before it begins says nothing itself
+        self.task.add_done_callback(self._over)  # a task that is cancelled before its start runs no code
 
-    # --- what comes
+    # --- frames from the client
 
     def receive(self, data: bytes, flow_size: int) -> None:
-        """A piece of the body; `flow_size` is what it takes of the windows."""
+        """Receive a piece of the body; `flow_size` is its share of the windows."""
         incoming = self.incoming
         incoming.size += len(data)
         if incoming.limit < 0:
@@ -91,12 +91,12 @@ class Stream:
                 incoming.wake()
 
     def complete(self) -> None:
-        """The body has ended."""
+        """Record the end of the body."""
         self.incoming.complete = True
         self.incoming.wake()
 
     def reset(self) -> None:
-        """The client wants no answer, or has gone."""
+        """Handle a reset by the client, or its disconnect."""
         self.closed = True
         self.incoming.wake()
         self.open_window()
@@ -106,17 +106,17 @@ class Stream:
             self.task.cancel()
 
     def open_window(self) -> None:
-        """The client may take more now."""
+        """Continue sending: the client has enlarged a window."""
         if self._window is not None and not self._window.done():
             self._window.set_result(None)
 
     def end(self) -> None:
-        """End an answer that has no end of its own."""
+        """End a response that has no end."""
         if self.streaming:
             self._ended = True
             self.task.cancel()
 
-    # --- for the request at work (`incoming.Source`)
+    # --- called for the request in progress (`incoming.Source`)
 
     def send_continue(self) -> None:
         if not self.closed:
@@ -135,7 +135,7 @@ class Stream:
                 self._gone = self.loop.create_future()
             await asyncio.shield(self._gone)
 
-    # --- the answer
+    # --- the response
 
     def _read_head(self, headers: Headers) -> None:
         incoming, owner = self.incoming, self._connection.owner
@@ -163,7 +163,7 @@ class Stream:
     async def _serve(self) -> None:
         response: Response | None = None
         try:
-            request, response = await self._ask()
+            request, response = await self._call_handler()
             self._patient = response.patient
             if not self.closed:
                 last = response.close or request is None or request.user is None or request.user.name == ANONYMOUS
@@ -171,7 +171,7 @@ class Stream:
                 if last and response.stream is not None:
                     self._connection.retire()
                 await self._send(response)
-                if last:  # not before, as some clients take nothing in that comes after a GOAWAY
+                if last:  # not earlier: some clients ignore everything after a GOAWAY
                     self._frames.flush()
                     self._connection.retire()
         except asyncio.CancelledError:
@@ -185,14 +185,14 @@ class Stream:
             self._give_up(ErrorCodes.CANCEL)
         except Exception:
             if not self.closed:
-                _log.exception("stream cut", extra={"path": self.incoming.raw_target.decode("latin-1")})
+                _log.exception("stream aborted", extra={"path": self.incoming.raw_target.decode("latin-1")})
             self._give_up()
         finally:
             if response is not None:
                 await release(response)
 
-    async def _ask(self) -> tuple[Request | None, Response]:
-        """The answer, and the request unless its target cannot be read."""
+    async def _call_handler(self) -> tuple[Request | None, Response]:
+        """Return the response, and the request unless its target is malformed."""
         incoming, connection = self.incoming, self._connection
         try:
             target = connection.owner.targets.get(incoming.method, incoming.raw_target)
@@ -251,7 +251,7 @@ class Stream:
             self._frames.end_stream(self.stream_id)
 
     async def _send_data(self, data: bytes, *, end: bool) -> None:
-        """Raises `Stalled` when the client takes nothing for too long."""
+        """Send data. **Raises** `Stalled` if the client does not read for too long."""
         view, at, writable = memoryview(data), 0, self._connection.writable
         while at < len(view):
             if not writable.is_set():
@@ -280,7 +280,7 @@ class Stream:
             self._window = None
 
     def _give_up(self, code: ErrorCodes = ErrorCodes.INTERNAL_ERROR) -> None:
-        """Cut the stream, as there will be no answer."""
+        """Reset the stream, because there will be no response."""
         if not self.closed:
             self.closed = True
             self._frames.reset(self.stream_id, code)
@@ -291,4 +291,4 @@ class Stream:
         self.closed = True
         self._frames.flush()
         self._connection.finished(self)
-        self.incoming = cast(Incoming, None)  # it knows us, and nobody asks for it any more
+        self.incoming = cast(Incoming, None)  # break the reference cycle

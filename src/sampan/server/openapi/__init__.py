@@ -1,1 +1,1 @@
-"""OpenAPI v2 and v3: the documents in which clients read what the server accepts."""
+"""OpenAPI v2 and v3 documents of the served resources."""

@@ -1,4 +1,4 @@
-"""Bytes as Go's http.ServeContent answers them: kept by their tag, and also in part."""
+"""Static content with ETag and ranges, as Go's http.ServeContent serves it."""
 
 import re
 from typing import Final
@@ -12,8 +12,9 @@ _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
 def content(request: Request, body: bytes, content_type: str, headers: Headers, etag: str = "") -> Response:
-    """200; 304 for who has it; 206 and 416 for who asks for one range of it. Several ranges, and a range of what would
-    be compressed, are answered with all of it. `etag` is quoted.
+    """Return 200; 304 if the client has the content; 206 or 416 for one range.
+
+    Several ranges, and a range of compressed content, get the whole content. `etag` is quoted.
     """
     if etag:
         headers = [(b"Etag", etag.encode()), *headers]

@@ -1,4 +1,4 @@
-"""Operations of paths that are no resources: discovery, the version, and the issuer of service account tokens.
+"""Operations of paths outside resources: discovery, the version, and the issuer of service account tokens.
 
 Source: apiserver pkg/endpoints/discovery, pkg/server/routes/{version,openidmetadata}.go (1.36).
 """

@@ -1,4 +1,4 @@
-"""The documents themselves: one for OpenAPI v2, one for each group version in v3.
+"""Builder of the documents: one for OpenAPI v2, and one for each group version in v3.
 
 Source: kube-openapi pkg/{builder,builder3} as kube-apiserver configures them (1.36).
 """
@@ -24,7 +24,7 @@ _REASONS = {200: "OK", 201: "Created", 202: "Accepted"}
 
 
 def group_versions(registry: ResourceRegistry) -> dict[str, Served]:
-    """What is served, by the path without its leading slash (`api/v1`, `apis/apps/v1`)."""
+    """Return the served versions by path without the leading slash (`api/v1`, `apis/apps/v1`)."""
     found: dict[str, Served] = {}
     for definition in registry.definitions():
         for version in definition.versions.values():
@@ -35,7 +35,7 @@ def group_versions(registry: ResourceRegistry) -> dict[str, Served]:
 
 
 def document_v3(served: Served, builtins: Definitions) -> Json:
-    """The document of one group version."""
+    """Return the document of one group version."""
     items, known, roots = _collect(served, builtins, openapi=3)
     paths = {item.path: _item_v3(item) for item in items}
     return {
@@ -50,7 +50,7 @@ def document_v3(served: Served, builtins: Definitions) -> Json:
 
 
 def document_v2(registry: ResourceRegistry, builtins: Definitions) -> Json:
-    """The one document of everything."""
+    """Return the document of the whole server."""
     served = [pair for pairs in group_versions(registry).values() for pair in pairs]
     groups = dict.fromkeys(definition.group for definition, _ in served if definition.builtin)
     others = [*server_items(), *group_items(groups)]
@@ -101,7 +101,7 @@ def _answer(operation: Operation, prefix: str) -> Json:
 
 
 def _unless_empty(name: str, value: list[Json]) -> Json:
-    """Return a member of an object; an empty list is left out, as by Go's `omitempty`."""
+    """Return a member of an object, or nothing for an empty list, as with Go's `omitempty`."""
     return {name: value} if value else {}
 
 

@@ -1,4 +1,4 @@
-"""`/openapi/v2` and `/openapi/v3`: documents made on demand, kept as bytes until what is served changes.
+"""`/openapi/v2` and `/openapi/v3`: documents that are built on demand, and cached until the served resources change.
 
 Source: kube-openapi pkg/handler, pkg/handler3 (1.36).
 """
@@ -29,7 +29,7 @@ _log = logging.getLogger("sampan.openapi")
 
 PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _PROTOBUF_V2_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-"""What clients still ask for; it is answered under the present name."""
+"""Old name that clients still request; the response has the current name."""
 _YEAR_S = 365 * 24 * 3600
 _JSON = "application/json"
 PROTOBUF_V3 = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
@@ -43,28 +43,28 @@ _VARY_V2: Headers = [(b"Vary", b"Accept-Encoding"), *_VARY_V3]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Bytes and their hash (upper-case SHA-512, which is also the ETag)."""
+    """Content and its hash (upper-case SHA-512, also used as ETag)."""
 
     body: bytes
     hash: str
 
 
 class Elsewhere(Protocol):
-    """What other servers answer, by the path of the group version (`/apis/<group>/<version>`)."""
+    """Documents of backends, by path of the group version (`/apis/<group>/<version>`)."""
 
     @property
     def generation(self) -> int:
-        """Grows with each change."""
+        """Return a number that grows with each change."""
 
     def openapi_urls(self) -> Mapping[str, str]:
-        """Where their v3 documents are, empty for those that have none."""
+        """Return the URLs of v3 documents; empty for a backend without one."""
 
     def openapi_parts(self) -> Mapping[str, Sequence[Json]]:
-        """What they say in v2."""
+        """Return the v2 documents."""
 
 
 class OpenApi:
-    """All documents of one server. A group version's document is rebuilt only when its own definitions changed."""
+    """All documents of one server. A group version's document is rebuilt only if its definitions have changed."""
 
     def __init__(self, registry: ResourceRegistry, builtins: Definitions, elsewhere: Elsewhere | None = None) -> None:
         self._registry = registry
@@ -78,7 +78,9 @@ class OpenApi:
         registry.subscribe(self._forget_removed)
 
     async def v3(self, request: Request) -> Response:
-        """The index, or one document. With its hash it may be kept for ever; another hash: 301 to the right one."""
+        """Serve the index or a document. A URL with the current hash is cacheable forever; another hash redirects with
+        301.
+        """
         request.counted = _INDEX if request.path == "/openapi/v3" else _DOCUMENT
         if request.path.endswith("/"):
             return Response(404, content_type="")
@@ -108,7 +110,7 @@ class OpenApi:
         return content(request, document.body, media_type, headers, f'"{document.hash}"')
 
     async def v2(self, request: Request) -> Response:
-        """The one document, as JSON or protobuf; 406 when only other forms are accepted."""
+        """Serve the document as JSON or protobuf. **Raises** 406 for other media types."""
         media_type = _preferred(request, _FORMS_V2)
         if media_type is None:
             return Response(406, content_type="", headers=list(_VARY_V2))
@@ -116,7 +118,7 @@ class OpenApi:
         return content(request, document.body, media_type, list(_VARY_V2), f'"{document.hash}"')
 
     def _with_others(self, paths: dict[str, Json]) -> dict[str, Json]:
-        """The index with what others answer, whose documents are proxied."""
+        """Add the entries of backends to the index. Their documents are proxied."""
         urls = self._elsewhere.openapi_urls() if self._elsewhere is not None else {}
         if not urls:
             return paths
@@ -125,28 +127,28 @@ class OpenApi:
         return dict(sorted({**own, **theirs}.items()))
 
     def _hash(self, path: str, served: Served) -> str:
-        """The hash of a document that need not be there yet: of all that decides its content."""
+        """Return the hash of a document without building it, from everything that determines its content."""
         found = self._hashes.get(path)
         if found is None or not _are_same(found[0], served):
             found = self._hashes[path] = (served, served_hash(path, served))
         return found[1]
 
     def _forget_removed(self) -> None:
-        """Keep no definition that is not served any more: the compiled schema of a CRD may take hundreds of MB."""
+        """Release definitions that are no longer served: the compiled schema of a CRD may have hundreds of MB."""
         get = self._registry.get
         for path, (pairs, _) in list(self._hashes.items()):
             if any(get(definition.group, definition.resource) is not definition for definition, _ in pairs):
                 del self._hashes[path]
 
     def _forget(self, served: Mapping[str, Served]) -> None:
-        """Of group versions that are gone nothing is kept, but while there are less of them than were asked for."""
+        """Drop the cached documents of removed group versions, when more are cached than served."""
         for kept in (self._v3, self._v3_messages, self._hashes):
             if len(kept) > len(served):
                 for path in kept.keys() - served.keys():
                     del kept[path]
 
     async def _message_v3(self, path: str, document: Document) -> Document:
-        """The same document as protobuf."""
+        """Return the document as protobuf."""
         async with self._lock:
             found = self._v3_messages.get(path)
             if found is None or found.hash != document.hash:
@@ -178,8 +180,8 @@ class OpenApi:
             if parts:
                 try:
                     return encode(share_parameters(merged(document, parts)))
-                except Exception:  # what others say may be anything; what we say is served all the same
-                    _log.exception("the OpenAPI documents of other servers cannot be merged")
+                except Exception:  # a backend's document may be invalid; serve the local one
+                    _log.exception("cannot merge the OpenAPI documents of APIServices; serving the local document")
             return encode(share_parameters(document))
 
         async with self._lock:
@@ -190,12 +192,12 @@ class OpenApi:
 
 
 def _are_same(a: Served, b: Served) -> bool:
-    """Whether they are the same versions, not others that are like them."""
+    """Return True if both lists have identical (not only equal) versions."""
     return len(a) == len(b) and all(one[1] is other[1] for one, other in zip(a, b, strict=True))
 
 
 def served_hash(path: str, served: Served) -> str:
-    """Changes when what is served at a group version changes: its resources, or the schema of a custom one."""
+    """Return a hash that changes with the resources of a group version, and with the schemas of custom ones."""
     digest = hashlib.sha512(f"{GIT_VERSION} {path}".encode())
     for definition, version in served:
         digest.update(f"{definition.resource} {definition.kind} {version.status} {version.scale}".encode())
@@ -205,7 +207,7 @@ def served_hash(path: str, served: Served) -> str:
 
 
 def _preferred(request: Request, forms: Mapping[str, str]) -> str | None:
-    """The best that the client accepts, under its present name, of `forms` by all their names; None: there is none."""
+    """Return the best accepted media type of `forms`, under its current name, or None."""
     for clause in parse_accept(request.headers.get("accept") or "*/*"):
         for name, form in forms.items():
             type_, _, subtype = name.partition("/")

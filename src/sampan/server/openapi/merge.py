@@ -1,4 +1,4 @@
-"""OpenAPI v2 documents of several servers in one.
+"""Merging of OpenAPI v2 documents of several servers.
 
 Source: kube-openapi pkg/aggregator (1.36): paths filtered, definitions that clash renamed.
 """
@@ -14,7 +14,7 @@ _REFERENCE = "#/definitions/"
 
 
 def below(document: Json, path: str) -> Json:
-    """The part of a document that is about `path` and what is below it, with the definitions that it needs."""
+    """Return the part of a document for `path` and the paths below, with the required definitions."""
     paths = {name: item for name, item in inline_parameters(document).items() if is_below(name, path)}
     definitions = document.get("definitions") or {}
     wanted: dict[str, Any] = {}
@@ -28,15 +28,15 @@ def below(document: Json, path: str) -> Json:
 
 
 def is_below(path: str, root: str) -> bool:
-    """Whether a path is `root` or below it."""
+    """Return True if a path is `root` or below it."""
     return path == root or path.startswith(f"{root}/")
 
 
 def merged(document: Json, parts: Mapping[str, Sequence[Json]]) -> Json:
-    """`document` with what other servers say of the paths that are theirs, by path; it is not changed itself.
+    """Return `document` with the parts of backends, by path; the argument is not changed.
 
-    What it says of those paths itself goes. A definition of another server whose name is taken by a different one gets
-    a new name (`Name_v2`, `Name_v3`, …).
+    A part replaces the local operations below its path. A definition with a name that a different one has gets a new
+    name (`Name_v2`, `Name_v3`, …).
     """
     own = {name: item for name, item in document["paths"].items() if not any(is_below(name, root) for root in parts)}
     paths, definitions = dict(own), dict(document["definitions"])
@@ -51,7 +51,7 @@ def merged(document: Json, parts: Mapping[str, Sequence[Json]]) -> Json:
 
 
 def _new_names(part: Json, taken: Json) -> dict[str, str]:
-    """For the definitions that differ from those of the same name, or refer to one that does."""
+    """Return new names for definitions that differ from those of the same name, or refer to such a definition."""
     clashing = {name for name, schema in part.items() if name in taken and taken[name] != schema}
     found = len(clashing) - 1
     while found < len(clashing):
@@ -62,7 +62,7 @@ def _new_names(part: Json, taken: Json) -> dict[str, str]:
 
 
 def _free_name(name: str, taken: Container[str], part: Container[str]) -> str:
-    """The first that nobody has."""
+    """Return the first unused name."""
     number = 2
     while (candidate := f"{name}_v{number}") in part or candidate in taken:
         number += 1

@@ -1,6 +1,7 @@
-"""Fields of protobuf messages, written from values of JSON: what both versions of OpenAPI have in common.
+"""Fields of protobuf messages, encoded from JSON values. Used for both versions of OpenAPI.
 
-Each takes the number of the field and the value. Free values travel as text that is YAML as well as JSON.
+Each function takes the field number and the value. Free values are encoded as text that is both YAML and JSON.
+
 Source: gnostic-models openapiv{2,3}/OpenAPIv{2,3}.proto (0.7).
 """
 
@@ -13,67 +14,67 @@ from sampan.wire.protobuf.varint import BYTES, FIXED64, VARINT, tag_of, write_va
 
 Json = Mapping[str, Any]
 Write = Callable[[Any], bytes]
-"""A value's bytes, without tag and length."""
+"""Encodes a value without tag and length."""
 WriteField = Callable[[int, Any], bytes]
 Fields = tuple[tuple[str, int, WriteField], ...]
-"""Of one message: (key in JSON, number, how the value is written), in the order in which they are written."""
+"""Fields of a message in output order: (key in JSON, number, encoder)."""
 
 _NAME: Final = 1
 _VALUE: Final = 2
 
 
 def field(number: int, content: bytes) -> bytes:
-    """One field with a length: a message, a text."""
+    """Encode a length-delimited field: a message or a text."""
     return write_varint(tag_of(number, BYTES)) + write_varint(len(content)) + content
 
 
 def flag(number: int, value: Any) -> bytes:
-    """A boolean, if it is true."""
+    """Encode a boolean, if it is true."""
     return write_varint(tag_of(number, VARINT)) + b"\x01" if value else b""
 
 
 def integer(number: int, value: Any) -> bytes:
-    """A whole number that is not 0."""
+    """Encode an integer, if it is not 0."""
     return write_varint(tag_of(number, VARINT)) + write_varint(value) if value else b""
 
 
 def double(number: int, value: Any) -> bytes:
-    """A floating number that is not 0."""
+    """Encode a floating-point number, if it is not 0."""
     return write_varint(tag_of(number, FIXED64)) + struct.pack("<d", value) if value else b""
 
 
 def text(number: int, value: Any) -> bytes:
-    """A text that is not empty."""
+    """Encode a text, if it is not empty."""
     return field(number, str(value).encode()) if value else b""
 
 
 def texts(number: int, value: Any) -> bytes:
-    """Several texts."""
+    """Encode several texts."""
     return b"".join(field(number, str(item).encode()) for item in value)
 
 
 def any_value(number: int, value: Any) -> bytes:
-    """A free value."""
+    """Encode a free value as a field."""
     return field(number, any_content(value))
 
 
 def any_content(value: Any) -> bytes:
-    """The message of a free value."""
+    """Encode the message of a free value."""
     return field(_VALUE, encode_json(value))
 
 
 def any_values(number: int, value: Any) -> bytes:
-    """Several free values."""
+    """Encode several free values."""
     return b"".join(any_value(number, item) for item in value)
 
 
 def each(write: Write) -> WriteField:
-    """Several messages."""
+    """Return the encoder of a repeated message."""
     return lambda number, value: b"".join(field(number, write(item)) for item in value)
 
 
 def named(inner: int, write: Write) -> WriteField:
-    """A message whose only field repeats pairs of name and value."""
+    """Return the encoder of a message with one field of repeated name-value pairs."""
 
     def write_field(number: int, value: Json) -> bytes:
         return field(number, pairs(inner, value, write))
@@ -82,12 +83,12 @@ def named(inner: int, write: Write) -> WriteField:
 
 
 def pairs(number: int, value: Json, write: Write) -> bytes:
-    """Messages of a name and a value each."""
+    """Encode messages of a name and a value."""
     return b"".join(field(number, text(_NAME, name) + field(_VALUE, write(item))) for name, item in value.items())
 
 
 def message(fields: Fields, extensions: int, value: Json) -> bytes:
-    """The fields in their order, then the extensions under their number, 0 for none."""
+    """Encode fields in order, then extensions under their number; 0 means no extensions."""
     parts = [write(number, value[key]) for key, number, write in fields if value.get(key) is not None]
     if extensions:
         found = {key: item for key, item in value.items() if key.startswith("x-")}

@@ -1,4 +1,4 @@
-"""The operations of every served path, apart from how a version of OpenAPI writes them down.
+"""Operations of every served path, independent of the OpenAPI version.
 
 Source: apiserver pkg/endpoints/installer.go (1.36): paths, operation ids, actions, parameters.
 """
@@ -17,7 +17,7 @@ _STREAM_TYPES = (*JSON_TYPES, "application/json;stream=watch")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A query or path parameter."""
+    """Query or path parameter."""
 
     name: str
     type: str
@@ -27,9 +27,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method of one path. `body` and `answer` are names of definitions; an empty `answer` is a string.
+    """Method of a path. `body` and `answer` are names of definitions; an empty `answer` is a string.
 
-    Paths that are no resources have no `action` and no `gvk`.
+    Paths outside resources have no `action` and no `gvk`.
     """
 
     method: str
@@ -47,13 +47,13 @@ class Operation:
 
 @dataclass(slots=True)
 class PathItem:
-    """A path with its operations and the parameters that all of them share."""
+    """Path with its operations and their common parameters."""
 
     path: str
     operations: list[Operation] = field(default_factory=list)
     parameters: tuple[Parameter, ...] = ()
     tag: str = ""
-    """The group version that serves the path (`core_v1`)."""
+    """Group version that serves the path (`core_v1`)."""
 
 
 PRETTY = Parameter("pretty", "string", "If 'true', the answer is indented.")
@@ -86,7 +86,7 @@ _NAMESPACE = Parameter("namespace", "string", "object name and auth scope, such 
 
 
 def base_path(group: str, version: str) -> str:
-    """`/api/v1` or `/apis/<group>/<version>`."""
+    """Return `/api/v1` or `/apis/<group>/<version>`."""
     return f"/apis/{group}/{version}" if group else f"/api/{version}"
 
 
@@ -117,13 +117,13 @@ def object_parameters(definition: ResourceDefinition, kind: str) -> tuple[Parame
 
 
 NameOf = Callable[[GroupVersionKind], str | None]
-"""The name of a kind's definition."""
+"""Returns the name of a kind's definition."""
 
 
 def path_items(
     definition: ResourceDefinition, version: VersionDefinition, kind_name: str, name_of: NameOf
 ) -> Iterator[PathItem]:
-    """Every path of one resource version. `kind_name` is the definition of its kind; that of its list ends in List."""
+    """Yield the paths of a resource version. `kind_name` names the definition of its kind."""
     maker = _Maker(definition, version, kind_name)
     yield from maker.collection()
     if "get" in definition.verbs:
@@ -165,7 +165,7 @@ class _Maker:
         return f"{action}{where}{self.scope if scope is None else scope}{self.gvk.kind}{suffix}"
 
     def collection(self) -> Iterator[PathItem]:
-        """List, create and delete many; and the list over all namespaces."""
+        """Yield list, create and deletecollection, and the list of all namespaces."""
         kind, verbs, listed = self.gvk.kind, self.definition.verbs, f"{self.kind_name}List"
         item = PathItem(self._root, parameters=self._shared)
         if "list" in verbs:
@@ -245,7 +245,7 @@ class _Maker:
         return PathItem(path, [operation], parameters)
 
     def named(self) -> PathItem:
-        """Read, replace, patch and delete one."""
+        """Return read, replace, patch and delete of an object."""
         item = self._writable(f"{self._root}/{{name}}", "", self.gvk, self.kind_name, self.definition.verbs)
         if "delete" in self.definition.verbs:
             item.operations.append(
@@ -265,7 +265,7 @@ class _Maker:
         return item
 
     def subresources(self) -> Iterator[PathItem]:
-        """Status and scale."""
+        """Yield status and scale."""
         verbs = ("get", "update", "patch")
         if self.version.status:
             yield self._writable(f"{self._root}/{{name}}/status", "Status", self.gvk, self.kind_name, verbs)
@@ -274,7 +274,7 @@ class _Maker:
             yield self._writable(f"{self._root}/{{name}}/scale", "Scale", gvk, "io.k8s.api.autoscaling.v1.Scale", verbs)
 
     def subresource(self, subresource: SubresourceDefinition, verbs: tuple[str, ...], name_of: NameOf) -> PathItem:
-        """A subresource with rules of its own. What is created there is no object: the answer is a Status."""
+        """Return a subresource with special rules. A create that creates no object returns a Status."""
         gvk, suffix = subresource.kind, subresource.name.capitalize()
         name = name_of(gvk)
         assert name is not None, f"{gvk} has no definition"

@@ -1,7 +1,8 @@
-"""The OpenAPI v2 document as a protobuf message, which kubectl asks for when OpenAPI v3 does not know a kind.
+"""The OpenAPI v2 document as a protobuf message, which kubectl requests if OpenAPI v3 lacks a kind.
 
-A table says which field of which message holds each key of the document; a small interpreter writes them. Keys that
-OpenAPI v2 does not have are left out, extensions (`x-...`) and free values travel as text that is YAML as well as JSON.
+A table maps each key of the document to a message field, and a small interpreter encodes them. Keys outside OpenAPI v2
+are dropped. Extensions (`x-...`) and free values are encoded as text that is both YAML and JSON.
+
 Source: gnostic-models openapiv2/OpenAPIv2.proto (0.7), kube-openapi pkg/handler (1.36).
 """
 
@@ -27,7 +28,7 @@ from sampan.server.openapi.message_fields import (
 
 
 def encode_document(document: Json) -> bytes:
-    """A whole OpenAPI v2 document. Raises `KeyError` for parameters of a place that no Kubernetes operation has."""
+    """Encode an OpenAPI v2 document. **Raises** `KeyError` for a parameter location that Kubernetes does not use."""
     return _message("Document", document)
 
 
@@ -173,4 +174,4 @@ _MESSAGES: Final[dict[str, tuple[int, Fields]]] = {
     "ApiKeySecurity": (5, (("type", 1, text), ("name", 2, text), ("in", 3, text), ("description", 4, text))),
     "Schema": (31, _SCHEMA_FIELDS),
 }
-"""By message: the number of its extensions, and its fields."""
+"""By message: the field number of extensions, and the fields."""

@@ -1,6 +1,7 @@
-"""The OpenAPI v3 document of a group version as a protobuf message, which client-go's cached clients ask for.
+"""The OpenAPI v3 document of a group version as a protobuf message, which client-go's cached clients request.
 
-As for v2 a table says which field of which message holds each key of the document.
+As for v2, a table maps each key of the document to a message field.
+
 Source: gnostic-models openapiv3/OpenAPIv3.proto (0.7), kube-openapi pkg/handler3 (1.36).
 """
 
@@ -32,7 +33,7 @@ _REFERENCE: Final = 2
 
 
 def encode_document(document: Json) -> bytes:
-    """A whole OpenAPI v3 document."""
+    """Encode an OpenAPI v3 document."""
     return _message("Document", document)
 
 
@@ -81,7 +82,7 @@ def _additional(number: int, value: Any) -> bytes:
 
 
 def _default(number: int, value: Any) -> bytes:
-    """Only scalars have a place there; of others it is said that there is a default."""
+    """Encode a default. The message supports only scalars; for other values it is present but empty."""
     if isinstance(value, bool):
         return field(number, _boolean(2, value))
     if isinstance(value, int | float):
@@ -183,4 +184,4 @@ _MESSAGES: Final[dict[str, tuple[int, Fields]]] = {
         ),
     ),
 }
-"""By message: the number of its extensions, and its fields."""
+"""By message: the field number of extensions, and the fields."""

@@ -1,4 +1,4 @@
-"""Definitions for the documents: built-in ones from the packed data, those of custom resources from their CRDs.
+"""Definitions of the documents: built-in ones from the packed data, custom ones from CRDs.
 
 Source: apiextensions pkg/controller/openapi/builder (1.36).
 """
@@ -21,7 +21,7 @@ _LOSSY = ("oneOf", "anyOf", "allOf", "not", "nullable", "example", "externalDocs
 
 
 def kind_name(definition: ResourceDefinition, version: VersionDefinition, builtins: Definitions) -> str:
-    """The name of a kind's definition: `io.k8s.api.apps.v1.Deployment`, or the CRD's group reversed."""
+    """Return the name of a kind's definition: `io.k8s.api.apps.v1.Deployment`, or with the CRD's group reversed."""
     gvk = GroupVersionKind(definition.group, version.name, definition.kind)
     found = builtins.name_for_kind(gvk) if definition.builtin else None
     if found is not None:
@@ -33,7 +33,7 @@ def kind_name(definition: ResourceDefinition, version: VersionDefinition, builti
 def custom_definitions(
     definition: ResourceDefinition, version: VersionDefinition, name: str, builtins: Definitions, *, openapi: int
 ) -> dict[str, Json]:
-    """The kind and its list, for a type that is not among the built-in definitions."""
+    """Return the definitions of the kind and its list, for a type that is not built in."""
     gvk = {"group": definition.group, "version": version.name, "kind": definition.kind}
     prefix = "#/components/schemas/" if openapi == 3 else "#/definitions/"
     type_meta = _type_meta(builtins)
@@ -57,10 +57,10 @@ def custom_definitions(
 
 
 def _kind(version: VersionDefinition, known: Container[str], type_meta: Json, prefix: str, openapi: int) -> Json:
-    """The schema of the kind itself: the CRD's own text, with metadata and type described.
+    """Return the schema of the kind: the CRD's schema with descriptions of metadata and type.
 
-    Old versions of built-in types are described by their schema, which refers to the types of today. In v2 a root that
-    keeps unknown fields is published as an object of which nothing is known: kubectl would refuse every other field.
+    Old versions of built-in types are described by their schema, which refers to the current types. In v2, a root that
+    preserves unknown fields becomes an object without properties. Otherwise kubectl would refuse all other fields.
     """
     root = version.openapi
     if root is None:
@@ -75,7 +75,7 @@ def _kind(version: VersionDefinition, known: Container[str], type_meta: Json, pr
 
 
 def _inlined(schema: Schema, known: Container[str], prefix: str) -> Json:
-    """A schema as OpenAPI; named types below it are referred to."""
+    """Return a schema as OpenAPI, with references to named types."""
 
     def below(child: Schema) -> Json:
         return {"$ref": prefix + child.name} if child.name in known else _inlined(child, known, prefix)
@@ -91,7 +91,7 @@ def _inlined(schema: Schema, known: Container[str], prefix: str) -> Json:
 
 
 def _described_embedded(node: Json, type_meta: Json, prefix: str, openapi: int) -> Json:
-    """A copy in which embedded resources have the fields that every object has."""
+    """Return a copy in which embedded resources have the common fields of objects."""
     node = dict(node)
     for key in ("items", "additionalProperties"):
         if isinstance(node.get(key), dict):
@@ -108,7 +108,7 @@ def _described_embedded(node: Json, type_meta: Json, prefix: str, openapi: int) 
 
 
 def _type_meta(builtins: Definitions) -> Json:
-    """What every kind has, in the words in which the built-in kinds have it."""
+    """Return the common fields of all kinds, with the descriptions of the built-in kinds."""
     fields = ("apiVersion", "kind")
     return {name: {"type": "string", "description": builtins.description(_ANY_KIND, name)} for name in fields}
 
@@ -120,7 +120,7 @@ def _reference(target: str, description: str, openapi: int) -> Json:
 
 
 def _lossy(node: Json) -> Json:
-    """OpenAPI v2 knows no alternatives and no null: a looser schema is published instead.
+    """Loosen a schema for OpenAPI v2, which has neither alternatives nor null.
 
     Source: apiextensions pkg/controller/openapi/v2/conversion.go (1.36).
     """
@@ -145,7 +145,7 @@ def _lossy(node: Json) -> Json:
 
 
 def _loosen_required(node: Json) -> None:
-    """What may be null may as well be absent."""
+    """Make nullable fields optional."""
     additional = node.get("additionalProperties")
     if isinstance(additional, dict) and additional.get("nullable"):
         node.pop("required", None)
@@ -160,7 +160,7 @@ def _loosen_required(node: Json) -> None:
 def closure(
     names: Iterator[str] | list[str], builtins: Definitions, known: dict[str, Json], *, openapi: int
 ) -> dict[str, Json]:
-    """The definitions of these names and of all that they refer to; `known` holds those that are not built in."""
+    """Return the definitions with these names, and all that they refer to. `known` has those that are not built in."""
     result: dict[str, Json] = {}
     waiting = list(names)
     while waiting:
@@ -183,7 +183,7 @@ def _builtin(name: str, builtins: Definitions, openapi: int) -> Json | None:
 
 
 def references(node: Any) -> Iterator[str]:
-    """The names that a schema refers to."""
+    """Yield the names that a schema refers to."""
     if isinstance(node, list):
         for item in node:
             yield from references(item)

@@ -1,4 +1,4 @@
-"""Parameters that operations have in common, in one place of an OpenAPI v2 document, as kube-apiserver publishes them.
+"""Parameters of OpenAPI v2 operations, collected in one place as kube-apiserver does.
 
 Source: kube-openapi pkg/builder/parameters.go (1.36).
 """
