@@ -66,10 +66,10 @@ def _bytes(transport: asyncio.Transport, which: int) -> int:
     (TIOCOUTQ).
     """
     try:
-        sock = transport.get_extra_info("socket")
-        if sock is None:  # an aborted transport of TLS
+        # The transport of a lost TLS connection has no socket.
+        if (sock := transport.get_extra_info("socket")) is None:
             return 0
-        told = fcntl.ioctl(sock.fileno(), which, struct.pack("i", 0))
+        size = fcntl.ioctl(sock.fileno(), which, struct.pack("i", 0))
     except (OSError, ValueError):
         return 0
-    return int(struct.unpack("i", told)[0])
+    return int(struct.unpack("i", size)[0])
