@@ -66,7 +66,7 @@ def test_the_configuration_of_a_plugin_is_in_the_file_or_beside_it(tmp_path: Pat
         (f"{_HEAD}- {{name: Bad}}\nfoo: 1\n", 'strict decoding error: unknown field "foo"'),
         (f"{_HEAD}- {{name: 1}}\n", "json: cannot unmarshal number into Go struct field .*name of type string"),
         ("a: [\n", "cannot read"),
-        ("[]\n", "holds no object"),
+        ("[]\n", "contains no object"),
         (f"{_HEAD}- name: A\n  name: B\n", 'strict decoding error: yaml: .*\n.*key "name" already set in map'),
         (_TWICE, 'strict decoding error: duplicate field "plugins"'),
         (f"{_HEAD}  []\nplugins: []\n", 'strict decoding error: yaml: .*\n.*key "plugins" already set in map'),

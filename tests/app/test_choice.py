@@ -26,5 +26,5 @@ def test_the_choice(said: str, chosen: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("said", ["nonsense", "*,-nonsense"])
 def test_an_unknown_name_is_refused(said: str) -> None:
-    with pytest.raises(UnknownController, match="'nonsense': there are deployment-controller, job-controller"):
+    with pytest.raises(UnknownController, match="'nonsense': known controllers are deployment-controller, job"):
         chosen_controllers(said, KNOWN)

@@ -23,7 +23,7 @@ async def test_a_loop_that_fails_is_begun_again_after_a_growing_pause(caplog: py
     pauses = [after - before for before, after in itertools.pairwise(begun)]
     assert pauses[0] == pytest.approx(PAUSE_S)
     assert pauses[-1] == pytest.approx(PAUSE_MAX_S)
-    assert "flow control failed; it is begun again in 1 s" in caplog.text
+    assert "flow control failed; restarting in 1 s" in caplog.text
     assert "the store is away" in caplog.text
 
 
@@ -38,7 +38,7 @@ async def test_what_cannot_be_decrypted_is_told_without_a_traceback(caplog: pyte
 
     await keep_running("a loop", fails_once)
     [record] = caplog.records
-    assert record.getMessage() == "a loop failed; it is begun again in 1 s: it is encrypted"
+    assert record.getMessage() == "a loop failed; restarting in 1 s: it is encrypted"
     assert not record.exc_info
 
 

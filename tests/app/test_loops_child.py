@@ -140,12 +140,12 @@ async def test_a_process_that_ends_is_started_again(tmp_path: Path) -> None:
 
 async def test_a_program_that_is_not_there_is_said() -> None:
     loops = LoopsChild(["/nonexistent/program"])
-    with said("cannot be started") as failed:
+    with said("cannot start the control loops") as failed:
         task = asyncio.create_task(loops.run())
         await failed.wait()
         task.cancel()
         await asyncio.wait({task})
-    assert loops.fault().startswith("the control loops cannot be started: ")
+    assert loops.fault().startswith("cannot start the control loops: ")
 
 
 async def test_a_process_has_no_fault_while_it_runs() -> None:

@@ -118,7 +118,7 @@ def test_status_says_what_a_file_holds(snapshot: Path) -> None:
 
 def test_save_does_not_replace_a_file(snapshot: Path, tmp_path: Path) -> None:
     sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
-    assert "--force replaces it" in refused("snapshot", "save", snapshot, "--data", tmp_path / "data")
+    assert "use --force to replace it" in refused("snapshot", "save", snapshot, "--data", tmp_path / "data")
     (tmp_path / "s").write_text("old")
     sampan("snapshot", "save", tmp_path / "s", "--data", tmp_path / "data", "--force")
     sampan("snapshot", "status", tmp_path / "s")
@@ -136,7 +136,7 @@ def test_a_directory_that_is_not_there_is_named_when_a_snapshot_is_to_be_saved_i
 ) -> None:
     sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
     said = refused("snapshot", "save", tmp_path / "backups" / "s", "--data", tmp_path / "data")
-    assert said == f"Error: there is no directory {tmp_path / 'backups'}\n"
+    assert said == f"Error: the directory {tmp_path / 'backups'} does not exist\n"
 
 
 def test_save_warns_of_the_credentials(snapshot: Path, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_save_warns_of_the_credentials(snapshot: Path, tmp_path: Path) -> None:
 def test_a_directory_in_use_is_refused(snapshot: Path, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "pki").mkdir()
-    assert "is not empty: it holds pki" in refused("snapshot", "restore", snapshot, "--data", tmp_path / "data")
+    assert "is not empty: it contains pki" in refused("snapshot", "restore", snapshot, "--data", tmp_path / "data")
 
 
 def test_a_damaged_file_restores_nothing(snapshot: Path, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_damaged_file_restores_nothing(snapshot: Path, tmp_path: Path) -> None
 
 
 def test_a_data_directory_without_a_store_is_said_so(tmp_path: Path) -> None:
-    assert "there is no store" in refused("snapshot", "save", tmp_path / "s", "--data", tmp_path)
+    assert "the store does not exist" in refused("snapshot", "save", tmp_path / "s", "--data", tmp_path)
 
 
 def test_a_killed_save_leaves_no_snapshot_and_the_next_makes_one(snapshot: Path, tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_a_name_that_is_no_store_is_refused(text: str) -> None:
 
 def test_a_source_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     arguments = ("--from", f"sqlite:{tmp_path / 'a'}", "--to", f"sqlite:{tmp_path / 'b'}")
-    assert "there is no store" in sampan("storage", "copy", *arguments, code=1)
+    assert "the store does not exist" in sampan("storage", "copy", *arguments, code=1)
 
 
 def test_without_etcd_nothing_of_it_is_loaded() -> None:

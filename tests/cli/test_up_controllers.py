@@ -22,6 +22,6 @@ def test_an_unknown_controller_is_refused_before_anything_is_made(
         main(["up", "--data", str(tmp_path / "data"), "--controllers=*,-nobody"])
     assert ended.value.code == 2
     said = capsys.readouterr().err
-    assert said.startswith("sampan: error: --controllers: 'nobody': there are ")
+    assert said.startswith("sampan: error: --controllers: 'nobody': known controllers are ")
     assert "deployment-controller" in said
     assert not (tmp_path / "data").exists()

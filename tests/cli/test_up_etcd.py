@@ -151,11 +151,11 @@ def test_servers_say_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, s
     ("option", "says"),
     [
         ("--etcd-servers=127.0.0.1:2379", "is not the URL of an etcd server"),
-        ("--etcd-servers=http://user:word@127.0.0.1:2379", "has a user in it: etcd is shown a client certificate"),
+        ("--etcd-servers=http://user:word@127.0.0.1:2379", "contains a user; use --etcd-certfile"),
         ("--etcd-servers=http://127.0.0.1:99999", "'http://127.0.0.1:99999' is not the URL of an etcd server: Port"),
         ("--etcd-servers=http://127.0.0.1:0", "'http://127.0.0.1:0' has no port"),
-        ("--etcd-prefix=registry", "begins with a slash"),
-        ("--etcd-certfile={file}", "belong together"),
+        ("--etcd-prefix=registry", "must begin with a slash"),
+        ("--etcd-certfile={file}", "must be given together"),
     ],
     ids=["url", "user", "high port", "no port", "prefix", "key"],
 )

@@ -25,7 +25,7 @@ def member(tmp_path: Path) -> Iterator[Member]:
 
 def test_a_server_waits_for_an_etcd_that_comes_later_and_says_so(member: Member, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    waits = f"is tried again in 1 s: etcd cannot be used: {member.url} refuses connections"
+    waits = f"failed; retrying in 1 s: etcd cannot be used: {member.url} refuses connections"
 
     def come() -> None:
         deadline, log = time.monotonic() + START_TIMEOUT_S, data.with_suffix(".log")
@@ -50,7 +50,7 @@ def test_a_server_does_not_wait_for_what_will_not_come(member: Member, tmp_path:
     code, out, error = failing(tmp_path / "data", "--storage=etcd", f"--etcd-servers={url}", *NO_LOOPS, *more)
     assert (code, out) == (1, "")
     assert error.endswith(
-        f"sampan: error: etcd cannot be used: {url} speaks without TLS: its URL begins with http://\n"
+        f"sampan: error: etcd cannot be used: {url} does not use TLS: its URL must begin with http://\n"
     )
     assert time.monotonic() - began < 30  # by far less than the minute that is waited for what may come
 

@@ -62,7 +62,7 @@ def test_a_server_that_was_asked_to_end_does_not_begin_anew_when_its_etcd_comes_
         assert server.process.wait(DELAY_S + RECOVERY_S) == 0
     log = server.data.with_suffix(".log").read_text()
     assert "the server ends, as it was asked to" in log
-    assert "begins anew" not in log
+    assert "restarting the server" not in log
 
 
 def _again(member: Member) -> None:
@@ -76,7 +76,7 @@ def _begun_anew(server: Server) -> None:
     server.port = int(line.split("://")[1].split(" ")[0].rsplit(":", 1)[1])
     log = server.data.with_suffix(".log").read_text()
     assert "etcd has gone back from revision" in log or "etcd has another history" in log
-    assert "begins anew" in log
+    assert "restarting the server" in log
 
 
 def _listed(server: Server) -> list[dict[str, dict[str, str]]]:

@@ -119,7 +119,7 @@ async def test_a_read_only_server_serves_what_kube_apiserver_stored_and_leaves_i
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(["--read-only"], "nothing is stored there: are"), ([], "nothing is stored there yet: a new cluster begins")],
+    [(["--read-only"], "store is empty: check"), ([], "store is empty: starting a new cluster")],
     ids=["read-only", "new"],
 )
 def test_a_store_with_nothing_in_it_is_said_to_be_once(tmp_path: Path, options: list[str], said: str) -> None:

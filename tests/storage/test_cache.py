@@ -232,7 +232,7 @@ async def test_a_row_that_cannot_be_read_does_not_stop_the_others(
             await store.delete(key("worse"), 3)
             await cache.fresh()
             assert names(cache.list(PODS)) == ["1"]
-    assert "the value of /registry/pods/a/bad at revision 2 cannot be read" in caplog.text
+    assert "cannot read the value of /registry/pods/a/bad at revision 2" in caplog.text
 
 
 class Clocked:

@@ -96,7 +96,7 @@ class SharedMemoryStore(MemoryStore):
 
     my_turn = False
 
-    async def take_turn(self, revision: int) -> bool:
+    async def claim_compaction(self, revision: int) -> bool:
         return self.my_turn
 
 

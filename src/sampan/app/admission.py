@@ -1,4 +1,4 @@
-"""From the settings of a server to those of its admission plug-ins.
+"""Settings of the admission plug-ins, from those of a server.
 
 Source: apiserver pkg/admission/config.go; kubernetes pkg/kubeapiserver/options/admission.go (1.36).
 """
@@ -20,9 +20,9 @@ _UNVERSIONED: Final = {"ImagePolicyWebhook": "imagePolicy", "PodNodeSelector": "
 
 
 def admission_settings(settings: UpSettings) -> AdmissionSettings:
-    """As kubeadm has it: NodeRestriction is on too, and ServiceAccount where somebody makes the accounts.
+    """Return kubeadm's plug-ins: NodeRestriction is on too, and ServiceAccount if a controller makes the accounts.
 
-    Raises `StartError` for names that are unknown and files that cannot be read.
+    Raises `StartError` for unknown names and unreadable files.
     """
     enabled = frozenset(settings.enable_admission_plugins)
     disabled = frozenset(settings.disable_admission_plugins)
@@ -39,25 +39,25 @@ def admission_settings(settings: UpSettings) -> AdmissionSettings:
 
 
 def _makes_accounts(controllers: str) -> bool:
-    """Whether the loops beside the server do; as `chosen_controllers` reads it, without knowing all loops."""
+    """Return True if the control loops create service accounts. Reads the list as `chosen_controllers` does."""
     words = {word.strip() for word in controllers.split(",")}
     return bool(words & {"*", _ACCOUNTS}) and f"-{_ACCOUNTS}" not in words
 
 
 def _configurations(file: Path, chosen: AdmissionSettings) -> dict[str, Object]:
-    """What an AdmissionConfiguration says to each plug-in, itself or in a file beside it; the first that says counts.
+    """Return the configuration of each plug-in from an AdmissionConfiguration, inline or in a file. The first one wins.
 
-    A file that holds the configuration of ImagePolicyWebhook or PodNodeSelector itself is for those two.
+    A file may also contain the configuration of ImagePolicyWebhook or PodNodeSelector directly. It then serves both.
     """
-    said, duplicates = _read(file)
-    if "kind" not in said and any(field in said for field in _UNVERSIONED.values()):
-        return dict.fromkeys(_UNVERSIONED, said)
+    content, duplicates = _read(file)
+    if "kind" not in content and any(field in content for field in _UNVERSIONED.values()):
+        return dict.fromkeys(_UNVERSIONED, content)
     try:
-        said = ADMISSION.read(said, duplicates)
+        content = ADMISSION.read(content, duplicates)
     except ValueError as error:
         raise StartError(f"cannot read {file}: {error}") from None
     configurations: dict[str, Object] = {}
-    for plugin in said.get("plugins") or ():
+    for plugin in content.get("plugins") or ():
         name, path, configuration = plugin.get("name", ""), plugin.get("path"), plugin.get("configuration")
         if configuration is None and path and name in NAMES and chosen.is_on(name):
             configuration, _ = _read(file.parent / path)
@@ -67,7 +67,7 @@ def _configurations(file: Path, chosen: AdmissionSettings) -> dict[str, Object]:
 
 
 def _read(file: Path) -> tuple[dict[str, Any], list[str]]:
-    """What a file holds, and texts for the fields that occur twice in it."""
+    """Return the content of a file, and an error text for each duplicate field."""
     try:
         value, duplicates = yaml.decode_file_strict(file.read_bytes())
     except OSError as error:
@@ -75,5 +75,5 @@ def _read(file: Path) -> tuple[dict[str, Any], list[str]]:
     except ValueError as error:
         raise StartError(f"cannot read {file}: {error}") from error
     if not isinstance(value, dict):
-        raise StartError(f"{file} holds no object")
+        raise StartError(f"{file} contains no object")
     return value, duplicates

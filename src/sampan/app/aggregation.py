@@ -1,4 +1,4 @@
-"""From the settings of a server to how it reaches the servers behind APIServices."""
+"""Settings of the aggregation layer, from those of a server."""
 
 import os
 import ssl
@@ -12,7 +12,7 @@ from sampan.server.pki.directory import Credentials
 
 
 def aggregation_settings(settings: UpSettings, credentials: Credentials) -> AggregationSettings:
-    """They are shown the data directory's front proxy certificate, if no other one is given. Raises `StartError`."""
+    """Return the settings. The data directory has the default client certificate. Raises `StartError`."""
     found = settings.aggregation
     if found.client_certificate is None:
         files = (credentials.front_proxy_certificate_file, credentials.front_proxy_key_file)

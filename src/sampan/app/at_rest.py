@@ -1,4 +1,4 @@
-"""Whether what lies in the store is encrypted, and by whom."""
+"""`AtRest`: encryption of the stored values, or none."""
 
 from importlib import import_module
 from typing import Protocol
@@ -9,23 +9,23 @@ from sampan.storage.store import Store
 
 
 class AtRest(Protocol):
-    """What stands between a server and its store."""
+    """Layer between a server and its store."""
 
     def wrap(self, store: Store) -> Store:
-        """The store as the server is to use it."""
+        """Return the store as the server must use it."""
 
     def attach(self, api: ApiServer, server: str = "") -> None:
-        """Know the cluster on that store, and be asked with its health and its metrics. `server`: this one's name.
+        """Connect to the cluster on that store, and add health checks and metrics. `server`: name of this server.
 
-        Assumption: it has not been started yet.
+        Assumption: `api` has not been started yet.
         """
 
     async def run(self) -> None:
-        """Keep up with the configuration and the keys, until cancelled."""
+        """Reload the configuration and check the keys, until cancelled."""
 
 
 class Unencrypted:
-    """Nothing."""
+    """No encryption."""
 
     def wrap(self, store: Store) -> Store:
         """See `AtRest`."""
@@ -39,10 +39,10 @@ class Unencrypted:
 
 
 def at_rest_of(settings: UpSettings) -> AtRest:
-    """Raises `StartError` for a configuration that cannot be used."""
+    """Return the layer for these settings. Raises `StartError` for a configuration that cannot be used."""
     if settings.encryption_provider_config is None:
         return Unencrypted()
-    # By name, and only here: what it needs takes time and memory to load, which others need not pay.
+    # Imported by name and only here: its dependencies take time and memory, which servers without encryption save.
     made: AtRest = import_module("sampan.app.encryption").Encryption(
         settings.encryption_provider_config, reload=settings.encryption_provider_config_automatic_reload
     )

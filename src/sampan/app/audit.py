@@ -1,4 +1,4 @@
-"""From the settings of a server to its audit.
+"""Audit of a server, from its settings.
 
 Source: apiserver pkg/server/options/audit.go (1.36).
 """
@@ -25,7 +25,7 @@ from sampan.server.audit.webhook import WebhookBackend
 
 
 def audit_of(settings: AuditSettings, cluster: Cluster) -> Audit | None:
-    """The audit that somebody has to run; None where there is no policy or no backend. Raises `StartError`."""
+    """Return the audit, which the caller runs, or None without a policy or a backend. Raises `StartError`."""
     _check("log", settings.log.delivery, used=bool(settings.log.path))
     _check("webhook", settings.webhook.delivery, used=settings.webhook.config_file is not None)
     if settings.policy_file is None:
@@ -75,7 +75,7 @@ def _log(settings: AuditLogSettings, metrics: AuditMetrics) -> LogBackend:
 
 
 def _delivered(backend: Backend, delivery: Delivery, metrics: AuditMetrics) -> Backend:
-    """The backend behind its buffer, and behind what holds events to a size."""
+    """Return the backend behind its buffer and behind the truncation of large events."""
     if delivery.mode == "batch":
         backend = BufferedBackend(backend, delivery.batch, metrics)
     elif delivery.mode == "blocking":
@@ -84,7 +84,7 @@ def _delivered(backend: Backend, delivery: Delivery, metrics: AuditMetrics) -> B
 
 
 def _check(name: str, delivery: Delivery, *, used: bool) -> None:
-    """Raises `StartError` for numbers that make no sense."""
+    """Raise `StartError` for invalid numbers."""
     if not used:
         return
     if delivery.mode == "batch":

@@ -17,7 +17,7 @@ STANDARD_OUTPUT = "-"
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How events reach a backend."""
+    """Delivery of events to a backend."""
 
     mode: str = setting(
         "batch",
@@ -30,12 +30,12 @@ class Delivery:
 
 
 LOG_BATCH = BatchSettings(max_batch_wait_s=0.0, throttle_enable=False, concurrent=False)
-"""Whatever is there is written at once."""
+"""Batch settings of the log: pending events are written at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditLogSettings:
-    """The log."""
+    """Settings of the log backend."""
 
     path: str = setting("", "File with one line for each event; - is the standard output.", kind=LOG_FILE)
     format: str = setting("json", "Format of a line.", kind=one_of(*FORMATS))
@@ -45,7 +45,7 @@ class AuditLogSettings:
 
 @dataclass(frozen=True, slots=True)
 class AuditWebhookSettings:
-    """The webhook."""
+    """Settings of the webhook backend."""
 
     config_file: Path | None = setting(None, "Kubeconfig of a webhook that receives all events.", kind=FILE)
     initial_backoff_s: float = setting(
@@ -56,7 +56,7 @@ class AuditWebhookSettings:
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """Without a policy nothing is recorded."""
+    """Settings of the audit. Without a policy nothing is recorded."""
 
     policy_file: Path | None = setting(
         None, "Audit policy: which events are recorded. Without it there is no audit.", kind=FILE

@@ -1,4 +1,4 @@
-"""`Authentication`: from the settings to the authenticators, in Kubernetes' order, and what keeps them up to date.
+"""`Authentication`: creates the authenticators from the settings, in Kubernetes' order, and keeps them up to date.
 
 Source: kubernetes pkg/kubeapiserver/authenticator/config.go, pkg/kubeapiserver/options/authentication.go (1.36).
 """
@@ -65,9 +65,9 @@ from sampan.server.security_metrics import SecurityMetrics
 
 
 class Authentication:
-    """Who is who for one server. Raises `StartError` when a file cannot be used.
+    """Authenticators of one server. Raises `StartError` if a file cannot be used.
 
-    `address` gives host and port of the server, for the discovery of its tokens' issuer.
+    `address` returns host and port of the server, for the discovery document of its token issuer.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Authentication:
         metrics: SecurityMetrics | None = None,
     ) -> None:
         self.metrics = metrics or SecurityMetrics()
-        self._settings, self._told, self._cluster = settings, settings.authentication, cluster
+        self._settings, self._options, self._cluster = settings, settings.authentication, cluster
         self._credentials = credentials
         self._webhook: HttpsWebhook | None = None
         with _start_errors():
@@ -89,8 +89,8 @@ class Authentication:
             self.identity = self._identity(address)
             self.request_headers, proxies = self._front_proxy()
             self.keys = self._keys(proxies)
-            """What other servers on the store have to know."""
-        self.anonymous = _anonymous(self._told, configuration)
+            """Public keys that other servers on the store need."""
+        self.anonymous = _anonymous(self._options, configuration)
         self.authenticators: list[Authenticator] = [
             RequestHeaderAuthenticator(ClientCertificateVerifier(proxies), self.request_headers),
             ClientCertificateAuthenticator(verifier),
@@ -99,7 +99,7 @@ class Authentication:
         ]
 
     async def run(self) -> None:
-        """Keep the external issuers up to date, until cancelled; then close the connections of the webhook."""
+        """Keep the external issuers up to date until cancelled, then close the connections of the webhook."""
         try:
             await self._issuers.run()
         finally:
@@ -107,9 +107,9 @@ class Authentication:
                 self._webhook.close()
 
     async def publish(self) -> None:
-        """Publish how clients are authenticated, and since when tokens in Secrets are tracked.
+        """Publish the authentication settings of clients, and the start of tracking tokens in Secrets.
 
-        The server must be ready. Tries again until both are stored.
+        The server must be ready. Retries until both are stored.
         """
         if not self._settings.read_only:
             await keep_running("publishing how clients are authenticated", self._publish)
@@ -121,46 +121,50 @@ class Authentication:
     # --- tokens
 
     def _identity(self, address: Callable[[], str]) -> Identity:
-        told = self._told
+        options = self._options
         signing = self._signing_key()
         keys = self._verifying_keys(signing)
-        policy = IssuePolicy(told.service_account_max_token_expiration_s, told.service_account_extend_token_expiration)
-        issuer = told.service_account_issuers[0]
-        discovery = IssuerDiscovery(issuer, keys, address, jwks_uri=told.service_account_jwks_uri)
+        policy = IssuePolicy(
+            options.service_account_max_token_expiration_s, options.service_account_extend_token_expiration
+        )
+        issuer = options.service_account_issuers[0]
+        discovery = IssuerDiscovery(issuer, keys, address, jwks_uri=options.service_account_jwks_uri)
         counts = TokenCounts()
         issuing = TokenIssuer(issuer, signing, policy)
-        return Identity(self._tokens(keys, counts), told.audiences, issuing, discovery, counts)
+        return Identity(self._tokens(keys, counts), options.audiences, issuing, discovery, counts)
 
     def _tokens(self, keys: list[VerifyingKey], counts: TokenCounts) -> list[TokenAuthenticator]:
-        told, reader = self._told, self._cluster.reader
+        options, reader = self._options, self._cluster.reader
         admin = UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)
         tokens: list[TokenAuthenticator] = [StaticTokenAuthenticator({self._credentials.admin_token: admin})]
-        if self._told.token_auth_file:
-            tokens.append(StaticTokenAuthenticator(read_token_file(self._told.token_auth_file)))
+        if self._options.token_auth_file:
+            tokens.append(StaticTokenAuthenticator(read_token_file(self._options.token_auth_file)))
         tokens.append(
             ServiceAccountTokens(
                 reader,
                 keys,
-                issuers=told.service_account_issuers,
-                api_audiences=told.audiences,
+                issuers=options.service_account_issuers,
+                api_audiences=options.audiences,
                 counts=counts,
                 note_use=None if self._settings.read_only else LastUse(self._cluster).note,
             )
         )
-        if told.enable_bootstrap_token_auth:
+        if options.enable_bootstrap_token_auth:
             tokens.append(BootstrapTokens(reader))
         tokens.append(self._issuers)
-        if told.webhook_config_file:
-            target, shown = read_webhook_kubeconfig(told.webhook_config_file)
+        if options.webhook_config_file:
+            target, shown = read_webhook_kubeconfig(options.webhook_config_file)
             self._webhook = HttpsWebhook(
                 target, ServiceResolver(reader), shown, requests=self._cluster.measures.requests
             )
-            asked = WebhookTokenSettings(told.webhook_version, told.webhook_cache_ttl_s, told.audiences)
-            tokens.append(WebhookTokens(self._webhook, asked))
+            token_settings = WebhookTokenSettings(
+                options.webhook_version, options.webhook_cache_ttl_s, options.audiences
+            )
+            tokens.append(WebhookTokens(self._webhook, token_settings))
         return tokens
 
     def _signing_key(self) -> SigningKey:
-        file = self._told.service_account_signing_key_file
+        file = self._options.service_account_signing_key_file
         if file is not None:
             return _signing_key(file)
         own = self._settings.data / "pki" / "sa.key"
@@ -172,91 +176,91 @@ class Authentication:
         return key
 
     def _verifying_keys(self, signing: SigningKey) -> list[VerifyingKey]:
-        """The key that signs first, each key once."""
+        """Return the keys without duplicates, the signing key first."""
         keys = {signing.verifying.key_id: signing.verifying}
-        for file in self._told.service_account_key_files:
+        for file in self._options.service_account_key_files:
             keys.update({key.key_id: key for key in read_verifying_keys(file)})
         return list(keys.values())
 
-    # --- issuers outside
+    # --- external issuers
 
     def _configuration(self) -> AuthenticationConfiguration:
-        told = self._told
-        if told.authentication_config is None:
-            return oidc_configuration(told.oidc)
-        if told.oidc.issuer_url:
+        options = self._options
+        if options.authentication_config is None:
+            return oidc_configuration(options.oidc)
+        if options.oidc.issuer_url:
             raise StartError("--authentication-config and --oidc-issuer-url exclude each other")
-        return read_configuration(told.authentication_config)
+        return read_configuration(options.authentication_config)
 
     def _configured(self, configuration: AuthenticationConfiguration) -> ConfiguredIssuers:
-        told = self._told
-        algorithms = ALGORITHMS if told.authentication_config else told.oidc.signing_algs
-        rules = IssuerRules(told.service_account_issuers, algorithms, metrics=self.metrics.issuers)
+        options = self._options
+        algorithms = ALGORITHMS if options.authentication_config else options.oidc.signing_algs
+        rules = IssuerRules(options.service_account_issuers, algorithms, metrics=self.metrics.issuers)
         reloads = self.metrics.authentication_config
-        return ConfiguredIssuers(configuration, rules, file=told.authentication_config, reloads=reloads)
+        return ConfiguredIssuers(configuration, rules, file=options.authentication_config, reloads=reloads)
 
     # --- the front proxy
 
     @property
     def _front_proxy_ca(self) -> Path:
-        return self._told.request_header.client_ca_file or self._credentials.front_proxy_ca_file
+        return self._options.request_header.client_ca_file or self._credentials.front_proxy_ca_file
 
     def _front_proxy(self) -> tuple[RequestHeaders, list[x509.Certificate]]:
-        """The headers, and the CAs of who may set them."""
-        told = self._told.request_header
+        """Return the header names, and the CAs of the proxies that may set them."""
+        options = self._options.request_header
         headers = RequestHeaders(
-            _lower(told.username_headers),
-            _lower(told.uid_headers),
-            _lower(told.group_headers),
-            _lower(told.extra_headers_prefix),
+            _lower(options.username_headers),
+            _lower(options.uid_headers),
+            _lower(options.group_headers),
+            _lower(options.extra_headers_prefix),
             self._allowed_names(),
         )
         return headers, read_authorities(self._front_proxy_ca.read_bytes())
 
     def _keys(self, proxies: list[x509.Certificate]) -> ServerKeys:
-        told, own = self._told, self._credentials
+        options, own = self._options, self._credentials
         signing = self._signing_key()
         accepted = [key.key_id for key in self._verifying_keys(signing)]
         keys = {"service-accounts": KeyUse(signing.verifying.key_id, frozenset(accepted))}
         clients = read_authorities(self.published()["client-ca-file"].encode())
         keys["ca"] = _use(own.ca_file, clients)
-        if told.request_header.client_ca_file is None:
+        if options.request_header.client_ca_file is None:
             keys["front-proxy"] = _use(own.front_proxy_ca_file, proxies)
         return keys
 
     def _allowed_names(self) -> tuple[str, ...]:
-        told = self._told.request_header
-        return told.allowed_names if told.client_ca_file else told.allowed_names or (FRONT_PROXY_USER,)
+        options = self._options.request_header
+        return options.allowed_names if options.client_ca_file else options.allowed_names or (FRONT_PROXY_USER,)
 
     def published(self) -> dict[str, str]:
-        """What extension API servers read, to know clients as this one does."""
-        told = self._told.request_header
-        files = [self._credentials.ca_file, *filter(None, [self._told.client_ca_file])]
+        """Return the settings that extension API servers read to authenticate clients as this server does."""
+        options = self._options.request_header
+        files = [self._credentials.ca_file, *filter(None, [self._options.client_ca_file])]
         return {
             "client-ca-file": "".join(file.read_text() for file in files),
             "requestheader-client-ca-file": self._front_proxy_ca.read_text(),
             "requestheader-allowed-names": json.dumps(self._allowed_names()),
-            "requestheader-username-headers": json.dumps(told.username_headers),
-            "requestheader-uid-headers": json.dumps(told.uid_headers),
-            "requestheader-group-headers": json.dumps(told.group_headers),
-            "requestheader-extra-headers-prefix": json.dumps(told.extra_headers_prefix),
+            "requestheader-username-headers": json.dumps(options.username_headers),
+            "requestheader-uid-headers": json.dumps(options.uid_headers),
+            "requestheader-group-headers": json.dumps(options.group_headers),
+            "requestheader-extra-headers-prefix": json.dumps(options.extra_headers_prefix),
         }
 
 
 def _anonymous(
-    told: AuthenticationSettings, configuration: AuthenticationConfiguration
+    options: AuthenticationSettings, configuration: AuthenticationConfiguration
 ) -> AnonymousAuthenticator | None:
-    """Who may do without credentials. Raises `StartError` when option and file both say it."""
+    """Return the authenticator of anonymous requests. Raises `StartError` if option and file both set it."""
     anonymous = configuration.anonymous
     if anonymous is None:
-        return None if told.anonymous_auth is False else ANYWHERE
-    if told.anonymous_auth is not None:
+        return None if options.anonymous_auth is False else ANYWHERE
+    if options.anonymous_auth is not None:
         raise StartError("--anonymous-auth may not be given when the authentication configuration has `anonymous`")
     return AnonymousAuthenticator(anonymous_paths(anonymous)) if anonymous.enabled else None
 
 
 def _use(file: Path, accepted: list[x509.Certificate]) -> KeyUse:
-    """A CA's certificate, among those that are accepted."""
+    """Return the CA certificate of a key, from those that are accepted."""
     [own] = read_authorities(file.read_bytes())[:1]
     return KeyUse(_digest_of(own), frozenset(map(_digest_of, accepted)))
 

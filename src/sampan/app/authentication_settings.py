@@ -78,7 +78,7 @@ class RequestHeaderSettings:
 
 @dataclass(frozen=True, slots=True)
 class AuthenticationSettings:
-    """Read once, passed down."""
+    """Settings of authentication."""
 
     client_ca_file: Path | None = setting(
         None, "CA certificates for client certificates, in addition to the server's own CA.", kind=FILE

@@ -1,7 +1,8 @@
-"""From the settings of a server to its authorizers.
+"""Authorizers of a server, from its settings.
 
-Concurrency: `ConfiguredAuthorizer.run` is one task, which reads the file again and again. A request is decided by one
-set of authorizers from its beginning to its end.
+Concurrency: `ConfiguredAuthorizer.run` is one task, which polls the file. Each request uses one set of authorizers from
+start to end.
+
 Source: kubernetes pkg/kubeapiserver/options/authorization.go, pkg/kubeapiserver/authorizer/reload.go (1.36).
 """
 
@@ -34,12 +35,12 @@ _DEFAULTS: Final = UpSettings()
 
 
 class ConfiguredAuthorizer:
-    """Decides as the file says now. A file that is wrong is logged, and what held before goes on."""
+    """Authorizer that follows a configuration file. An invalid file is logged, and the previous configuration stays."""
 
     def __init__(
         self, file: Path, make: Callable[[bytes], list[Authorizer]], reloads: ReloadMetrics | None = None
     ) -> None:
-        """`make` gives the authorizers of the file's content. Raises what it raises, and `OSError`."""
+        """`make` returns the authorizers for the file's content. Raises the errors of `make`, and `OSError`."""
         self._reloads = reloads or ReloadMetrics("authorization", "")
         self._file = file
         self._make = make
@@ -57,7 +58,7 @@ class ConfiguredAuthorizer:
         return self._current.rules_for(user, namespace)
 
     def reload(self) -> bool:
-        """Take what is in the file now, if it has changed; whether anything was taken."""
+        """Load the file if it has changed. Return True if a new configuration is in use."""
         try:
             content = self._file.read_bytes()
             if content == self._content:
@@ -67,21 +68,23 @@ class ConfiguredAuthorizer:
             self._current.decisions = self.decisions
         except (OSError, ValueError) as error:
             self._reloads.failed()
-            _log.warning("authorization configuration not reloaded", extra={"error": str(error)})
+            _log.warning(
+                "cannot reload the authorization configuration; keeping the old one", extra={"error": str(error)}
+            )
             return False
         self._reloads.succeeded(content)
         _log.info("authorization configuration reloaded")
         return True
 
     async def run(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Reload whenever the file has changed, until cancelled."""
+        """Reload the file when it changes, until cancelled."""
         while True:
             await sleep(LOOK_INTERVAL_S)
             self.reload()
 
 
 def authorizers_of(settings: UpSettings, cluster: Cluster, metrics: SecurityMetrics | None = None) -> list[Authorizer]:
-    """In their order. Raises `StartError`."""
+    """Return the authorizers in order. Raises `StartError`."""
     metrics = metrics or SecurityMetrics()
     maker = AuthorizerMaker(cluster.reader, metrics.authorization)
 
@@ -106,11 +109,11 @@ def authorizers_of(settings: UpSettings, cluster: Cluster, metrics: SecurityMetr
     except OSError as error:
         raise StartError(f"cannot read {error.filename}: {error.strerror}") from error
     except ValueError as error:
-        raise StartError(f"cannot use the authorization's configuration: {error}") from error
+        raise StartError(f"cannot use the authorization configuration: {error}") from error
 
 
 async def keep_authorizers(authorizers: list[Authorizer]) -> None:
-    """Keep those that follow a file up to date, until cancelled."""
+    """Keep the authorizers that follow a file up to date, until cancelled."""
     async with asyncio.TaskGroup() as group:
         for authorizer in authorizers:
             if isinstance(authorizer, ConfiguredAuthorizer):

@@ -1,4 +1,4 @@
-"""--cert-dir: where the serving certificate is, if no file names it.
+"""Serving certificate in --cert-dir, if no option names another one.
 
 Source: apiserver pkg/server/options/serving.go MaybeDefaultWithSelfSignedCerts (1.36).
 """

@@ -1,7 +1,8 @@
-"""`run_cluster`: a cluster with all that keeps it alive, as one component.
+"""`run_cluster`: runs a cluster with all its maintenance tasks, as one component.
 
 Concurrency: one `TaskGroup` owns the watch caches (through `Cluster.run`), the CRD controller, the compactor, the
-keepers of bootstrap objects, the loops of aggregation and the writer of policies' statuses; it ends by cancellation.
+reconcilers of bootstrap objects, and the loops of aggregation. It also owns the writer of policies' statuses. It ends
+by cancellation.
 """
 
 import asyncio
@@ -33,17 +34,17 @@ async def run_cluster(
     default_account: bool = False,
     aggregator: Aggregator | None = None,
 ) -> None:
-    """Run until cancelled. `started` is called once everything that was stored is served.
+    """Run until cancelled. `started` is called once everything stored is served.
 
-    `service` leads to the server; `default_account`: Pods need one from the beginning; without `aggregator` nobody
-    keeps APIServices.
+    `service`: the Service of the server. `default_account`: Pods need a default account from the start. Without
+    `aggregator` APIServices are not reconciled.
     """
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(cluster.run(ready.set, until_done), name="cluster")
         await ready.wait()
         if await until_done("a look at what is stored", partial(holds_nothing, cluster.store)):
-            _log.info("nothing is stored there yet: a new cluster begins")
+            _log.info("store is empty: starting a new cluster")
         repair = await until_done("the preparation of addresses", partial(prepare_allocation, cluster))
         group.create_task(repair.run(), name="claims of Services")
         await until_done("the making of what there always is", partial(_bootstrap, cluster, service, default_account))

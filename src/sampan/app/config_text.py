@@ -14,7 +14,7 @@ from sampan.core.settings.tree import value_at
 
 _WIDTH: Final = 110
 _PLAIN: Final = re.compile(r"[A-Za-z0-9/_.][A-Za-z0-9/_.:+-]*(?<!:)")
-"""Texts that YAML takes as one plain scalar."""
+"""Texts that YAML reads as one plain scalar."""
 _WORDS: Final = frozenset(("null", "Null", "NULL"))
 
 
@@ -44,7 +44,7 @@ def _setting(option: Setting, configuration: Configuration, effective: Any, dire
     given = configuration.given.get(option.name)
     try:
         value = value_at(effective, option.path)
-    except LookupError as error:  # of an engine that is not used
+    except LookupError as error:  # option of an engine that is not in use
         yield f"# {option.name}: {option.kind.metavar}  # not used: {error}"
         return
     if value == option.default and value in (None, "", ()):

@@ -1,8 +1,8 @@
-"""`Configuration`: settings, and where each of them comes from. `read_config_file` reads those of a file.
+"""`Configuration`: settings and their sources. `read_config_file` reads those of a file.
 
-A file is a flat YAML mapping. Its keys are names of options, without dashes before them; its values are the texts that
-the options would have, or lists of such texts. So `port: 6443` is `--port=6443`. Relative paths are resolved against
-the file's directory.
+A file is a flat YAML mapping. Its keys are option names without leading dashes. Its values are the texts of the
+options, or lists of such texts. So `port: 6443` is `--port=6443`. Relative paths are resolved against the file's
+directory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Value of a setting that somebody has set."""
+    """Value of a setting that the user has set, with its source."""
 
     value: Any
     source: str
@@ -41,7 +41,7 @@ class Configuration:
     """Dataclass of the program."""
     options: tuple[Setting, ...]
     given: Mapping[str, Given]
-    """What is not the default, by the names of settings."""
+    """Settings that the user has set, by name."""
 
 
 def configure(

@@ -1,4 +1,4 @@
-"""`copy_storage`: what one store holds into another, and a look at what has arrived."""
+"""`copy_storage`: copies the content of one store into another and verifies the copy."""
 
 import asyncio
 import os
@@ -27,23 +27,24 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class CopyOptions:
-    """How to copy. `made_by`: which program; `whence`: the source's name, for those who find a part of the copy."""
+    """Options of a copy. `made_by`: program; `whence`: name of the source, shown if the copy stays incomplete."""
 
     made_by: str
     whence: str
     clear_partial: bool = False
-    """Whether to take away first what a copy has left in etcd that was cut short."""
+    """True to first delete what an interrupted copy has left in etcd."""
     begun: Callable[[], None] = lambda: None
-    """Called before something is in etcd that is to be cleared if the copy does not come to its end."""
+    """Called before the first write to etcd. From then on an interrupted copy leaves data to clear."""
 
 
 async def copy_storage(source: StoreLocation, target: StoreLocation, options: CopyOptions, progress: Progress) -> int:
-    """Copy all rows of one revision of `source`, which is left as it is; gives their number.
+    """Copy all rows of one revision of `source`, which is not changed. Return their number.
 
-    A SQLite target gets the revisions too; in etcd the rows are new, in the order of their revisions. The target must
-    be empty; it is read again at the end. Until then it is marked as a part, which no server serves. Raises
-    `SnapshotError` when that is not what was copied, `StoreIncomplete` when there is a part, `StartError`, `OSError`,
-    `sqlite3.Error`, and the errors of stores.
+    A SQLite target keeps the revisions. In etcd the rows get new revisions, in the same order. The target must be
+    empty, and is verified at the end. Until then it is marked as incomplete, so no server uses it.
+
+    Raises `SnapshotError` if the verification fails, `StoreIncomplete` if there is a partial copy, `StartError`,
+    `OSError`, `sqlite3.Error`, and the errors of stores.
     """
     if target.engine.local:
         return await _to_directory(source, target.directory, options, progress)
@@ -51,7 +52,7 @@ async def copy_storage(source: StoreLocation, target: StoreLocation, options: Co
         check_whole(source.directory)
         return await _to_etcd(source.directory, target, options, progress)
     with tempfile.TemporaryDirectory(prefix="sampan-copy-") as scratch:
-        # A scratch store has the rows in the order of their revisions, and needs no memory for it.
+        # A scratch store orders the rows by revision without holding them in memory.
         try:
             await _to_directory(source, Path(scratch), options, progress)
         except (OSError, sqlite3.Error) as error:
@@ -89,7 +90,7 @@ async def _by_snapshot(source: StoreLocation, file: Path, options: CopyOptions, 
 
 
 def _heeding_cancellation(progress: Progress) -> Progress:
-    """For steps that wait for nothing: they end when this task is to, not after they have come to their end."""
+    """Return a progress function that raises `CancelledError`. Steps without an `await` become cancellable by it."""
     task = asyncio.current_task()
 
     def heeding(done: int, total: int) -> None:
@@ -120,4 +121,6 @@ async def _to_etcd(source: Path, target: StoreLocation, options: CopyOptions, pr
 
 def _compare(found: Digest, expected: Digest) -> None:
     if found != expected:
-        raise SnapshotError(f"the target holds {found.keys} keys, not the {expected.keys} that were copied, or others")
+        raise SnapshotError(
+            f"the target differs from the source: it has {found.keys} keys, and {expected.keys} were copied"
+        )

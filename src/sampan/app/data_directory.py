@@ -1,4 +1,4 @@
-"""Protection of a data directory that has lost its database: a server must not begin an empty cluster unasked."""
+"""Protection of a data directory that has lost its database: a server must not start an empty cluster by accident."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +9,7 @@ from sampan.server.pki.directory import write_private
 from sampan.storage.sqlite.restore import DATABASE
 
 ENGINE_FILE = "storage"
-"""Names the engine of the last server in the directory; written once its store was open."""
+"""File with the name of the last engine in the directory. It is written once the store is open."""
 
 
 def check_database(settings: UpSettings) -> None:
@@ -29,13 +29,13 @@ def check_database(settings: UpSettings) -> None:
 
 
 def note_engine(settings: UpSettings) -> None:
-    """Remember the engine, for `check_database`. A directory that cannot be written goes without."""
+    """Record the engine for `check_database`. Errors of an unwritable directory are ignored."""
     with suppress(OSError):
         write_private(settings.data / ENGINE_FILE, f"{settings.storage.name}\n".encode())
 
 
 def _belongs_to_cluster(data: Path, engine: str) -> bool:
-    """Whether a server with this engine has served from the directory; also one that did not write `ENGINE_FILE`."""
+    """Return True if a server with this engine has used the directory, also one that wrote no `ENGINE_FILE`."""
     try:
         return (data / ENGINE_FILE).read_text().strip() == engine
     except FileNotFoundError:

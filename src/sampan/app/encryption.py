@@ -1,8 +1,9 @@
-"""`Encryption`: encryption at rest as an EncryptionConfiguration says.
+"""`Encryption`: encryption at rest, with reloads of its EncryptionConfiguration.
 
-Concurrency: `run` is one task, with one for each KMS plug-in, which asks it now and then. With `reload` it looks every
-second whether the file has changed; a configuration that is wrong, or whose plug-ins are not well, is logged, and the
-one before goes on.
+Concurrency: `run` is one task, with another for each KMS plug-in, which checks it at intervals. With `reload` it checks
+every second if the file has changed. An invalid configuration, or one with an unhealthy plug-in, is logged, and the
+previous one stays.
+
 Source: apiserver pkg/server/options/encryptionconfig/controller/controller.go (1.36).
 """
 
@@ -35,7 +36,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class Encryption:
-    """Of one server. Raises `StartError`."""
+    """Encryption of one server. Raises `StartError`."""
 
     def __init__(self, file: Path, *, reload: bool = False, connect: Connect = connect_by_socket) -> None:
         self._file = file
@@ -66,13 +67,13 @@ class Encryption:
         self._resources = StoredResources(cluster.registry)
         cluster.is_stale = self._store.is_stale
         if self._reload or self.providers.kms:
-            # Not /livez: to begin anew would not bring a plug-in back.
+            # Not /livez: a restart would not repair a plug-in.
             api.health.add(CHECK_NAME, self.health, endpoints=("healthz", "readyz"))
         shown = EncryptionMetrics(self.measures, self.reloads, lambda: self.providers.kms, server)
         api.metrics.registry.register(shown)
 
     async def health(self) -> None:
-        """Raises `TransformError` when a plug-in is not well."""
+        """Raise `TransformError` if a plug-in is unhealthy."""
         await self.providers.health()
 
     async def run(self, sleep: Sleep = asyncio.sleep) -> None:
@@ -92,7 +93,7 @@ class Encryption:
             self.providers.close()
 
     async def reload(self) -> bool:
-        """Take what is in the file now, if it has changed; whether anything was taken."""
+        """Load the file if it has changed. Return True if a new configuration is in use."""
         try:
             content = self._file.read_bytes()
             if content == self._content:
@@ -100,27 +101,29 @@ class Encryption:
             self._content = content
             providers = self._made(content)
         except (OSError, ValueError) as error:
-            _log.warning("encryption configuration not reloaded", extra={"error": str(error)})
+            _log.warning("cannot reload the encryption configuration; keeping the old one", extra={"error": str(error)})
             self.reloads.failed()
             return False
         try:
             await providers.health()
         except TransformError as error:
             providers.close()
-            self._content = b""  # to be tried again
+            self._content = b""  # retry at the next interval
             self.reloads.failed()
-            _log.warning("encryption configuration not reloaded", extra={"error": str(error)})
+            _log.warning("cannot reload the encryption configuration; keeping the old one", extra={"error": str(error)})
             return False
         before, self.providers = self.providers, providers
         if self._store is not None:
             self._store.providers = providers
         self.reloads.succeeded(content)
         _log.info("encryption configuration reloaded")
-        self._reread(await self._lost(before))
+        self._reread(await self._unreadable_prefixes(before))
         return True
 
-    async def _lost(self, before: Providers) -> list[str]:
-        """The prefixes below which something can no longer be read; what the caches hold of it must not hide that."""
+    async def _unreadable_prefixes(self, before: Providers) -> list[str]:
+        """Return the prefixes with objects that have become unreadable. Their caches must be read again, to report
+        that.
+        """
         lost = []
         for prefix in () if self._cluster is None else list(self._cluster.caches):
             group, resource = self._resource_of(prefix) or ("", "")
@@ -129,13 +132,11 @@ class Encryption:
                 try:
                     count = await self._unreadable_below(prefix)
                 except StoreUnreachable:
-                    continue  # The caches follow the store, and will find out.
+                    continue  # The caches follow the store and detect it later.
                 if count:
                     lost.append(prefix)
-                    said = {"group": group, "resource": resource, "objects": count}
-                    _log.error(
-                        "objects cannot be read with this encryption configuration: a key is missing", extra=said
-                    )
+                    fields = {"group": group, "resource": resource, "objects": count}
+                    _log.error("cannot read objects with this encryption configuration: a key is missing", extra=fields)
         return lost
 
     async def _unreadable_below(self, prefix: str) -> int:
@@ -153,19 +154,21 @@ class Encryption:
 
     def _keep(self, group: asyncio.TaskGroup, sleep: Sleep) -> list[asyncio.Task[None]]:
         return [
-            group.create_task(self._ask(provider, sleep), name=f"KMS {provider.name}")
+            group.create_task(self._check_at_intervals(provider, sleep), name=f"KMS {provider.name}")
             for provider in self.providers.kms
         ]
 
-    async def _ask(self, provider: KmsProvider, sleep: Sleep) -> None:
+    async def _check_at_intervals(self, provider: KmsProvider, sleep: Sleep) -> None:
         while True:
-            was_well = provider.well
+            was_healthy = provider.healthy
             await sleep(provider.pause_s)
             try:
                 await provider.check()
             except TransformError as error:
-                _log.warning("a KMS plug-in is not well", extra={"provider": provider.name, "error": str(error)})
-            if provider.well and not was_well:
+                _log.warning(
+                    "KMS plug-in check failed; retrying", extra={"provider": provider.name, "error": str(error)}
+                )
+            if provider.healthy and not was_healthy:
                 self._reread()
 
     def _reread(self, prefixes: Collection[str] = ()) -> None:

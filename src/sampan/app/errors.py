@@ -1,11 +1,11 @@
-"""Why a server cannot run, for the person who started it."""
+"""Errors that prevent a start, for the administrator."""
 
 import errno
 from pathlib import Path
 
 
 class StartError(Exception):
-    """The text is one line that says what is wrong."""
+    """A server cannot start. The text is one line that names the fault."""
 
 
 _REMEDIES = {
@@ -18,7 +18,7 @@ _REMEDIES = {
 
 
 def unusable_directory(directory: Path, error: OSError) -> StartError:
-    """Error for a data directory that cannot be used: which file, why, and what to do."""
+    """Return the error for an unusable data directory, with the file, the cause and the remedy."""
     remedy = _REMEDIES.get(error.errno or 0, "choose another directory with --data")
     place = f" ({error.filename})" if error.filename and Path(error.filename) != directory else ""
     return StartError(f"cannot use the data directory {directory}{place}: {error.strerror or error}: {remedy}")

@@ -1,7 +1,8 @@
-"""`serve_extension`: an extension API server as a process, behind an API server that a client knows.
+"""`serve_extension`: runs an extension API server as a process behind an API server.
 
-Concurrency: one `TaskGroup` holds the HTTP server's sweeper, the deadlines, the reloading of certificates and the
-following of the ConfigMap; it ends by cancellation, then requests under way are given `DRAIN_S` seconds.
+Concurrency: one `TaskGroup` owns the HTTP server's sweeper, the deadlines, the reloading of certificates and the
+polling of the ConfigMap. It ends by cancellation; requests in progress then have `DRAIN_S` seconds.
+
 Source: apiserver pkg/server/options/recommended.go (1.36).
 """
 
@@ -38,20 +39,20 @@ _log = logging.getLogger("sampan.app")
 
 DRAIN_S = 5.0
 FOLLOW_INTERVAL_S = 60.0
-"""How often the ConfigMap is read: it changes when certificate authorities do."""
+"""Interval between reads of the ConfigMap, which changes with the certificate authorities."""
 TOKEN_TTL_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class ExtensionSettings:
-    """Where an extension API server listens, and how it shows who it is."""
+    """Address and serving certificate of an extension API server."""
 
     bind: str = "127.0.0.1"
     port: int = 4443
-    """0: any free one."""
+    """Port; 0: any free one."""
     certificate: Path | None = None
     key: Path | None = None
-    """Both, or none: one is made for `hosts` and forgotten at the end; the APIService then says
+    """Key of the certificate. Without both files a temporary pair is made for `hosts`; the APIService then needs
     `insecureSkipTLSVerify`.
     """
     hosts: tuple[str, ...] = ("localhost",)
@@ -76,7 +77,7 @@ class Reviews:
 
 
 def run_until_stopped(main: Coroutine[Any, Any, None]) -> None:
-    """Run a program on a loop of its own until it ends, or SIGTERM or SIGINT comes: then it is cancelled."""
+    """Run a program on a new event loop. SIGTERM and SIGINT cancel it."""
 
     async def run() -> None:
         task = asyncio.current_task()
@@ -84,7 +85,7 @@ def run_until_stopped(main: Coroutine[Any, Any, None]) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, task.cancel)
-        with suppress(asyncio.CancelledError):  # by a signal: that is the end of the process
+        with suppress(asyncio.CancelledError):  # cancelled by a signal: end the process
             await main
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -98,9 +99,9 @@ async def serve_extension(
     announce: Callable[[int], None],
     settings: ExtensionSettings | None = None,
 ) -> None:
-    """Serve until cancelled. `client` knows the API server in front; `announce` gets the port.
+    """Serve until cancelled. `client` connects to the API server in front; `announce` receives the port.
 
-    Raises `ApiError` and `TransportError` when the API server does not tell whom to believe, `OSError`, `ValueError`.
+    Raises `ApiError` and `TransportError` if the API server does not return its client CAs, `OSError`, `ValueError`.
     """
     settings = settings or ExtensionSettings()
     rest = client.rest
@@ -143,7 +144,7 @@ async def _trusted(client: Client) -> dict[str, str]:
 
 
 def _authorities(trusted: dict[str, str]) -> str:
-    """Who signs the certificates for which clients are asked."""
+    """Return the CAs of the certificates that clients may use."""
     return "\n".join(trusted.get(key, "") for key in ("requestheader-client-ca-file", "client-ca-file"))
 
 
@@ -155,11 +156,11 @@ async def _follow(client: Client, authenticator: DelegatedAuthenticator, clients
             authenticator.replace(trusted)
             await asyncio.to_thread(clients.write_text, _authorities(trusted))
         except (ApiError, TransportError, ValueError, OSError) as error:
-            _log.warning("whom to believe is not known anew", extra={"error": str(error)})
+            _log.warning("cannot reload trusted client CAs; keeping the old ones", extra={"error": str(error)})
 
 
 def _serving(settings: ExtensionSettings, directory: Path) -> CertKey:
-    """The files of the serving certificate."""
+    """Return the files of the serving certificate."""
     if settings.certificate is not None and settings.key is not None:
         return CertKey(settings.certificate, settings.key)
     now = datetime.datetime.now(datetime.UTC)

@@ -38,12 +38,12 @@ def start_collector() -> None:
 
 
 def tracked() -> int:
-    """Return how many objects the collector looks at."""
+    """Return the number of objects that the collector examines."""
     return len(gc.get_objects())
 
 
 def trim() -> bool:
-    """Give free memory back. Return whether there was any; False where the C library has no `malloc_trim`."""
+    """Return free memory to the system. Return True if there was any; False if the C library has no `malloc_trim`."""
     malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     return malloc_trim is not None and bool(malloc_trim(0))
 
@@ -66,7 +66,7 @@ class FreeMemory:
     ) -> None:
         self._trim, self._collect, self._tracked = trim, collect, tracked
         self._periods = 0
-        """Since all objects were looked at."""
+        """Periods since all objects were examined."""
 
     def __str__(self) -> str:
         return "free memory"

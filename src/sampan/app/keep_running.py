@@ -1,7 +1,7 @@
-"""`keep_running`: a loop of the server's own ends neither itself nor the server when something fails.
+"""`keep_running`: restarts a background loop of the server when it fails, so that the server keeps running.
 
-The store may be away, or late; a client may have written what nobody expected. The loops look at what is there, not at
-what has changed: begun again, they go on where they were.
+The store may be unavailable, or a client may have written unexpected data. The loops are level-based: they read the
+present state, not the changes. So a restarted loop continues where it stopped.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ START_TIMEOUT_S: Final = 60.0
 
 
 async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
-    """Await `run()`, again after a pause when it fails; one that grows while it fails soon.
+    """Await `run()`, and call it again after a pause if it fails. The pause grows while it fails soon after its start.
 
-    Returns when it returns; ends by cancellation.
+    Returns when `run` returns; ends by cancellation.
     """
     loop = asyncio.get_running_loop()
     pause_s = PAUSE_S
@@ -35,7 +35,7 @@ async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
             if loop.time() - began >= PAUSE_MAX_S:
                 pause_s = PAUSE_S
             unexpected = not isinstance(error, Untransformable)
-            _log.error("%s failed; it is begun again in %.0f s: %s", name, pause_s, error, exc_info=unexpected)
+            _log.error("%s failed; restarting in %.0f s: %s", name, pause_s, error, exc_info=unexpected)
         else:
             return
         await asyncio.sleep(pause_s)
@@ -43,9 +43,9 @@ async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
 
 
 async def until_done(name: str, step: Callable[[], Awaitable[T]], timeout_s: float = START_TIMEOUT_S) -> T:
-    """Await `step()` of a start, again while only the store lets it fail, which is away or full; gives what it gave.
+    """Await `step()` of a start and return its result. Retry while the store is unavailable or full.
 
-    Raises what it raises: at once, or for the last time after `timeout_s`.
+    Raises the errors of `step`: at once, or the last one after `timeout_s`.
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout_s
@@ -55,7 +55,7 @@ async def until_done(name: str, step: Callable[[], Awaitable[T]], timeout_s: flo
         except Exception as error:
             if not _is_absence(error) or loop.time() >= deadline:
                 raise
-            _log.warning("%s is tried again in %.0f s: %s", name, PAUSE_S, error)
+            _log.warning("%s failed; retrying in %.0f s: %s", name, PAUSE_S, error)
         await asyncio.sleep(PAUSE_S)
 
 

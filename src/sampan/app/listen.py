@@ -1,11 +1,12 @@
-"""Addresses: bind a socket, and say how clients reach it."""
+"""Listening sockets and the addresses at which clients reach them."""
 
 import ipaddress
 import socket
 from collections.abc import Sequence
 
 KEEPALIVE_S = 180
-"""How long a connection is silent before the system asks whether its client is still there, and between such questions.
+"""Silence after which the system probes a connection, and interval of its probes, in seconds.
+
 Source: apiserver pkg/server/secure_serving.go (1.36).
 """
 _NAMES = (
@@ -18,7 +19,7 @@ _NAMES = (
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """A bound TCP socket, whose connections find out when their client is lost. Raises `OSError`."""
+    """Return a bound TCP socket. Its connections detect lost clients by keepalive. Raises `OSError`."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -38,7 +39,10 @@ def bind_socket(host: str, port: int) -> socket.socket:
 
 
 def advertised_address(sock: socket.socket) -> str:
-    """At which IP address others find a bound socket; of all addresses the one from which this machine asks others."""
+    """Return the IP address at which other machines reach a bound socket.
+
+    For a wildcard address this is the source address of outgoing connections.
+    """
     host = str(sock.getsockname()[0]).partition("%")[0]
     address = ipaddress.ip_address(host)
     if not address.is_unspecified:
@@ -47,7 +51,7 @@ def advertised_address(sock: socket.socket) -> str:
 
 
 def own_address() -> str:
-    """The IP address from which this machine asks others; a loopback address where there are no others."""
+    """Return the source address of outgoing connections, or a loopback address without a route."""
     return _asking_address(socket.AF_INET) or _asking_address(socket.AF_INET6) or "127.0.0.1"
 
 
@@ -62,7 +66,7 @@ def _asking_address(family: int) -> str | None:
 
 
 def client_host(bind: str) -> str:
-    """How a client on this machine names an address to listen on."""
+    """Return the host with which a client on this machine reaches a listening address."""
     try:
         address = ipaddress.ip_address(bind)
     except ValueError:
@@ -73,7 +77,7 @@ def client_host(bind: str) -> str:
 
 
 def serving_hosts(bind: str) -> Sequence[str]:
-    """What the serving certificate names, beside the addresses of the Service `kubernetes`."""
+    """Return the names in the serving certificate, besides the addresses of the Service `kubernetes`."""
     hosts = [*_NAMES, "127.0.0.1", "::1", bind]
     hostname = socket.gethostname()
     if hostname and hostname.isascii() and "_" not in hostname:

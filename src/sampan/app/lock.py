@@ -1,4 +1,4 @@
-"""One process for each data directory."""
+"""Lock that allows one process for each data directory."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from sampan.app.errors import StartError, unusable_directory
 
 @contextmanager
 def locked_directory(directory: Path) -> Iterator[None]:
-    """Hold a directory (made if need be, mode 0700). Raises `StartError` when another process does, or none can."""
+    """Lock a directory, and create it with mode 0700 if needed. Raises `StartError` if it is locked or unusable."""
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

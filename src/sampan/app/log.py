@@ -1,4 +1,4 @@
-"""Structured logs on stderr: a line a record, key=value or JSON."""
+"""Structured logs on stderr: one line for each record, as key=value or JSON."""
 
 import logging
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 _TALKATIVE = ("hpack",)
-"""Libraries that tell every header, bearer tokens too, at level debug."""
+"""Libraries that log every header at level debug, including bearer tokens."""
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -24,7 +24,7 @@ def configure_logging(level: str, form: str) -> None:
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, Any]:
-    """What a record says, in the order in which it is written."""
+    """Return the fields of a record in the order of output."""
     instant = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
     fields: dict[str, Any] = {
         "time": instant.replace("+00:00", "Z"),
@@ -37,7 +37,7 @@ def fields_of(record: logging.LogRecord) -> dict[str, Any]:
 
 
 class TextFormatter(logging.Formatter):
-    """key=value, quoted where needed; a trace follows on lines of its own."""
+    """Formatter that writes key=value, quoted where needed. A traceback follows on separate lines."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = " ".join(f"{key}={_shown(value)}" for key, value in fields_of(record).items())
@@ -47,7 +47,7 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line; a trace is a field of it."""
+    """Formatter that writes one JSON object a line, including the traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = fields_of(record)

@@ -11,7 +11,7 @@ FORMATS = ("text", "json")
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """Lines on standard error."""
+    """Settings of the log on standard error."""
 
     level: str = setting(
         "info", "Least severe records that are logged. debug logs every request.", kind=one_of(*LEVELS)

@@ -1,4 +1,4 @@
-"""Run a server as the process's only business: logging, event loop, and what prevents it in one line."""
+"""`up`: runs a server as the only task of the process, with logging, event loop and one-line errors."""
 
 import asyncio
 import logging
@@ -31,11 +31,11 @@ _EXPECTED = (
     Untransformable,
     BadConfiguration,
 )
-"""Faults of the machine or of what it was told: the person who started it can do something about them."""
+"""Errors of the machine or the settings, which the administrator can fix."""
 
 SWITCH_INTERVAL_S = 0.0001
-"""How long a thread keeps CPython's lock while another waits. With the default of 5 ms the thread that writes to SQLite
-can starve for seconds beside an event loop that never idles; figures in docs/adr/0002-storage.md.
+"""Time that a thread keeps CPython's lock while another waits. With the default of 5 ms the thread that writes to
+SQLite can starve for seconds next to a busy event loop; figures in docs/adr/0002-storage.md.
 """
 
 
@@ -43,9 +43,7 @@ _log = logging.getLogger("sampan.app")
 
 
 def up(settings: UpSettings, announce: Announce) -> None:
-    """Serve until the end; from the beginning when the store is not the one any more that it was. Raises `StartError`
-    with what prevented it.
-    """
+    """Serve until the end. Start again if the store was replaced. Raises `StartError` with the cause of a failure."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     configure_logging(settings.log.level, settings.log.format)
     raise_open_files_limit()
@@ -56,11 +54,11 @@ def up(settings: UpSettings, announce: Announce) -> None:
             _run_once(settings, announce)
             return
         except StoreReplaced as error:
-            _log.error("%s: this server begins anew, with what is there now", error)
+            _log.error("%s: restarting the server with the present state of the store", error)
 
 
 def _run_once(settings: UpSettings, announce: Announce) -> None:
-    """Raises `StoreReplaced`, `StartError`."""
+    """Serve once. Raises `StoreReplaced`, `StartError`."""
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(run(settings, announce))
@@ -78,7 +76,7 @@ def _run_once(settings: UpSettings, announce: Announce) -> None:
 
 
 def _line(error: BaseException) -> str:
-    """First leaf of a group of errors, in one line; with the file that it is about."""
+    """Return the first leaf of an exception group in one line, with its file name if any."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, OSError) and error.filename and error.strerror:

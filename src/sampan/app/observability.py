@@ -1,6 +1,6 @@
-"""`Observability`: what others are told of a server's requests.
+"""`Observability`: audit and tracing of a server's requests.
 
-Concurrency: `run` owns the tasks that record and send; they end by cancellation, with all recorded.
+Concurrency: `run` owns the tasks that record and send. They end by cancellation, after everything is recorded.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from sampan.registry.cluster import Cluster
 
 
 class Observability:
-    """The audit and the spans of one server. Raises `StartError`."""
+    """Audit and spans of one server. Raises `StartError`."""
 
     def __init__(self, settings: UpSettings, cluster: Cluster) -> None:
         self.audit = audit_of(settings.audit, cluster)

@@ -1,4 +1,4 @@
-"""The --oidc-* options as a configuration with one issuer.
+"""Configuration of one issuer from the --oidc-* options.
 
 Source: kubernetes pkg/kubeapiserver/options/authentication.go ToAuthenticationConfig (1.36).
 """
@@ -16,29 +16,34 @@ from sampan.server.authentication.jwt.configuration import (
 NO_PREFIX = "-"
 
 
-def oidc_configuration(told: OidcSettings) -> AuthenticationConfiguration:
-    """Without an issuer: none. Raises `OSError`, and `ValueError` for an issuer without a client id."""
-    if bool(told.issuer_url) != bool(told.client_id):
+def oidc_configuration(settings: OidcSettings) -> AuthenticationConfiguration:
+    """Return the configuration; empty without an issuer.
+
+    Raises `OSError`, and `ValueError` for an issuer without a client id.
+    """
+    if bool(settings.issuer_url) != bool(settings.client_id):
         raise ValueError("oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set")
-    if not told.issuer_url:
+    if not settings.issuer_url:
         return AuthenticationConfiguration()
-    groups = PrefixedMapping(told.groups_claim, told.groups_prefix) if told.groups_claim else PrefixedMapping()
+    groups = (
+        PrefixedMapping(settings.groups_claim, settings.groups_prefix) if settings.groups_claim else PrefixedMapping()
+    )
     issuer = JwtIssuer(
         Issuer(
-            told.issuer_url,
-            certificate_authority=told.ca_file.read_text() if told.ca_file else "",
-            audiences=[told.client_id],
+            settings.issuer_url,
+            certificate_authority=settings.ca_file.read_text() if settings.ca_file else "",
+            audiences=[settings.client_id],
         ),
-        [ClaimRule(name, value) for name, value in told.required_claims],
-        ClaimMappings(PrefixedMapping(told.username_claim, _username_prefix(told)), groups),
+        [ClaimRule(name, value) for name, value in settings.required_claims],
+        ClaimMappings(PrefixedMapping(settings.username_claim, _username_prefix(settings)), groups),
     )
     return AuthenticationConfiguration(jwt=[issuer])
 
 
-def _username_prefix(told: OidcSettings) -> str:
-    """Names of other claims than the address are told apart from everybody else's."""
-    if told.username_prefix == NO_PREFIX:
+def _username_prefix(settings: OidcSettings) -> str:
+    """Return the prefix of user names. The default is the issuer, except for email addresses."""
+    if settings.username_prefix == NO_PREFIX:
         return ""
-    if not told.username_prefix and told.username_claim != "email":
-        return f"{told.issuer_url}#"
-    return told.username_prefix
+    if not settings.username_prefix and settings.username_claim != "email":
+        return f"{settings.issuer_url}#"
+    return settings.username_prefix

@@ -1,4 +1,4 @@
-"""`Presence`: what a server tells of itself on the store while it serves, and takes back when it ends.
+"""`Presence`: registers a server in the store while it serves, and removes it when it ends.
 
 Concurrency: `run` is one task of the process, which ends by cancellation.
 """
@@ -20,7 +20,10 @@ _log = logging.getLogger("sampan.app")
 
 
 class Presence:
-    """`service` leads to this server, and where the store can be shared to all others on it."""
+    """Registration of one server.
+
+    `service` has the address of this server. If the store can be shared, it has those of all servers.
+    """
 
     def __init__(self, settings: UpSettings, cluster: Cluster, own: Address, keys: ServerKeys) -> None:
         servers = ServerAddresses(cluster.store, own) if settings.storage.shared else None
@@ -40,7 +43,7 @@ class Presence:
             await self._identity.run()
 
     async def leave(self) -> None:
-        """Say that the server ends; it does so also when the store does not hear it."""
+        """Deregister this server. Errors of the store are logged, because the server ends in any case."""
         if self._silent:
             return
         try:
@@ -48,4 +51,4 @@ class Presence:
                 await self.service.end()
                 await self._identity.remove()
         except Exception as error:
-            _log.warning("other servers are not told that this one ends", extra={"error": str(error)})
+            _log.warning("cannot deregister this server", extra={"error": str(error)})

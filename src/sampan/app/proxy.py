@@ -1,4 +1,4 @@
-"""From the settings of a server to what its requests may be passed on to."""
+"""Settings of requests that are proxied, from those of a server."""
 
 import ipaddress
 import os
@@ -12,7 +12,7 @@ from sampan.server.proxy.upstreams import ProxySettings
 
 
 def proxy_settings(settings: UpSettings, credentials: Credentials) -> ProxySettings:
-    """Kubelets are shown the data directory's client certificate, if no other one is given. Raises `StartError`."""
+    """Return the settings. The default kubelet client certificate is the data directory's. Raises `StartError`."""
     kubelet = settings.kubelet
     if kubelet.client_certificate is None:
         files = (credentials.kubelet_certificate_file, credentials.kubelet_key_file)
@@ -22,7 +22,7 @@ def proxy_settings(settings: UpSettings, credentials: Credentials) -> ProxySetti
             raise StartError(f"cannot read {file}")
     try:
         KubeletConnection(_NoNodes(), kubelet)
-    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+    except (OSError, ValueError) as error:  # ssl.SSLError is a subclass of OSError
         raise StartError(f"cannot use the files of the kubelet client: {error}") from error
     allow = settings.proxy_allow_loopback
     return ProxySettings(kubelet, _on_loopback(settings.bind) if allow is None else allow)
@@ -34,7 +34,7 @@ class _NoNodes:
 
 
 def _on_loopback(bind: str) -> bool:
-    """Whether only this machine can reach the server: then it leads nobody to an address that he has not already."""
+    """Return True if only this machine can reach the server. A proxy then gives its clients no additional access."""
     try:
         return ipaddress.ip_address(bind).is_loopback
     except ValueError:

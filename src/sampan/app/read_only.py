@@ -1,7 +1,7 @@
-"""`run_read_only`: a cluster that is served and left as it is.
+"""`run_read_only`: serves a cluster without changing it.
 
-Concurrency: one `TaskGroup` owns the watch caches (through `Cluster.run`) and the CRD controller, which serves custom
-resources here and changes nothing; it ends by cancellation.
+Concurrency: one `TaskGroup` owns the watch caches (through `Cluster.run`) and the CRD controller, which only serves
+custom resources here. It ends by cancellation.
 """
 
 import asyncio
@@ -18,16 +18,16 @@ _log = logging.getLogger("sampan.app")
 
 
 async def run_read_only(cluster: Cluster, started: Callable[[], None]) -> None:
-    """Run until cancelled. `started` is called once everything that was stored is served.
+    """Run until cancelled. `started` is called once everything stored is served.
 
-    Nothing is bootstrapped, compacted or registered: whoever writes to the store does that.
+    Nothing is bootstrapped, compacted or registered: that is left to the servers that write to the store.
     """
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(cluster.run(ready.set, until_done), name="cluster")
         await ready.wait()
         if await until_done("a look at what is stored", partial(holds_nothing, cluster.store)):
-            _log.warning("nothing is stored there: are --etcd-prefix or --data, and --etcd-servers right?")
+            _log.warning("store is empty: check --etcd-prefix or --data, and --etcd-servers")
         controller = CrdController(cluster, read_only=True)
         group.create_task(controller.run(), name="CRD controller")
         await controller.synced.wait()

@@ -1,4 +1,4 @@
-"""From the settings of a server to the cluster IPs and node ports of Services."""
+"""Ranges of cluster IPs and node ports of Services, from the settings of a server."""
 
 import logging
 
@@ -15,7 +15,7 @@ def allocators_of(settings: UpSettings) -> Allocators:
 
 
 def compare_ranges(settings: UpSettings, allocators: Allocators) -> None:
-    """Warn about options that differ from the ranges that the cluster has.
+    """Warn about options that differ from the ranges of an existing cluster.
 
     Source: kubernetes pkg/controlplane/controller/defaultservicecidr (1.36), which keeps the stored ServiceCIDR too.
     """

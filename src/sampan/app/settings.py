@@ -92,7 +92,7 @@ _CERT_KEYS = list_of(Kind("CERT,KEY[:NAMES]", parse_cert_key, relocate=_relocate
 
 @dataclass(frozen=True, slots=True)
 class UpSettings:
-    """The settings of one server process; read once, passed down."""
+    """Settings of one server process."""
 
     data: Path = setting(
         Path("sampan-data"),
@@ -324,7 +324,7 @@ class UpSettings:
         """Names and values of all options, for /flagz."""
         found: list[tuple[str, str]] = []
         for option in settings_of(self):
-            value: Any = option.default  # that is the value here: `self` is the root
+            value: Any = option.default  # `self` is the root, which is the value of this field
             found.append((option.name, "" if value is None else option.kind.write(value)))
         return tuple(found)
 

@@ -1,4 +1,4 @@
-"""From the settings of a server to its store."""
+"""Store of a server, from its settings."""
 
 from sampan.app.at_rest import AtRest
 from sampan.app.settings import UpSettings
@@ -9,7 +9,7 @@ from sampan.wire.protobuf import MEDIA_TYPE as PROTOBUF
 
 
 def translation_of(settings: UpSettings) -> Translation:
-    """In which form values are stored."""
+    """Return the translation between the stored encoding and our own."""
     return Translation(protobuf_form if settings.storage_media_type == PROTOBUF else None)
 
 

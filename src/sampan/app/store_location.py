@@ -12,7 +12,7 @@ from sampan.storage.snapshot.rows import Rows
 
 @dataclass(frozen=True, slots=True)
 class StoreLocation:
-    """An engine with its settings, and the data directory."""
+    """Location of a store: an engine with its settings, and the data directory."""
 
     engine: Engine
     directory: Path
@@ -30,6 +30,6 @@ def parse_store(text: str, engines: Mapping[str, Engine] | None = None) -> Store
     if found is None or not found.url_form or not place:
         local_first = sorted(known.values(), key=lambda engine: not engine.local)
         forms = " or ".join(engine.url_form for engine in local_first if engine.url_form)
-        raise ValueError(f"{text!r} names no store: {forms}")
+        raise ValueError(f"{text!r} is not a store URL: {forms}")
     engine, directory = found.at(place)
     return StoreLocation(engine, directory or UpSettings().data)

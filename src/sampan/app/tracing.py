@@ -1,6 +1,7 @@
-"""From the settings of a server to the one who collects its spans.
+"""Collector of a server's spans, from its settings.
 
-What sends them is loaded where it is asked for: it belongs to an extra, and takes a while.
+The exporter is imported on demand: it belongs to an extra, and its import is slow.
+
 Source: apiserver pkg/server/options/tracing.go (1.36).
 """
 
@@ -16,16 +17,16 @@ _EXPORTER: Final = "sampan.server.tracing.otlp"
 
 
 class Collector(Protocol):
-    """Makes spans and sends them."""
+    """Collector that creates spans and sends them."""
 
     tracer: Tracer
 
     def end(self) -> None:
-        """Send what is left. Waits, some seconds where nobody listens."""
+        """Send the remaining spans. Waits some seconds if the receiver does not answer."""
 
 
 def collector_of(file: Path | None) -> Collector | None:
-    """As a TracingConfiguration says; None: nobody collects. Raises `StartError`."""
+    """Return the collector of a TracingConfiguration, or None without one. Raises `StartError`."""
     if file is None:
         return None
     try:

@@ -1,7 +1,7 @@
-"""`run`: one API server from its settings to its end.
+"""`run`: runs one API server from its settings to its end.
 
-Concurrency: one `TaskGroup` has a task for each component of the list in `_serve`. They end by cancellation after
-the last response. The first SIGTERM or SIGINT shuts the server down gracefully, the second one at once.
+Concurrency: one `TaskGroup` has a task for each component of the list in `_serve`. They end by cancellation after the
+last response. The first SIGTERM or SIGINT shuts the server down gracefully, the second one at once.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ Announce = Callable[[str], None]
 
 
 async def run(settings: UpSettings, announce: Announce) -> None:
-    """Serve until a signal comes. `announce` gets the line that says where. Raises `StartError`."""
+    """Serve until a signal arrives. `announce` receives the line with the address. Raises `StartError`."""
     with locked_directory(settings.data):
         check_whole(settings.data)
         check_database(settings)
@@ -123,10 +123,10 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
         Component("presence", presence.run, after=ready),
         Component("free memory", FreeMemory().run),
     )
-    async with _not_begun_anew_at_the_end(api.lifecycle), running(components):
+    async with _no_restart_at_the_end(api.lifecycle), running(components):
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
-                _settle(settings, api, tls)
+                _freeze_heap(settings, api, tls)
                 await http.start(sock, tls.context)
                 await api.begin()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
@@ -136,18 +136,18 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
 
 
 @asynccontextmanager
-async def _not_begun_anew_at_the_end(lifecycle: Lifecycle) -> AsyncIterator[None]:
-    """Whoever is asked to end does so, though the store is not the one any more that it was."""
+async def _no_restart_at_the_end(lifecycle: Lifecycle) -> AsyncIterator[None]:
+    """Suppress `StoreReplaced` during shutdown, so that the server ends instead of restarting."""
     try:
         yield
     except* StoreReplaced:
         if not lifecycle.stopping:
             raise
-        _log.warning("the store is not the one any more that it was: the server ends, as it was asked to")
+        _log.warning("store was replaced during shutdown; not restarting")
 
 
 def _http_server(settings: UpSettings, api: ApiServer) -> HttpServer:
-    """/metrics tells how its handshakes end."""
+    """Return the HTTP server, with the results of its TLS handshakes in /metrics."""
     streams_max = settings.http2_max_streams_per_connection
     http = HttpServer(api.handler, HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings())
     api.metrics.handshake_errors = lambda: http.handshake_errors
@@ -184,7 +184,7 @@ def _api_settings(
     observability: Observability,
     components: Components,
 ) -> ApiServerSettings:
-    """How the server answers. Raises `StartError`."""
+    """Return the settings of the API server. Raises `StartError`."""
     return ApiServerSettings(
         cors_allowed_origins=settings.cors_allowed_origins,
         request_timeout_s=settings.flow_control.request_timeout_s,
@@ -205,7 +205,7 @@ def _api_settings(
 
 
 async def _until_stopped(api: ApiServer, loops: LoopsChild) -> None:
-    """Serve, with the control loops beside. They end first: what they have begun they can still write."""
+    """Serve, with the control loops next to the server. They end first, so that they can still write their results."""
     async with asyncio.TaskGroup() as group:
         beside = group.create_task(loops.run(), name="control loops")
         await api.lifecycle.stop_requested.wait()
@@ -213,7 +213,7 @@ async def _until_stopped(api: ApiServer, loops: LoopsChild) -> None:
 
 
 async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:
-    """Wait until the data is loaded, with a line now and then; False when the end was asked for before."""
+    """Wait until the data is loaded, and log the progress. Return False if a shutdown comes first."""
     began = asyncio.get_running_loop().time()
     async with asyncio.TaskGroup() as group:
         waits = [group.create_task(ready.wait(), name="ready"), group.create_task(stop.wait(), name="stop")]
@@ -228,10 +228,10 @@ async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:
 
 
 async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
-    """The end in order: readyz fails, nobody is let in, new requests are refused, streams end, the others finish."""
+    """Shut down in order: fail readyz, refuse connections, refuse requests, end streams, wait for other requests."""
     _log.info("shutting down", extra={"connections": http.connection_count})
-    # First whoever asks /readyz turns away new clients; then those that are connected are sent there too, as what
-    # a client sends just when its connection is closed is lost.
+    # Clients that poll /readyz leave first. Then connected clients are sent elsewhere before their connections are
+    # closed, because a request sent while its connection closes is lost.
     await asyncio.sleep(settings.shutdown_delay_s / 2)
     http.shutting_down = True
     await asyncio.sleep(settings.shutdown_delay_s / 2)
@@ -240,11 +240,11 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
     await http.close_streams()
     await http.drain(settings.drain_timeout_s)
     api.loop_watch.stop()
-    _log.info("ended")
+    _log.info("server ended")
 
 
-def _settle(settings: UpSettings, api: ApiServer, tls: ServingTls) -> None:
-    """What has been loaded stays: the collector need not look at it, now or later, and seldom at the rest."""
+def _freeze_heap(settings: UpSettings, api: ApiServer, tls: ServingTls) -> None:
+    """Exclude loaded objects from garbage collection, and make collections of the rest rare."""
     note_engine(settings)
     compare_ranges(settings, api.cluster.allocators)
     _certify_service(settings, api.cluster, tls)
@@ -254,7 +254,7 @@ def _settle(settings: UpSettings, api: ApiServer, tls: ServingTls) -> None:
 
 @contextmanager
 def _signals(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGTERM and SIGINT call `stop`; a second one ends the process on the spot."""
+    """Call `stop` on SIGTERM and SIGINT. A second signal ends the process at once."""
     loop = asyncio.get_running_loop()
     received: list[int] = []
 
@@ -283,7 +283,7 @@ def _bind(settings: UpSettings) -> socket.socket:
 
 
 def _credentials(settings: UpSettings, server: str) -> Credentials:
-    """Make what is missing, and write the kubeconfig for the port of this start."""
+    """Create missing credentials, and write the kubeconfig for the port of this start."""
     credentials = _prepared(settings)
     try:
         trusted, name = _trusted(settings, credentials), _server_name(settings)
@@ -295,7 +295,7 @@ def _credentials(settings: UpSettings, server: str) -> Credentials:
 
 
 def _prepared(settings: UpSettings) -> Credentials:
-    """Read the credentials, and make those that are missing. Raises `StartError`."""
+    """Read the credentials, and create missing ones. Raises `StartError`."""
     likely = (allocators_of(settings).first,)
     try:
         return prepare_credentials(settings.data, _hosts(settings), datetime.datetime.now(datetime.UTC), likely=likely)
@@ -315,7 +315,7 @@ def _own_address(settings: UpSettings, sock: socket.socket) -> Address:
 
 
 def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) -> None:
-    """Have the serving certificate, if it is our own, name the addresses that the Service `kubernetes` really has."""
+    """Add the addresses of the Service `kubernetes` to the serving certificate, if the server made it itself."""
     service = cluster.reader.get("", "services", "default", "kubernetes")
     if service is None or settings.tls_cert_file is not None:
         return
@@ -323,22 +323,23 @@ def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) ->
     try:
         prepare_serving(settings.data, hosts, datetime.datetime.now(datetime.UTC))
     except (OSError, ValueError) as error:
-        _log.warning("the serving certificate does not name the Service kubernetes", extra={"error": str(error)})
+        _log.warning("cannot add the Service kubernetes to the serving certificate", extra={"error": str(error)})
     tls.reload()
 
 
 def _trusted(settings: UpSettings, credentials: Credentials) -> bytes:
-    """By which certificate clients know the server: our CA, or the given serving certificate (with its chain)."""
+    """Return the certificates with which clients verify the server: our CA, or the configured serving certificate."""
     return settings.tls_cert_file.read_bytes() if settings.tls_cert_file else credentials.ca_pem
 
 
 def _server_name(settings: UpSettings) -> str:
-    """Whom a given serving certificate is for, when that is not where clients on this machine find the server, as with
-    one for a load balancer alone: the loops beside the server are such clients.
+    """Return the TLS server name for clients on this machine, or an empty text if the address matches.
+
+    A certificate for a load balancer alone does not match the address. The loops next to the server are such clients.
     """
     if settings.tls_cert_file is None:
         return ""
-    with suppress(ValueError):  # what is no certificate is told of when it is to be shown
+    with suppress(ValueError):  # an invalid certificate is reported when it is loaded
         certificate = x509.load_pem_x509_certificate(settings.tls_cert_file.read_bytes())
         return name_to_ask_for(certificate, client_host(settings.bind).strip("[]"))
     return ""
@@ -376,7 +377,7 @@ def _check_origins(settings: UpSettings) -> None:
 
 
 def raise_open_files_limit() -> None:
-    """Every watcher is an open connection: allow as many as the system lets us."""
+    """Raise the limit of open files to the maximum: every watcher is an open connection."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < hard:
         with suppress(OSError, ValueError):

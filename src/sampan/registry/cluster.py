@@ -142,7 +142,7 @@ class Cluster:
             task = self._tasks.get(prefix)
             if (cache.unreadable or prefix in prefixes) and task is not None:
                 task.cancel()
-                cache.list_anew()
+                cache.reset()
                 self._start_cache(prefix, cache)
 
     def _start_cache(self, prefix: str, cache: WatchCache) -> None:

@@ -104,7 +104,7 @@ class EncryptionMetrics:
             "Time at which a plug-in last reported a key as current.",
             labels=labels[1:],
         )
-        for key, at in list(self._measures.told_keys.items()):
+        for key, at in list(self._measures.status_keys.items()):
             reported.add_metric((*key, self._server), at)
         wrong = Counter(
             f"{_ENVELOPE}invalid_key_id_from_status_total",
@@ -116,7 +116,7 @@ class EncryptionMetrics:
             f"{_ENVELOPE}dek_source_cache_size", "Key seeds and keys in the cache.", labels=["provider_name"]
         )
         for provider in self._kms():
-            sources.add_metric([provider.name], provider.sources_known)
+            sources.add_metric([provider.name], provider.sources_cached)
         yield from (*uses.collect(), last, reported, *wrong.collect(), sources)
 
     def _of_configurations(self) -> Iterable[Metric]:

@@ -1,12 +1,13 @@
 """`WatchCache`: one resource of the store in memory, for GET, LIST and WATCH.
 
-Concurrency: `run` is the only writer, together with `poll`, which takes what the store's watch has pending at once, on
-the same event loop; both apply whole batches without a pause, so readers always see one revision. Nothing else is
-locked or awaited. A watcher's buffer is bounded; at the bound the watcher ends with `WatcherTooSlow`.
+Concurrency: `run` and `poll` are the only writers. `poll` takes what the store's watch has pending, on the same event
+loop. Both apply a whole batch without awaiting, so readers always see one revision and need no lock. The buffer of a
+watcher is bounded; at the bound the watcher ends with `WatcherTooSlow`.
 
-Guarantees: state, history and watchers move together, in revision order. When the thread of events is lost
-(`Compacted`), the cache lists anew, swaps its state at once and ends all watchers with `CacheReset`: never a silent
-gap. Source: apiserver storage/cacher (1.36).
+Guarantees: state, history and watchers advance together, in revision order. If events are lost (`Compacted`), the cache
+lists the store again, swaps its state at once and ends all watchers with `CacheReset`. There is never a silent gap.
+
+Source: apiserver storage/cacher (1.36).
 """
 
 import asyncio
@@ -43,7 +44,10 @@ _TAKEN = KeyValue("", b"", 0, 0)
 
 
 class WatchCache:
-    """See the module. `prefix` ends in a slash; keys are `prefix + name` or `prefix + namespace + "/" + name`."""
+    """In-memory copy of the rows below `prefix`, which ends in a slash.
+
+    Keys are `prefix + name` or `prefix + namespace + "/" + name`.
+    """
 
     def __init__(
         self,
@@ -58,7 +62,7 @@ class WatchCache:
         clock: Callable[[], float] = time.monotonic,
         backoff_s: tuple[float, float] = (0.1, 5.0),
     ) -> None:
-        """`backoff_s`: the first and the longest wait before the store is tried again."""
+        """`backoff_s`: the first and the longest delay before the store is tried again."""
         self.prefix = prefix
         self._end = prefix_end(prefix)
         self._store = store
@@ -95,7 +99,10 @@ class WatchCache:
                 except Exception as error:
                     trace = None if isinstance(error, STORE_ERRORS) else error
                     _log.warning(
-                        "the watch cache of %s lost its store; trying again: %s", self.prefix, error, exc_info=trace
+                        "cannot follow the store for the watch cache of %s: %s; trying again",
+                        self.prefix,
+                        error,
+                        exc_info=trace,
                     )
                     delay = min(delay * 2, longest)
                 self._ready = False
@@ -106,17 +113,17 @@ class WatchCache:
             self._moved.notify()
             self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has stopped"))
 
-    def list_anew(self) -> None:
-        """Let the next `run` begin from nothing. Assumption: none is running, or it has been cancelled."""
+    def reset(self) -> None:
+        """Discard the state, so that the next `run` lists the store again. Assumption: no `run` is active."""
         self._listed = self._ready = False
 
     @property
     def ready(self) -> bool:
-        """Whether the cache has its state and follows the store."""
+        """True if the cache has its state and follows the store."""
         return self._ready
 
     async def wait_ready(self, timeout_s: float | None = None) -> bool:
-        """Wait until ready; False after `timeout_s` seconds."""
+        """Wait until ready. Return False after `timeout_s` seconds."""
         deadline = deadline_of(timeout_s)
         while not self._ready:
             if not await self._moved.wait(seconds_left(deadline)):
@@ -125,17 +132,17 @@ class WatchCache:
 
     @property
     def revision(self) -> int:
-        """How far the cache is: every write up to this revision is in it."""
+        """Revision of the cache: it contains every write up to this one."""
         return self._revision
 
     @property
     def changed(self) -> int:
-        """The newest write to this resource: while it stays the same, so do all lists."""
+        """Revision of the newest write to this resource. Lists stay the same until it changes."""
         return self._changed
 
     @property
     def watchers(self) -> int:
-        """How many watchers there are (for metrics)."""
+        """Number of watchers, for metrics."""
         return len(self._groups)
 
     def __len__(self) -> int:
@@ -143,20 +150,20 @@ class WatchCache:
 
     @property
     def size_bytes(self) -> int:
-        """About how many bytes the objects have, judged by some of them (for metrics)."""
+        """Approximate size of all objects, from a sample, for metrics."""
         return self._records.size_bytes
 
     def poll(self) -> None:
-        """Take in what the store has pending for this cache, if the store is in this process."""
+        """Apply what the store has pending for this cache, if the store is in this process."""
         if self._watch is not None:
             batch = self._watch.poll()
             if batch is not None:
                 self._apply(batch)
 
     async def fresh(self, timeout_s: float = 3.0) -> int:
-        """Bring the cache up to the store's newest revision, for a linearizable read; gives the cache's revision.
+        """Bring the cache up to the store's newest revision, for a linearizable read. Return the cache's revision.
 
-        With an engine in this process nothing is waited for. Raises `FutureRevision` after `timeout_s` seconds.
+        With an engine in this process nothing is awaited. Raises `FutureRevision` after `timeout_s` seconds.
         """
         target = await self._store.revision()
         if self._revision < target:
@@ -165,7 +172,9 @@ class WatchCache:
         return self._revision
 
     async def wait_for(self, revision: int, timeout_s: float = 3.0) -> None:
-        """Wait until it is at the revision. Raises `FutureRevision` after `timeout_s` seconds, or once stopped."""
+        """Wait until the cache reaches the revision. Raises `FutureRevision` after `timeout_s` seconds, or if `run` has
+        ended.
+        """
         self.poll()
         if self._revision < revision:
             with self.counts.waiting():
@@ -180,37 +189,39 @@ class WatchCache:
             self.poll()
 
     def poll_events(self) -> int:
-        """Poll, unless nothing of this cache was written: then its revision stays behind. Return `changed`."""
+        """Poll if this resource has changed, and return `changed`. Else `revision` stays behind."""
         if self._watch is not None and self._watch.has_events:
             self.poll()
         return self._changed
 
     def get(self, key: str) -> Record | None:
-        """The record, if there is one. Raises `Untransformable` for one that cannot be decrypted."""
+        """Return the record, or None. Raises `Untransformable` if its value cannot be decrypted."""
         record = self._records.get(key)
         if record is None and self.unreadable:
             self.unreadable.check_key(key)
         return record
 
     def events_after(self, revision: int) -> Sequence[CacheEvent] | None:
-        """What was written after a revision, in order; None when the history does not reach back so far."""
+        """Return the events after a revision, in order, or None if the history does not reach back that far."""
         return self.ring.after(revision) if revision >= self.ring.reaches else None
 
     def list(self, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None) -> Page:
-        """Records under `prefix`, beyond `after_key`. Raises `Untransformable` when one of them cannot be read."""
+        """Return the records under `prefix` after `after_key`. Raises `Untransformable` if one cannot be read."""
         if self.unreadable:
             self.unreadable.check(prefix, self._records.get)
         return self._records.page(prefix, after_key, limit, matches, self._revision)
 
     def readable(self) -> Sequence[Record]:
-        """All records, whatever else cannot be read: for those who look at `unreadable` too."""
+        """Return all records that can be read. The caller checks `unreadable` for the rest."""
         return self._records.all(self.prefix)
 
     async def list_at(
         self, revision: int, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None
     ) -> Page:
-        """The same as it was at `revision`, which the store has not forgotten: from the cache's history or the store's.
-        Raises `Compacted`, and `FutureRevision` without waiting.
+        """Return a page of the records as they were at `revision`.
+
+        The page comes from the cache's history, or from the store's for older revisions. Raises `Compacted`, and
+        `FutureRevision` without waiting.
         """
         self.poll()
         if revision > self._revision:
@@ -234,14 +245,14 @@ class WatchCache:
         buffer_max: int = 1000,
         prompt: bool = False,
     ) -> Watcher:
-        """A watch of `prefix` (the cache's own or one namespace's), or of the single `key`.
+        """Return a watch of `prefix` (all of the resource or one namespace), or of the single `key`.
 
-        With `after` None or `initial`, it begins with an ADDED for each present object; else with all events after that
-        revision, from the cache's history or else from the store's: then `Compacted` is raised by entering its context,
-        or by `next`.
+        With `after` None or `initial`, the watch begins with an ADDED event for each object. Otherwise it begins with
+        all events after that revision, from the history of the cache or of the store. In the second case entering its
+        context, or `next`, may raise `Compacted`.
 
-        A `prompt` watch is woken for every event at once: what is done because of it is done before a client that read
-        the new state can ask again. Others are told as `Wakes` says.
+        A `prompt` watch wakes up for every event at once, so its consumer acts before a client can react to the new
+        state. `Wakes` delays the wake-ups of other watches.
         """
         self.poll()
         scope = key or prefix
@@ -280,7 +291,7 @@ class WatchCache:
         for start in range(0, len(rows), _LOAD_CHUNK):
             chunk = slice(start, start + _LOAD_CHUNK)
             records += self._records_of(rows[chunk])
-            rows[chunk] = [_TAKEN] * len(rows[chunk])  # the records have bytes of their own: no need to hold both
+            rows[chunk] = [_TAKEN] * len(rows[chunk])  # records hold copies of the bytes; free the rows
             await asyncio.sleep(0)
         self._records = SortedRecords(records)
         self._snapshots.clear()
@@ -289,7 +300,7 @@ class WatchCache:
         self._listed = True
         self.counts.loads += 1
         self.counts.stored_list(len(records), len(records))
-        self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has listed anew"))
+        self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has listed the store again"))
 
     def _apply(self, batch: EventBatch) -> None:
         if batch.events:
@@ -307,7 +318,7 @@ class WatchCache:
 
     def _event(self, stored: StoreEvent) -> CacheEvent | None:
         previous = self._records.get(stored.key)
-        if self.unreadable:  # what is written anew, or deleted, is in nobody's way any more
+        if self.unreadable:  # a new value, or none, replaces the unreadable one
             self.unreadable.pop(stored.key, None)
         event = self._made(stored, previous)
         if event is not None:
@@ -329,14 +340,16 @@ class WatchCache:
         return [record for record in map(self._record, rows) if record is not None]
 
     def _record(self, row: KeyValue) -> Record | None:
-        """The record of a row; None, with a log entry, for one that cannot be read: one row must not stop the rest."""
+        """Return the record of a row, or None if it cannot be read. The fault is logged: one bad row must not stop the
+        rest.
+        """
         try:
             return self._extract(row)
         except Exception:
             if self.unreadable.note(row):
-                _log.error("a value at revision %d: %s", row.mod_revision, self.unreadable[row.key])
+                _log.error("cannot read a value at revision %d: %s", row.mod_revision, self.unreadable[row.key])
                 return None
-            _log.exception("the value of %s at revision %d cannot be read", row.key, row.mod_revision)
+            _log.exception("cannot read the value of %s at revision %d", row.key, row.mod_revision)
             return None
 
     def _initial(self, scope: str, matches: Matches) -> Sequence[Delivery]:
@@ -381,7 +394,7 @@ class WatchCache:
             size = min(size * 2, _FETCH_MAX)
 
     async def _bridge(self, after: int) -> tuple[Sequence[CacheEvent], int]:
-        # The list may be newer than the last event: of what others write the store only learns by asking.
+        # The list may be newer than the last event. The store learns of writes by other servers only from this request.
         await self._store.revision()
         async with self._store.watch(self.prefix, self._end, after) as watch:
             async for batch in watch:

@@ -1,4 +1,4 @@
-"""`CacheCounts`: what a watch cache counts as it works, for metrics."""
+"""`CacheCounts`: counters of a watch cache, for metrics."""
 
 import time
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _WAIT_BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.
 
 
 class CacheCounts:
-    """Plain numbers; written on the event loop, read from any thread."""
+    """Counters. Written on the event loop, read from any thread."""
 
     __slots__ = (
         "begun",
@@ -28,33 +28,31 @@ class CacheCounts:
 
     def __init__(self) -> None:
         self.events = 0
-        """Events of the store that were taken in."""
+        """Events received from the store."""
         self.loads = 0
-        """How often everything was read from the store."""
+        """Number of times that the whole resource was read from the store."""
         self.lists = self.listed = 0
-        """Lists that were asked for, but of older states, and the records in them."""
+        """Lists served at the present revision, and the records in them."""
         self.begun = 0
-        """Objects that watches were given at their beginning."""
+        """Objects sent to watches as their initial state."""
         self.stored_lists = self.fetched = self.found = 0
-        """Lists that the store was asked for, to begin with or of older states; the rows that came, and those that were
-        wanted.
-        """
+        """Lists requested from the store (initial and historical), the rows received, and the rows that matched."""
         self.waits = Durations(_WAIT_BUCKETS)
-        """How long reads waited that found the cache behind the store."""
+        """Time that reads waited because the cache was behind the store."""
         self.slow = 0
-        """Watchers that were ended as they did not take their events in time."""
+        """Watchers that were ended because they did not take their events in time."""
         self.reads = 0
-        """Reads that had to see the store's newest revision, and did."""
+        """Consistent reads: those that needed the store's newest revision and got it."""
 
     def stored_list(self, fetched: int, found: int) -> None:
-        """Count a list of the store's."""
+        """Count a list that was requested from the store."""
         self.stored_lists += 1
         self.fetched += fetched
         self.found += found
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Time a read's waiting, also in vain."""
+        """Measure the time that a read waits, also if it fails."""
         began = time.monotonic()
         try:
             yield
@@ -62,6 +60,6 @@ class CacheCounts:
             self.waits.observe((), time.monotonic() - began)
 
     def list(self, size: int) -> None:
-        """Count a list of so many records."""
+        """Count a list of `size` records."""
         self.lists += 1
         self.listed += size

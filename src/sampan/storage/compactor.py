@@ -1,4 +1,4 @@
-"""`Compactor`: forgets history in time."""
+"""`Compactor`: compacts the history of a store at intervals."""
 
 import asyncio
 import logging
@@ -12,24 +12,25 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class SharedStore(Protocol):
-    """What a store that several servers write to does besides."""
+    """Store that several servers write to."""
 
-    async def take_turn(self, revision: int) -> bool:
-        """Whether this server is the one to compact, to the revision, in this interval."""
+    async def claim_compaction(self, revision: int) -> bool:
+        """Return True if this server is to compact to `revision` in this interval."""
 
 
 class Compactor:
-    """Every `interval_s` seconds, compacts the store to the revision that it had one interval ago.
+    """Compacts the store every `interval_s` seconds, to the revision that it had one interval ago.
 
-    So the history of the last interval is always there, and that of the last two at most. Of several servers on one
-    store, one does so in each interval.
+    So the history covers at least the last interval and at most the last two. Of several servers on one store, one
+    compacts in each interval.
+
     Source: apiserver storage/etcd3/compact.go (1.36).
     """
 
     def __init__(
         self, store: Store, *, interval_s: float = 300, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     ) -> None:
-        """`sleep` is the clock that the interval is measured by."""
+        """`sleep` waits for the interval; tests inject a clock here."""
         self._store = store
         self._interval_s = interval_s
         self._sleep = sleep
@@ -45,9 +46,9 @@ class Compactor:
             await self._sleep(self._interval_s)
 
     async def _interval(self, then: int) -> int:
-        """Forget what was there one interval ago, if that is known (not 0); gives the revision of now."""
+        """Compact to the revision of one interval ago; 0 if it is unknown. Return the present revision."""
         now = await self._store.revision()
-        if then and (not isinstance(self._store, SharedStore) or await self._store.take_turn(then)):
+        if then and (not isinstance(self._store, SharedStore) or await self._store.claim_compaction(then)):
             try:
                 await self._store.compact(then)
             except Compacted:

@@ -1,8 +1,8 @@
-"""Bytes at rest: an object's canonical JSON, and the resourceVersion spliced into it without decoding.
+"""Stored values: canonical JSON of an object, with its resourceVersion spliced in without decoding.
 
-In a stored value `metadata.resourceVersion` is the empty string, and nothing before it can contain the same key: only
-`kind` and `apiVersion` stand before `metadata`, and only scalars before it there. So the first occurrence of the marker
-is the right one (inside a JSON string its quotes would be escaped).
+In a stored value `metadata.resourceVersion` is the empty string. Only `kind` and `apiVersion` precede `metadata`, and
+inside it only scalars precede the key. So the first occurrence of the marker is the right one; inside a JSON string its
+quotes would be escaped.
 """
 
 from collections.abc import Callable
@@ -23,19 +23,20 @@ _METADATA_HEAD = ("name", "generateName", "namespace", "uid", "resourceVersion")
 _SCALARS = frozenset(_METADATA_HEAD)
 
 decode: Callable[[bytes], Any] = msgspec.json.Decoder().decode
-"""The object of a value. Integers of any size stay integers (orjson makes floats of those beyond 64 bits)."""
+"""Decodes a value. Large integers stay integers (orjson turns those beyond 64 bits into floats)."""
 
 
 def encode(obj: Object) -> bytes:
-    """The canonical value of an object: in order, compact, escaped as by Go, with an empty `metadata.resourceVersion`.
+    """Return the stored value of an object: ordered, compact, escaped as in Go, with an empty
+    `metadata.resourceVersion`.
 
-    `obj` is not changed.
+    The object is not changed.
     """
     metadata = obj["metadata"]
     if metadata.get("resourceVersion") != "" or not _in_order(obj, metadata):
         obj = _ordered(obj, metadata)
     try:
-        # A copy, as orjson leaves room behind what it wrote (8 kB for a small object), and values are kept.
+        # orjson over-allocates its result (8 kB for a small object). A copy frees the rest, because values are kept.
         return escaped(bytes(memoryview(orjson.dumps(obj))))
     except TypeError:
         return escaped(msgspec.json.encode(obj))
@@ -66,23 +67,20 @@ def _ordered(obj: Object, metadata: dict[str, Any]) -> Object:
 
 
 def splice(value: bytes, revision: int) -> bytes:
-    """A stored value with its resourceVersion filled in. Raises `ValueError` when there is no place for it."""
+    """Return a stored value with its resourceVersion filled in. Raises `ValueError` if it has no place for it."""
     at = value.index(MARKER) + _MARKER_SIZE
     return b"%b%d%b" % (value[:at], revision, value[at:])
 
 
 def respliced(value: bytes, revision: int) -> bytes:
-    """The value with another resourceVersion, whatever stands there now.
-
-    Raises `ValueError` when there is no place for it.
-    """
+    """Return the value with its resourceVersion replaced. Raises `ValueError` if it has none."""
     at = value.index(MARKER) + _MARKER_SIZE
     end = value.index(b'"', at)
     return b"%b%d%b" % (value[:at], revision, value[end:])
 
 
 def respliced_record(record: Record, revision: int) -> Record:
-    """The record as its deletion shows it: the last state under the deletion's revision."""
+    """Return the record as a DELETED event shows it: the last state, at the revision of the deletion."""
     return Record(
         record.key,
         record.namespace,
@@ -111,14 +109,14 @@ _decode_head = msgspec.json.Decoder(_Head).decode
 
 
 Fields = Callable[[Object], dict[str, str]]
-"""Gives the selectable fields of an object."""
+"""Function that returns the selectable fields of an object."""
 
 
 def extractor(fields: Fields | None = None, part: Any = None) -> Callable[[KeyValue], Record]:
-    """How records are made of stored rows; only what selection needs is decoded.
+    """Return a function that makes a record from a stored row. It decodes only what selection needs.
 
-    `fields` gives the selectable fields besides `metadata.name` and `metadata.namespace`. It makes every row be decoded
-    as a whole (13 us a Pod), unless `part`, a `TypedDict`, says what of it `fields` reads (3 us).
+    `fields` returns the selectable fields besides `metadata.name` and `metadata.namespace`. It requires decoding the
+    whole object (13 us for a Pod), unless `part`, a `TypedDict`, declares the parts that `fields` reads (3 us).
     """
     decode_part = decode if part is None else _part_decoder(part)
 
@@ -154,7 +152,7 @@ def _part_decoder(part: Any) -> Callable[[bytes], Object]:
         try:
             found: Object = decode_typed(value)
         except msgspec.ValidationError:
-            found = decode(value)  # Stored by others, and not as the schema has it.
+            found = decode(value)  # Another program stored this value, and it does not match the schema.
         return found
 
     return decode_part

@@ -1,17 +1,17 @@
-"""`Expiry`: which rows are due to be deleted, and a timer that sees to it."""
+"""`Expiry`: rows with a time to live, and the timer that deletes them."""
 
 import asyncio
 import heapq
 from collections.abc import Callable
 
 _CHUNK = 500
-"""Deletes in one go, so that a flood of expiring rows never holds up writers."""
+"""Deletions in one batch, so that many expiring rows do not block writers."""
 
 
 class Expiry:
-    """A heap of (due, key, revision).
+    """Heap of (due, key, revision).
 
-    A row written anew meanwhile is at another revision, and its old entry means nothing.
+    A row that was written again has another revision. Its old entry then deletes nothing.
     """
 
     def __init__(self, clock: Callable[[], float], interval_s: float) -> None:
@@ -21,15 +21,15 @@ class Expiry:
         self._timer: asyncio.TimerHandle | None = None
 
     def due_at(self, ttl_s: int) -> float:
-        """When a row that is written now expires (seconds since the epoch; 0: never)."""
+        """Return the time at which a row written now expires, in seconds since the epoch; 0: never."""
         return self._clock() + ttl_s if ttl_s > 0 else 0
 
     def add(self, due: float, key: str, revision: int) -> None:
-        """Remember a row that expires."""
+        """Add a row that expires."""
         heapq.heappush(self._heap, (due, key, revision))
 
     def take(self) -> list[tuple[str, int]]:
-        """Rows (key, revision) that are due now; a bounded number of them."""
+        """Remove and return a bounded number of due rows, as (key, revision)."""
         now = self._clock()
         taken: list[tuple[str, int]] = []
         while self._heap and self._heap[0][0] <= now and len(taken) < _CHUNK:
@@ -48,7 +48,7 @@ class Expiry:
         self._timer = asyncio.get_running_loop().call_later(self._interval_s, tick)
 
     def stop(self) -> None:
-        """No more ticks. Idempotent."""
+        """Stop the timer. Idempotent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,8 +1,7 @@
-"""The watches of an engine: committed writes go to the watchers of their range, on the event loop, before they are
-acknowledged.
+"""`WatchHub`: passes committed writes to the watches of an engine, on the event loop, before they are acknowledged.
 
-One hub belongs to one store. A watch that starts in the past, or that lets its buffer overflow, reads the engine's
-history until it is up with the hub; from then on it lives on its buffer. Nothing here runs as a task.
+One hub belongs to one store. A watch reads the engine's history if it starts at an older revision, or if its buffer
+overflows. Once it has caught up with the hub, it reads its buffer only. Nothing here runs as a task.
 """
 
 import asyncio
@@ -17,20 +16,23 @@ BUFFER_MAX = 10_000
 _DIRECTORIES_MAX = 4096
 
 History = Callable[[str, str, int, int], EventBatch]
-"""`history(start, end, after, until)`: some events of the range with after < revision <= until, as many as can be read
-in a few milliseconds; the batch's revision (> after) says how far it goes. Raises `Compacted`."""
+"""`history(start, end, after, until)`: the first events of the range with after < revision <= until.
+
+It returns as many as can be read in a few milliseconds. The revision of the batch (> after) is the last one covered.
+Raises `Compacted`.
+"""
 
 
 @runtime_checkable
 class LocalWatch(Protocol):
-    """What a watch of an engine in this process can do besides being iterated."""
+    """Watch of an engine in this process: its caller can take events without waiting."""
 
     def poll(self) -> EventBatch | None:
-        """Take at once what is pending; the batch's revision is the store's. None: the watch still reads history."""
+        """Take what is pending; the batch has the store's revision. Return None while the watch still reads history."""
 
     @property
     def has_events(self) -> bool:
-        """Whether anything is pending but the news that the store's revision has grown."""
+        """True if events are pending, not only a newer revision of the store."""
 
 
 class HubWatch:
@@ -78,7 +80,7 @@ class HubWatch:
             self._hub.check()
             if self._hub.closed:
                 raise StopAsyncIteration
-            await self._signal.wait()  # meanwhile a poll may be the first to find that the watch is behind
+            await self._signal.wait()  # a poll may notice meanwhile that the watch is behind
 
     def poll(self) -> EventBatch | None:
         """See `LocalWatch`."""
@@ -90,7 +92,7 @@ class HubWatch:
         return bool(self._pending)
 
     def offer(self, event: StoreEvent) -> None:
-        """Take an event of the range from the hub."""
+        """Receive an event of the range from the hub."""
         if self._overflown or event.revision <= self._position:
             return
         if len(self._pending) >= self._hub.buffer_max:
@@ -100,11 +102,11 @@ class HubWatch:
             self._signal.notify()
 
     def wake(self) -> None:
-        """Let the iterator look again (the hub closes)."""
+        """Wake the iterator up, so that it notices that the hub has closed or failed."""
         self._signal.notify()
 
     def overflow(self) -> None:
-        """Let go of what is pending: the history has it."""
+        """Drop what is pending; the history contains it."""
         self._overflown = True
         self._pending.clear()
         self._signal.notify()
@@ -116,7 +118,7 @@ class HubWatch:
         return self._position < self._live_from
 
     async def _check_history(self) -> None:
-        """Raises `Compacted` when the watch begins in a past that is forgotten."""
+        """Raise `Compacted` if the history no longer contains the first revision of the watch."""
         self._history()(self.start, self.end, self._position, self._position)
 
     async def _read_history(self) -> EventBatch:
@@ -135,13 +137,13 @@ class HubWatch:
 
 
 class WatchHub:
-    """Knows which watches want which key.
+    """Finds the watches of a key, and passes events to them.
 
-    Ranges that are prefixes ending in a slash cost nothing to the keys outside them.
+    Watches of prefixes that end in a slash cost nothing for keys outside them.
     """
 
     def __init__(self, history: History | None, *, buffer_max: int = BUFFER_MAX) -> None:
-        """`history` None: the engine's watches have a way of their own to read it."""
+        """`history` None: the engine's watches read the history in another way."""
         self.history = history
         self.buffer_max = buffer_max
         self.revision = 0
@@ -152,11 +154,11 @@ class WatchHub:
         self._directories: dict[str, list[HubWatch]] = {}
 
     def watch(self, start: str, end: str, after: int) -> HubWatch:
-        """A watch that begins when its context is entered."""
+        """Return a watch, which begins when its context is entered."""
         return HubWatch(self, start, end, after)
 
     def add(self, watch: HubWatch) -> None:
-        """Begin to hand events to the watch."""
+        """Start passing events to the watch."""
         self._directories.clear()
         if watch.start.endswith("/") and watch.end == prefix_end(watch.start):
             self._by_prefix.setdefault(watch.start, []).append(watch)
@@ -164,7 +166,7 @@ class WatchHub:
             self._others.append(watch)
 
     def remove(self, watch: HubWatch) -> None:
-        """No more events for this watch."""
+        """Stop passing events to the watch."""
         self._directories.clear()
         watches = self._by_prefix.get(watch.start, [])
         if watch in watches:
@@ -175,7 +177,7 @@ class WatchHub:
             self._others.remove(watch)
 
     def dispatch(self, events: Sequence[StoreEvent], revision: int) -> None:
-        """Hand on committed writes, in order; `revision` is what the store is at with them."""
+        """Pass on committed writes, in order. `revision` is the store's revision after them."""
         for event in events:
             key = event.key
             for watch in self._of_directory(key[: key.rfind("/") + 1]):
@@ -186,24 +188,24 @@ class WatchHub:
         self.revision = revision
 
     def skip(self, revision: int) -> None:
-        """Go on at a revision though events before it were missed: every watch looks for them in the history."""
+        """Advance to a revision although events before it were missed. Every watch reads them from the history."""
         self.revision = revision
         for watch in self._all():
             watch.overflow()
 
     def fail(self, error: Exception | None) -> None:
-        """End all iterators with an error, after what they still hold; None: no more."""
+        """End all iterators with an error, after what they have pending. None clears the error."""
         self._failure = error
         for watch in self._all():
             watch.wake()
 
     def check(self) -> None:
-        """Raises what `fail` was given."""
+        """Raise the error passed to `fail`, if any."""
         if self._failure is not None:
             raise self._failure
 
     def close(self) -> None:
-        """End all iterators, after what they still hold."""
+        """End all iterators, after what they have pending."""
         self.closed = True
         for watch in self._all():
             watch.wake()
@@ -212,7 +214,7 @@ class WatchHub:
         return [watch for watches in [*self._by_prefix.values(), self._others] for watch in watches]
 
     def _of_directory(self, directory: str) -> Sequence[HubWatch]:
-        """The watches of prefixes that hold every key of this directory."""
+        """Return the watches whose prefix contains every key of this directory."""
         found = self._directories.get(directory)
         if found is None:
             found = []

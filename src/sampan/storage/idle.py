@@ -1,15 +1,15 @@
-"""`when_idle`: what can wait is done when the event loop has nothing else to do."""
+"""`when_idle`: runs deferrable work when the event loop has nothing else to do."""
 
 import asyncio
 from collections.abc import Callable
 from time import monotonic
 
 _IDLE_TURN_S = 0.0002
-"""A turn of the loop that takes no longer has done nothing of weight."""
+"""An iteration of the loop that takes no longer counts as idle."""
 
 
 def when_idle(call: Callable[[], None], within_s: float) -> None:
-    """Call it once the event loop has had an idle turn, or after `within_s` seconds of busy ones."""
+    """Call `call` after the first idle iteration of the event loop, or after `within_s` seconds at the latest."""
     loop = asyncio.get_running_loop()
     latest = monotonic() + within_s
 

@@ -1,4 +1,4 @@
-"""`MeasuredStore`: a store that tells how long its operations take."""
+"""`MeasuredStore`: measures the duration and the failures of a store's operations."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -7,13 +7,13 @@ from time import perf_counter
 from sampan.storage.store import Conflict, EventBatch, KeyExists, KeyValue, RangeResult, Revision, Store
 
 Observe = Callable[[str, float], None]
-"""Takes the operation (get, list, create, update, delete) and the seconds that it took, failures included."""
+"""Receives the operation (get, list, create, update, delete) and its duration in seconds, failures included."""
 
 
 class MeasuredStore:
-    """Hands everything on to `store`; `observe` is called on the event loop.
+    """Store that passes every call to `store` and reports to `observe`, on the event loop.
 
-    So is `failed`, with the operation, when the store could not do it; that somebody else was faster is no failure.
+    If the store fails, `failed` is called with the operation. A conflict with another writer is not a failure.
     """
 
     def __init__(self, store: Store, observe: Observe, failed: Callable[[str], None] = lambda _: None) -> None:

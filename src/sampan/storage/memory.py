@@ -1,7 +1,7 @@
-"""`MemoryStore`: the store's contract in dicts. For tests, and for servers that may forget; nothing is durable.
+"""`MemoryStore`: a store in dicts, for tests and for servers without durable data.
 
-Every method does its work at once on the event loop; the history is a list of events, and a read at an older revision
-undoes what was written since.
+Every method finishes at once on the event loop. The history is a list of events. A read at an older revision undoes the
+events since.
 """
 
 import time
@@ -27,15 +27,15 @@ from sampan.storage.store import (
 )
 
 FIRST_REVISION = 1
-"""The revision of an empty store: 0 means "any" to clients, so it is never given out."""
+"""Revision of an empty store. It is not 0, which means "any" to clients."""
 _HISTORY_CHUNK = 1000
 _by_revision = attrgetter("revision")
 
 
 class MemoryStore:
-    """See `Store`.
+    """Store in memory; see `Store`.
 
-    `clock` gives seconds since the epoch and rules expiry, which is looked after every `expiry_interval_s`.
+    `clock` returns seconds since the epoch and determines expiry, which is checked every `expiry_interval_s`.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class MemoryStore:
         self._hub.revision = self._revision
 
     async def open(self) -> None:
-        """See `Store.open`. May be opened again after it was closed: nothing has been forgotten."""
+        """See `Store.open`. A closed store can be opened again and keeps its data."""
         self._hub.closed = False
         self._expiry.start(self.expire)
 
@@ -69,7 +69,7 @@ class MemoryStore:
         return Revision(self._revision)
 
     async def ready(self) -> None:
-        """See `Store.ready`. At once."""
+        """See `Store.ready`. Returns at once."""
 
     async def get(self, key: str) -> KeyValue | None:
         """See `Store.get`."""
@@ -129,11 +129,11 @@ class MemoryStore:
         return self._compacted
 
     async def size_bytes(self) -> int:
-        """The current values; history apart."""
+        """Return the size of the current values, without history."""
         return self._size_bytes
 
     def expire(self) -> None:
-        """Delete rows that are due (a bounded number). Called by the timer; tests call it after moving their clock."""
+        """Delete a bounded number of due rows. The timer calls this, and so do tests after moving their clock."""
         for key, revision in self._expiry.take():
             row = self._rows.get(key)
             if row is not None and row.mod_revision == revision:

@@ -1,4 +1,4 @@
-"""`ReadOnlyStore`: a store that nothing is written to."""
+"""`ReadOnlyStore`: refuses all writes to a store."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -7,11 +7,11 @@ from typing import NoReturn
 from sampan.core.errors import Reason, StatusError
 from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, Store
 
-_TEXT = "the server was started with --read-only: nothing is written to its store"
+_TEXT = "the server was started with --read-only and refuses writes"
 
 
 class ReadOnlyStore:
-    """Hands what reads on to `store`. Whoever writes is told, with 405: for all of the API that is the answer."""
+    """Store that passes reads to `store` and refuses writes with 405, on every path of the API."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -43,15 +43,15 @@ class ReadOnlyStore:
         return await self._store.range(start, end, limit=limit, revision=revision, count=count)
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
-        """Raises `StatusError` 405."""
+        """Raise `StatusError` 405."""
         _refuse()
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
-        """Raises `StatusError` 405."""
+        """Raise `StatusError` 405."""
         _refuse()
 
     async def delete(self, key: str, expected: int) -> Revision:
-        """Raises `StatusError` 405."""
+        """Raise `StatusError` 405."""
         _refuse()
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
@@ -59,7 +59,7 @@ class ReadOnlyStore:
         return self._store.watch(start, end, after)
 
     async def compact(self, revision: int) -> None:
-        """Raises `StatusError` 405."""
+        """Raise `StatusError` 405."""
         _refuse()
 
     @property

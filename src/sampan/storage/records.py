@@ -1,4 +1,4 @@
-"""What the watch cache holds and hands out: records, pages of them, events, batches of events."""
+"""Types of the watch cache: records, pages, events and batches."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Literal, NamedTuple
@@ -11,11 +11,10 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
 class Record(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """One state of one object: its bytes, and beside them what selection needs. Never changed, so it is shared freely.
+    """One state of one object: its bytes, and the values that selectors need. Immutable, so it can be shared.
 
-    `value` is the full JSON in the storage version with `metadata.resourceVersion` filled in; `fields` are the
-    selectable fields; those of custom resources have keys by `field_of_version`. Two records are equal when they are
-    the same one.
+    `value` is the full JSON in the storage version, with `metadata.resourceVersion` filled in. `fields` has the
+    selectable fields; those of custom resources have keys by `field_of_version`. Records compare by identity.
     """
 
     key: str
@@ -38,20 +37,20 @@ def field_of_version(version: str, name: str = "") -> str:
 
 
 Extract = Callable[[KeyValue], Record]
-"""Makes a record of a stored row."""
+"""Makes a record from a stored row."""
 
 Respliced = Callable[[Record, int], Record]
-"""The record under another revision (what a DELETED event carries)."""
+"""Returns the record at another revision, as a DELETED event needs it."""
 
 Matches = Callable[[Record], bool] | None
-"""A selector; None selects everything. Watchers that share one callable share its verdicts."""
+"""Selector; None selects everything. Watchers that share one callable share its results."""
 
 
 class Page(NamedTuple):
-    """Records in key order. `more`: further ones exist; `remaining`: how many (None: not counted, because of a
-    selector).
+    """Records in key order.
 
-    `records` must not be changed: while nothing is written, lists of the same scope are the same list.
+    `more`: further records exist. `remaining`: their number, or None with a selector, when they are not counted. Do not
+    change `records`: until the next write, lists of the same scope share one list.
     """
 
     records: Sequence[Record]
@@ -63,9 +62,9 @@ class Page(NamedTuple):
 class CacheEvent(msgspec.Struct, eq=False, gc=False):
     """One write to one object, shared by all watchers.
 
-    `record` is the new state, for DELETED the last one under the deletion's revision; `previous` is the state before
-    (None for an object that is new). `frames` keeps the encoded frames, by whatever the encoder depends on (event type,
-    media type, version ...).
+    `record` is the new state; for DELETED, the last state at the revision of the deletion. `previous` is the state
+    before (None for a new object). `frames` caches the encoded frames by what the encoder depends on, such as event
+    type, media type and version.
     """
 
     type: EventType
@@ -73,31 +72,28 @@ class CacheEvent(msgspec.Struct, eq=False, gc=False):
     previous: Record | None
     revision: int
     frames: dict[Hashable, bytes]
-    departure: "CacheEvent | None" = None
-    """The same write, as it looks where `previous` was selected and `record` is not: a DELETED.
-
-    Made when first needed.
-    """
+    deselected: "CacheEvent | None" = None
+    """This write as a DELETED event, for selectors that match `previous` but not `record`. Made on first use."""
 
 
 Delivery = tuple[EventType, CacheEvent]
-"""An event as one watcher sees it: with a selector the type may differ from the event's own."""
+"""Event as one watcher receives it. A selector may change the type."""
 
 
 class Batch(NamedTuple):
-    """All that is pending for a watcher, in order (empty after a timeout), and how far the watcher is with it."""
+    """All pending events of a watcher, in order (empty after a timeout), and the revision that it has reached."""
 
     events: list[Delivery]
     revision: int
 
 
 class WatchEnded(StoreError):
-    """The cache ended a watcher. What it delivered until then is good; the client resumes after the last event."""
+    """The cache ended a watcher. All delivered events are valid; the client resumes after the last one."""
 
 
 class WatcherTooSlow(WatchEnded):
-    """The watcher did not take its events in time: its buffer was full."""
+    """The buffer of the watcher was full: it did not take its events in time."""
 
 
 class CacheReset(WatchEnded):
-    """The cache lost the thread of the store's events and has listed anew, or has stopped."""
+    """The cache lost events of the store and has listed it again, or has stopped."""

@@ -7,7 +7,7 @@ from sampan.storage.records import CacheEvent
 
 
 class EventRing:
-    """Keeps at least `window_s` seconds of events, never fewer than `events_min`, never more than `events_max`.
+    """Buffer of at least `window_s` seconds of events, between `events_min` and `events_max` events.
 
     Source: apiserver storage/cacher/watch_cache.go (1.36), the dynamic history size.
     """
@@ -22,24 +22,24 @@ class EventRing:
         self._events: deque[CacheEvent] = deque()
         self._times: deque[float] = deque()
         self.reaches = 0
-        """All events after this revision are here."""
+        """The ring contains all events after this revision."""
 
     def __len__(self) -> int:
         return len(self._events)
 
     @property
     def capacity(self) -> int:
-        """How many events there is room for at present: more when more come in the window."""
+        """Present capacity in events. It grows with the number of events in the window."""
         return max(self._min, len(self._events))
 
     def reset(self, revision: int) -> None:
-        """Begin anew at a revision."""
+        """Drop all events and start again at a revision."""
         self._events.clear()
         self._times.clear()
         self.reaches = revision
 
     def extend(self, events: Sequence[CacheEvent]) -> None:
-        """Append events, in revision order, and let go of those that are not needed any more."""
+        """Append events, in revision order, and drop those that are no longer needed."""
         now = self._clock()
         self._events.extend(events)
         self._times.extend([now] * len(events))
@@ -50,13 +50,13 @@ class EventRing:
             self.reaches = self._events.popleft().revision
 
     def after(self, revision: int) -> list[CacheEvent]:
-        """The events after the revision (>= `reaches`), in order."""
+        """Return the events after the revision (>= `reaches`), in order."""
         found = self.newest_first(revision)
         found.reverse()
         return found
 
     def newest_first(self, revision: int) -> list[CacheEvent]:
-        """The events after the revision (>= `reaches`), newest first."""
+        """Return the events after the revision (>= `reaches`), newest first."""
         found: list[CacheEvent] = []
         for event in reversed(self._events):
             if event.revision <= revision:

@@ -1,4 +1,4 @@
-"""`Signal`: wakes those who wait, with a timeout and without a task for each wait."""
+"""`Signal`: wakes waiting tasks, with a timeout and without a task for each wait."""
 
 import asyncio
 from math import inf
@@ -10,7 +10,7 @@ def _wake(future: "asyncio.Future[bool]", result: bool) -> None:
 
 
 class Signal:
-    """A condition without a lock, for one event loop. What is waited for is checked by the waiter, before and after."""
+    """Condition variable without a lock, for one event loop. The waiter checks its condition before and after."""
 
     __slots__ = ("_waiters",)
 
@@ -18,14 +18,14 @@ class Signal:
         self._waiters: list[asyncio.Future[bool]] = []
 
     def notify(self) -> None:
-        """Wake all that wait now."""
+        """Wake all waiting tasks."""
         if self._waiters:
             waiters, self._waiters = self._waiters, []
             for future in waiters:
                 _wake(future, True)
 
     async def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for the next `notify`; False after `timeout_s` seconds (None: for ever)."""
+        """Wait for the next `notify`. Return False after `timeout_s` seconds (None: no timeout)."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bool] = loop.create_future()
         self._waiters.append(future)
@@ -40,7 +40,7 @@ class Signal:
 
 
 class LoneSignal:
-    """A `Signal` for one who waits again and again, hardly ever until the timeout: one timer serves all waits."""
+    """`Signal` for a single task that waits often and rarely times out. One timer serves all its waits."""
 
     __slots__ = ("_deadline", "_timer", "_timer_at", "_waiter")
 
@@ -50,35 +50,35 @@ class LoneSignal:
         self._timer_at = self._deadline = inf
 
     def notify(self) -> None:
-        """Wake who waits now."""
+        """Wake the waiting task."""
         if self._waiter is not None:
             _wake(self._waiter, True)
 
     async def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for the next `notify`; False after `timeout_s` seconds (None: for ever)."""
+        """Wait for the next `notify`. Return False after `timeout_s` seconds (None: no timeout)."""
         loop = asyncio.get_running_loop()
         self._waiter = loop.create_future()
         self._deadline = inf if timeout_s is None else loop.time() + timeout_s
         if self._deadline < self._timer_at:
-            self._ring_at(loop, self._deadline)
+            self._set_timer(loop, self._deadline)
         try:
             return await self._waiter
         finally:
             self._waiter = None
 
     def close(self) -> None:
-        """Nobody will wait again. Idempotent."""
+        """Cancel the timer, when no task will wait again. Idempotent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer, self._timer_at = None, inf
 
-    def _ring_at(self, loop: asyncio.AbstractEventLoop, when: float) -> None:
+    def _set_timer(self, loop: asyncio.AbstractEventLoop, when: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer, self._timer_at = loop.call_at(when, self._ring), when
+        self._timer, self._timer_at = loop.call_at(when, self._on_timer), when
 
-    def _ring(self) -> None:
-        """The timer ends: for this wait, or for one that is over."""
+    def _on_timer(self) -> None:
+        """Handle the timer, which may have been set for an earlier wait."""
         self._timer, self._timer_at = None, inf
         if self._waiter is None or self._deadline == inf:
             return
@@ -86,14 +86,14 @@ class LoneSignal:
         if loop.time() >= self._deadline:
             _wake(self._waiter, False)
         else:
-            self._ring_at(loop, self._deadline)
+            self._set_timer(loop, self._deadline)
 
 
 def deadline_of(timeout_s: float | None) -> float | None:
-    """As loop time; None: there is none."""
+    """Return the deadline in loop time, or None without a timeout."""
     return None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
 
 
 def seconds_left(deadline: float | None) -> float | None:
-    """Until then; None: for ever."""
+    """Return the seconds until the deadline, or None without one."""
     return None if deadline is None else deadline - asyncio.get_running_loop().time()

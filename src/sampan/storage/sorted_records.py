@@ -11,16 +11,16 @@ _SAMPLES_MAX = 1000
 
 
 class SortedRecords:
-    """Records by key, beside a sorted list of the keys and one of the records in the same order.
+    """Records by key, with a sorted list of the keys and a list of the records in the same order.
 
-    A namespace is a run of neighbouring keys, so that a list of it is a slice like any other. Slices are kept until
-    something is written in their scope, so that repeated lists of a quiet scope give the same list.
+    The keys of a namespace are adjacent, so a list of a namespace is a slice too. Slices are cached until a write in
+    their scope. Repeated lists without writes return the same list.
     """
 
     __slots__ = ("_keys", "_records", "_slices", "_sorted")
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
-        """`records` come in key order."""
+        """`records` must be in key order."""
         self._sorted = list(records)
         self._keys = [record.key for record in self._sorted]
         self._records = dict(zip(self._keys, self._sorted, strict=True))
@@ -31,16 +31,16 @@ class SortedRecords:
 
     @property
     def size_bytes(self) -> int:
-        """About how many bytes the values have, judged by some of them. May be asked from another thread."""
+        """Approximate size of the values, from a sample. May be read from another thread."""
         samples = self._sorted[:: len(self._sorted) // _SAMPLES_MAX + 1]
         return sum(len(record.value) for record in samples) * len(self._sorted) // max(len(samples), 1)
 
     def get(self, key: str) -> Record | None:
-        """The record, if there is one."""
+        """Return the record, or None."""
         return self._records.get(key)
 
     def put(self, record: Record) -> None:
-        """Add or replace."""
+        """Add or replace a record."""
         key = record.key
         at = bisect_left(self._keys, key)
         if key in self._records:
@@ -52,7 +52,7 @@ class SortedRecords:
         self._forget_slices(key)
 
     def remove(self, key: str) -> None:
-        """Take out the record, if there is one."""
+        """Remove the record, if it exists."""
         if self._records.pop(key, None) is not None:
             at = bisect_left(self._keys, key)
             del self._keys[at]
@@ -60,7 +60,7 @@ class SortedRecords:
             self._forget_slices(key)
 
     def all(self, prefix: str) -> list[Record]:
-        """All records under the prefix; not to be changed by the caller."""
+        """Return all records under the prefix. The caller must not change the list."""
         records = self._slices.get(prefix)
         if records is None:
             low, high = self._run(prefix)
@@ -70,7 +70,7 @@ class SortedRecords:
         return records
 
     def page(self, prefix: str, after_key: str, limit: int, matches: Matches, revision: int) -> Page:
-        """Up to `limit` (0: all) selected records under the prefix, beyond `after_key`."""
+        """Return up to `limit` (0: all) selected records under the prefix, after `after_key`."""
         if not after_key and not limit:
             records = self.all(prefix)
             if matches is not None:
@@ -94,7 +94,7 @@ class SortedRecords:
 
 
 def select_page(records: Sequence[Record], limit: int, matches: Matches, revision: int) -> Page:
-    """The first `limit` (0: all) of those that match; `more` says whether another one matches."""
+    """Return the first `limit` (0: all) matching records. `more` is True if another one matches."""
     chosen: list[Record] = []
     for record in records:
         if matches is None or matches(record):
@@ -105,7 +105,7 @@ def select_page(records: Sequence[Record], limit: int, matches: Matches, revisio
 
 
 def undone(records: Sequence[Record], newest_first: Sequence[CacheEvent]) -> list[Record]:
-    """The records as they were before these events."""
+    """Return the records as they were before these events."""
     state = {record.key: record for record in records}
     for event in newest_first:
         if event.previous is None:

@@ -1,12 +1,12 @@
-"""The Store protocol: an ordered map with revisions. Every engine passes the same contract suite.
+"""`Store`: the protocol of storage engines, an ordered map with revisions. Every engine passes the same contract suite.
 
-Concurrency: all methods are called on the event loop that runs the store; an engine moves blocking work off it itself.
+Concurrency: all methods are called on the event loop that runs the store. An engine moves blocking work off it.
 
 Guarantees:
-- one sequence of revisions for the whole store, one revision for each write, never reused, never going back, also not
-  after a crash; a write is acknowledged only when it is durable (as far as the engine can be);
-- reads without a revision are linearizable;
-- a watcher sees every write of its range after the given revision exactly once and in order, or `Compacted`.
+- The whole store has one sequence of revisions, one for each write. Revisions are never reused and never go back, also
+  not after a crash. A write is acknowledged only when it is durable (as far as the engine can be).
+- Reads without a revision are linearizable.
+- A watcher sees every write of its range after the given revision exactly once and in order, or `Compacted`.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -17,13 +17,14 @@ Revision = NewType("Revision", int)
 
 
 class StoreError(Exception):
-    """The root of the store's own errors. Anything else that a store raises is a fault of the engine; when a write
-    failed by no fault of its own, `StoreUnavailable`.
+    """Base class of the errors of the store's contract.
+
+    A failed write may also raise `StoreUnavailable` or `OutcomeUnknown`. Any other exception is a fault of the engine.
     """
 
 
 class KeyExists(StoreError):
-    """A create found the key taken."""
+    """The key to create exists already."""
 
     def __init__(self, key: str) -> None:
         super().__init__(key)
@@ -31,7 +32,7 @@ class KeyExists(StoreError):
 
 
 class Conflict(StoreError):
-    """The key is not at the expected revision. `current` is what is there now (None: absent)."""
+    """The key is not at the expected revision. `current` is its present row (None: absent)."""
 
     def __init__(self, key: str, current: "KeyValue | None") -> None:
         super().__init__(key)
@@ -40,7 +41,7 @@ class Conflict(StoreError):
 
 
 class Compacted(StoreError):
-    """The asked revision is older than the compaction."""
+    """The requested revision has been compacted."""
 
     def __init__(self, compact_revision: int, current_revision: int) -> None:
         super().__init__(f"revision compacted: {compact_revision} (current {current_revision})")
@@ -49,7 +50,7 @@ class Compacted(StoreError):
 
 
 class FutureRevision(StoreError):
-    """The asked revision has not been written yet."""
+    """The requested revision has not been written yet."""
 
     def __init__(self, revision: int, current_revision: int) -> None:
         super().__init__(f"revision {revision} is in the future (current {current_revision})")
@@ -58,21 +59,22 @@ class FutureRevision(StoreError):
 
 
 class ValueTooLarge(StoreError):
-    """The engine takes no value of this size."""
+    """The value is too large for the engine."""
 
 
 class StoreUnavailable(Exception):
-    """The engine cannot write at the moment: nothing was written, and the caller may try again. Not a `StoreError`: it
-    says nothing about the row.
+    """The engine cannot write at the moment. Nothing was written, and the caller may retry.
+
+    Not a `StoreError`: the cause is not the state of the row.
     """
 
 
 class StoreUnreachable(StoreUnavailable):
-    """Nor can it be read: it is elsewhere, and does not answer."""
+    """The engine can neither read nor write: its server does not answer."""
 
 
 class StoreFull(StoreUnavailable):
-    """No space left for writes. The text names the place and the remedy."""
+    """The store has no space left for writes. The text names the place and the remedy."""
 
 
 class StoreDamaged(StoreUnavailable):
@@ -80,32 +82,29 @@ class StoreDamaged(StoreUnavailable):
 
 
 class OutcomeUnknown(Exception):
-    """The engine did not say in time whether it wrote: the write may have been made, or may still be.
+    """The outcome of a write is unknown, because the engine did not answer in time. It may still happen.
 
-    Neither a `StoreError` nor a `StoreUnavailable`: whoever asked for the write has to look what is there.
+    Neither a `StoreError` nor a `StoreUnavailable`: the caller must read the row before it retries.
     """
 
 
 STORE_ERRORS = (StoreError, StoreUnavailable, OutcomeUnknown)
-"""All that a store raises when it is no fault of the server's: for loops, which look again."""
+"""Errors of a store that are not faults of this server. Loops catch them and retry."""
 
 
 class StoreReplaced(Exception):
-    """The store is another one than before, or has gone back to an earlier state: a backup was restored. What is known
-    of it counts no more, so it is not asked again by those who know it: they begin anew.
+    """The store was replaced by another one, or restored from a backup. All data cached from it is invalid.
+
+    Do not retry with the old state: components start again from an empty one.
     """
 
 
 class StoreMisconfigured(Exception):
-    """The store cannot be reached as it is said where it is, and that will not change by itself. Its text is for the
-    user.
-    """
+    """The settings do not match the store, so retrying is useless. The text is for the user."""
 
 
 class StoreIncomplete(Exception):
-    """What is there is a part of a copy, which has not come to its end: it is nothing to serve. `what` says which copy.
-    Its text is for the user.
-    """
+    """The store contains a partial copy, which must not be served. `what` names the copy. The text is for the user."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -116,22 +115,20 @@ class StoreIncomplete(Exception):
 
 
 class Untransformable(Exception):
-    """A value cannot be encrypted or decrypted. Not a `StoreError`: the row is there, or could be. Its text is for
-    clients.
-    """
+    """A value cannot be encrypted or decrypted. Not a `StoreError`: the row is intact. The text is for clients."""
 
 
 class UnreadableValue(bytes):
-    """Stands for a value that cannot be decrypted or read: the text that says why. It is no object in any form."""
+    """Placeholder for a value that cannot be decrypted or read: the text of the error, not an object."""
 
     @property
     def error(self) -> str:
-        """Why."""
+        """Text of the error."""
         return self.decode()
 
 
 class KeyValue(NamedTuple):
-    """A row: the value as it was written by revision `mod_revision`."""
+    """A row, with the value that revision `mod_revision` wrote."""
 
     key: str
     value: bytes
@@ -140,12 +137,12 @@ class KeyValue(NamedTuple):
 
 
 class RangeResult(NamedTuple):
-    """A page. `more`: keys of the range beyond the page exist. `count`: keys in the whole range (-1: not counted)."""
+    """Page of rows. `more`: the range has further keys. `count`: keys in the whole range (-1: not counted)."""
 
     items: Sequence[KeyValue]
     revision: int
     more: bool
-    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+    count: int  # type: ignore[assignment]  # hides tuple.count, which is not used here
 
 
 class StoreEvent(NamedTuple):
@@ -158,9 +155,9 @@ class StoreEvent(NamedTuple):
 
 
 class EventBatch(NamedTuple):
-    """What a watch yields: events in revision order (may be empty), and how far the watcher now is.
+    """Batch of a watch: events in revision order (may be empty), and the revision that the watch has reached.
 
-    Every event of the range up to and including `revision` has been delivered once this batch is taken.
+    With this batch, every event of the range up to and including `revision` has been delivered.
     """
 
     events: Sequence[StoreEvent]
@@ -168,30 +165,33 @@ class EventBatch(NamedTuple):
 
 
 class Store(Protocol):
-    """See the module. Keys are text, ordered by their UTF-8 bytes; a range is `start <= key < end`."""
+    """Ordered map with revisions; the module has its guarantees. Keys are text, ordered by their UTF-8 bytes.
+
+    A range is `start <= key < end`.
+    """
 
     async def open(self) -> None:
-        """Make ready to serve. Raises `OSError` or an engine's error when the data cannot be used."""
+        """Prepare the store for use. Raises `OSError` or an engine's error if the data cannot be used."""
 
     async def close(self) -> None:
-        """Finish the writes under way and let go of files. Idempotent."""
+        """Finish pending writes and release files. Idempotent."""
 
     async def revision(self) -> Revision:
-        """The newest revision (linearizable)."""
+        """Return the newest revision (linearizable)."""
 
     async def ready(self) -> None:
-        """Returns when what was asked for before has come to its end: for whoever wonders whether writes still do."""
+        """Wait until all earlier requests have completed. Health checks use it to see that writes still complete."""
 
     async def get(self, key: str) -> KeyValue | None:
-        """The row as it is now."""
+        """Return the present row, or None."""
 
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
     ) -> RangeResult:
-        """Rows in key order; `limit` 0 = all; `revision` 0 = now. Raises `Compacted`, `FutureRevision`."""
+        """Return rows in key order. `limit` 0: all; `revision` 0: the newest. Raises `Compacted`, `FutureRevision`."""
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
-        """Write a key that must not exist. Raises `KeyExists`. `ttl_s` > 0: the row expires (as a delete)."""
+        """Write a key that must not exist. Raises `KeyExists`. With `ttl_s` > 0 the row expires, which is a delete."""
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """Replace the row that is at mod revision `expected`. Raises `Conflict`.
@@ -200,22 +200,24 @@ class Store(Protocol):
         """
 
     async def delete(self, key: str, expected: int) -> Revision:
-        """Delete the row that is at mod revision `expected`; gives the deletion's revision. Raises `Conflict`."""
+        """Delete the row that is at mod revision `expected`. Return the revision of the deletion. Raises `Conflict`."""
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
-        """All events of the range with revision > `after`. Raises `Compacted` (also later, when it falls behind)."""
+        """Yield all events of the range with revision > `after`. Raises `Compacted`, also later, if the watch falls
+        behind.
+        """
 
     async def compact(self, revision: int) -> None:
-        """Forget history up to `revision` (current rows stay). Raises `Compacted`, `FutureRevision`."""
+        """Drop the history up to `revision`; current rows stay. Raises `Compacted`, `FutureRevision`."""
 
     @property
     def compacted(self) -> int:
-        """How far history is forgotten, whoever did it, as far as this store has heard; 0: it is all there."""
+        """Newest compaction that this store is aware of, whichever server requested it; 0: none."""
 
     async def size_bytes(self) -> int:
-        """What the store occupies (for metrics)."""
+        """Return the size of the store, for metrics."""
 
 
 def prefix_end(prefix: str) -> str:
-    """The end of the range that holds every key with this prefix (prefixes end in ASCII, as `/registry/pods/`)."""
+    """Return the end of the range of all keys with this prefix. The prefix ends in ASCII, as `/registry/pods/` does."""
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)

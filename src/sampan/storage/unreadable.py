@@ -1,4 +1,4 @@
-"""`Unreadable`: which keys of a cache hold values that cannot be decrypted or read, and why."""
+"""`Unreadable`: keys of a cache whose values cannot be decrypted or read, with the errors."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from sampan.storage.store import KeyValue, UnreadableValue, Untransformable
 
 
 def fault_of(row: KeyValue) -> str:
-    """Why the value of a row cannot be decrypted or read, or not by this server; empty: it can."""
+    """Return the reason why this server cannot decrypt or read the value of a row; empty if it can."""
     if isinstance(row.value, UnreadableValue):
         return row.value.error
     if row.value.startswith(ENCRYPTED):
@@ -16,22 +16,24 @@ def fault_of(row: KeyValue) -> str:
 
 
 class Unreadable(dict[str, str]):
-    """Texts by key. Empty nearly always: whoever asks often looks at that first."""
+    """Errors by key. Almost always empty, which frequent callers check first."""
 
     def note(self, row: KeyValue) -> bool:
-        """Remember a row whose value cannot be decrypted or read, or is not by this server; False: it is none."""
+        """Record a row that this server cannot decrypt or read. Return False if it can."""
         fault = fault_of(row)
         if fault:
             self[row.key] = fault
         return bool(fault)
 
     def check_key(self, key: str) -> None:
-        """Raises `Untransformable` if this one is among them."""
+        """Raise `Untransformable` if the key is unreadable."""
         if key in self:
             raise Untransformable(self[key])
 
     def check(self, prefix: str, present: Callable[[str], object | None]) -> None:
-        """Raises `Untransformable` for a key below `prefix`, unless it is `present`: only its past is unreadable."""
+        """Raise `Untransformable` for an unreadable key below `prefix`. Keys that are `present` have a readable value
+        again.
+        """
         for key, error in self.items():
             if key.startswith(prefix) and present(key) is None:
                 raise Untransformable(error)

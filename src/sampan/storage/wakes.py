@@ -1,7 +1,7 @@
-"""`Wakes`: when the watchers of a cache are woken for what was written.
+"""`Wakes`: decides when the watchers of a cache wake up for new events.
 
-To wake a watcher costs much more than to give it another event: it is a write to a client. So many watchers are woken
-together and not often, and take many events each; few of them are woken soon.
+Waking a watcher costs much more than giving it another event, because it causes a write to a client. So many watchers
+wake up together and rarely, and take many events each. A few watchers wake up soon.
 """
 
 import asyncio
@@ -10,20 +10,18 @@ from typing import Final, Protocol
 from sampan.storage.idle import when_idle
 
 WAKE_INTERVAL_S = 0.010
-"""Many watchers are woken so often at most."""
+"""Longest interval between two wake-ups of many watchers."""
 _PAUSE_S: Final = 0.002
 _EACH_S = 0.0002
-"""The time between two wakes, and by how much it grows with each watcher. A client, too, has less work with many events
-that come together.
-"""
+"""Shortest interval between two wake-ups, and its growth with each watcher. Clients benefit from larger batches too."""
 _TIMER_MIN_S: Final = 0.001
-"""What is shorter cannot be timed."""
+"""Resolution of timers: a shorter delay cannot be timed."""
 _QUIET_S = 0.050
-"""After so long without an event the next one is told at once."""
+"""After this time without an event, the next one is delivered at once."""
 _GATHER_S = 0.002
-"""After so long without another event there are likely to be no more of the writes that are under way together."""
+"""After this time without another event, the concurrent writes have probably all been delivered."""
 _IDLE_WITHIN_S: Final = 0.006
-"""How long requests go before watchers, for whom there is time while writes are under way in an engine elsewhere."""
+"""Maximum time that requests go before watchers. A remote engine processes the writes of those requests meanwhile."""
 
 
 class Wakeable(Protocol):
@@ -33,11 +31,11 @@ class Wakeable(Protocol):
 
 
 class Wakes:
-    """Wakes watchers at once when it was quiet; else together, not too soon after the last time, when no more events
-    come, which is waited for as long again at most, and when no requests wait.
+    """Wakes watchers at once after a quiet period, otherwise together.
 
-    Under load a watcher so takes many events in one write, instead of one write for each commit, and the writes of
-    further requests are under way in the engine while watchers are told.
+    A common wake-up waits for the minimum interval. Then it waits for a gap in the events, at most another interval.
+    Last it waits until the event loop is idle. So under load a watcher takes many events in one write, instead of one
+    write for each commit. The engine commits the writes of further requests meanwhile.
     """
 
     def __init__(self) -> None:
@@ -47,11 +45,11 @@ class Wakes:
         self._interval_s = self._gather_s = 0.0
 
     def add(self, watcher: Wakeable) -> None:
-        """It has something to take. Whoever adds calls `events_came` then."""
+        """Add a watcher that has events to take. The caller then calls `events_came`."""
         self._wanting.append(watcher)
 
     def events_came(self) -> None:
-        """All watchers that have something to take were added."""
+        """Schedule the wake-up, once all watchers with new events have been added."""
         if not self._wanting:
             return
         now = self._event_at = asyncio.get_running_loop().time()

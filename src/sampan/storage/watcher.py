@@ -1,7 +1,7 @@
-"""Watchers of the watch cache: who gets which event, as which type.
+"""Watchers of the watch cache: selection and delivery of events.
 
-Watchers with the same scope and the same selector form a group; a group decides once about each event, and its watchers
-only append.
+Watchers with the same scope and the same selector form a group. A group selects each event once, and its watchers only
+append.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -17,21 +17,21 @@ T = TypeVar("T")
 
 
 class WatchedCache(Protocol):
-    """What a watcher needs of its cache."""
+    """Cache as a watcher sees it."""
 
     @property
     def revision(self) -> int: ...
 
     def poll(self) -> None:
-        """Take in what the store has pending."""
+        """Apply what the store has pending."""
 
 
 Bridge = Callable[[int], Awaitable[tuple[Sequence[CacheEvent], int]]]
-"""Reads events of the past, after a revision, from the store: some of them, and how far they go. Raises `Compacted`."""
+"""Reads old events after a revision from the store: the first of them, and the revision covered. Raises `Compacted`."""
 
 
 class Watcher:
-    """One watch of the cache. Taken from by one task; `next` gives all that is pending at once."""
+    """One watch of the cache. A single task takes events from it; `next` returns all that are pending."""
 
     def __init__(
         self, cache: WatchedCache, group: "WatchGroup", groups: "WatchGroups", buffer_max: int, *, prompt: bool = False
@@ -51,7 +51,7 @@ class Watcher:
         self._future = 0
 
     async def __aenter__(self) -> Self:
-        """Raises `Compacted` when the watch is to begin in a past that is forgotten."""
+        """Raise `Compacted` if the watch begins at a compacted revision."""
         if self._bridge is not None:
             await self._cross(self._bridge)
         return self
@@ -62,10 +62,10 @@ class Watcher:
         self.close()
 
     async def next(self, timeout_s: float | None = None) -> Batch:
-        """All pending events, waiting up to `timeout_s` seconds (None: for ever) for the first; none after the timeout.
+        """Return all pending events. Wait up to `timeout_s` seconds (None: no timeout) for the first; then return none.
 
-        Raises `WatcherTooSlow` or `CacheReset` once everything before has been taken; `Compacted` when the watch began
-        in a past that is forgotten meanwhile.
+        Raises `WatcherTooSlow` or `CacheReset` after all earlier events have been taken. Raises `Compacted` if the
+        history that the watch begins in was compacted meanwhile.
         """
         if not self._ready():
             if self._bridge is not None:
@@ -81,31 +81,31 @@ class Watcher:
 
     @property
     def group(self) -> "WatchGroup":
-        """Watchers of one group see the same events."""
+        """Group of this watcher, whose members see the same events."""
         return self._group
 
     def close(self) -> None:
-        """No more events. Idempotent."""
+        """Stop receiving events. Idempotent."""
         self._groups.remove(self._group, self)
         self._signal.close()
 
     def begin(self, first: Sequence[Delivery], now: int) -> None:
-        """Deliver these before anything else; they do not count for the buffer. `now` is how far they go."""
+        """Deliver these events first, outside the limit of the buffer. `now` is the revision that they reach."""
         self._first = list(first)
         self._position = now
 
     def begin_in_the_past(self, after: int, now: int, bridge: Bridge) -> None:
-        """Read what happened between `after` and `now` from the store before anything else."""
+        """First read the events between `after` and `now` from the store."""
         self._position = after
         self._bridged_from = now
         self._bridge = bridge
 
     def begin_in_the_future(self, after: int) -> None:
-        """Deliver nothing up to a revision that is not written yet."""
+        """Skip all events up to a revision that has not been written yet."""
         self._position = self._future = after
 
     def offer(self, deliveries: Sequence[Delivery]) -> None:
-        """Take events from the cache. Whoever has taken all before is not slow, however many come at once."""
+        """Receive events from the cache. A watcher with an empty buffer accepts a batch of any size."""
         if self._error is None:
             if self._future:
                 deliveries = self._beyond(deliveries)
@@ -121,11 +121,11 @@ class Watcher:
             self._pending.extend(deliveries)
 
     def wake(self) -> None:
-        """Let the taker have what is pending."""
+        """Wake the task that waits for events."""
         self._signal.notify()
 
     def end(self, error: WatchEnded) -> None:
-        """No more events after those pending, but this error."""
+        """End with this error, after the pending events."""
         if self._error is None:
             self._error = error
             self._groups.remove(self._group, self)
@@ -160,7 +160,7 @@ class Watcher:
 
 
 class WatchGroup:
-    """Watchers that want the same events."""
+    """Watchers with the same scope and selector."""
 
     __slots__ = ("_made", "_respliced", "chosen", "matches", "scope", "watchers")
 
@@ -173,9 +173,9 @@ class WatchGroup:
         self._made: dict[Hashable, tuple[Delivery, Delivery, Any]] = {}
 
     def shared(self, form: Hashable, events: list[Delivery], make: Callable[[list[Delivery]], T]) -> T:
-        """`make(events)`, or what that gave to another of these watchers that took the same ones just now.
+        """Return `make(events)`, or its cached result from another watcher of the group that took the same events.
 
-        `form`: what it depends on besides them. There is at least one event.
+        `form` identifies all else that the result depends on. `events` is not empty.
         """
         first, last = events[0], events[-1]
         known = self._made.get(form)
@@ -188,14 +188,14 @@ class WatchGroup:
         return made
 
     def offer(self) -> None:
-        """Hand what was chosen to all watchers."""
+        """Pass the selected events to all watchers."""
         chosen, self.chosen = self.chosen, []
         self._made.clear()
         for watcher in tuple(self.watchers):
             watcher.offer(chosen)
 
     def select(self, events: Sequence[CacheEvent]) -> list[Delivery]:
-        """The events of this scope as these watchers see them."""
+        """Return the events of this scope as these watchers see them."""
         scope = self.scope
         whole = scope.endswith("/")
         deliveries: list[Delivery] = []
@@ -208,7 +208,7 @@ class WatchGroup:
         return deliveries
 
     def see(self, event: CacheEvent) -> Delivery | None:
-        """The event as these watchers see it; None when it does not concern them."""
+        """Return the event as these watchers see it, or None if it does not concern them."""
         matches = self.matches
         if matches is None:
             return event.type, event
@@ -220,19 +220,19 @@ class WatchGroup:
             return None
         if event.type == "DELETED":
             return "DELETED", event
-        return "DELETED", self._departure(event, previous)
+        return "DELETED", self._as_deselected(event, previous)
 
-    def _departure(self, event: CacheEvent, previous: Record) -> CacheEvent:
-        if event.departure is None:
+    def _as_deselected(self, event: CacheEvent, previous: Record) -> CacheEvent:
+        if event.deselected is None:
             record = self._respliced(previous, event.revision)
-            event.departure = CacheEvent("DELETED", record, previous, event.revision, {})
-        return event.departure
+            event.deselected = CacheEvent("DELETED", record, previous, event.revision, {})
+        return event.deselected
 
 
 class WatchGroups:
-    """The groups by scope: the whole resource, one namespace (both end in a slash) or one key.
+    """Groups by scope: the whole resource, one namespace (both end in a slash) or one key.
 
-    Watchers are woken as `Wakes` says; those that are prompt, always at once.
+    `Wakes` decides when watchers wake up; prompt watchers wake up at once.
     """
 
     def __init__(self, prefix: str, respliced: Respliced, counts: CacheCounts) -> None:
@@ -244,22 +244,22 @@ class WatchGroups:
         self._size = 0
 
     def __len__(self) -> int:
-        """How many watchers there are."""
+        """Return the number of watchers."""
         return self._size
 
     def group(self, scope: str, matches: Matches) -> WatchGroup:
-        """The group of this scope and selector (selectors are the same when they are one object)."""
+        """Return the group of this scope and selector. Selectors are compared by identity."""
         group = self._by_scope.get(scope, {}).get(id(matches))
         return group or WatchGroup(scope, matches, self._respliced)
 
     def add(self, group: WatchGroup, watcher: Watcher) -> None:
-        """Begin to hand events to the watcher."""
+        """Start passing events to the watcher."""
         self._by_scope.setdefault(group.scope, {})[id(group.matches)] = group
         group.watchers.append(watcher)
         self._size += 1
 
     def remove(self, group: WatchGroup, watcher: Watcher) -> None:
-        """No more events for the watcher."""
+        """Stop passing events to the watcher."""
         if watcher not in group.watchers:
             return
         group.watchers.remove(watcher)
@@ -271,7 +271,7 @@ class WatchGroups:
                 del self._by_scope[group.scope]
 
     def dispatch(self, events: Sequence[CacheEvent]) -> None:
-        """Hand events to all watchers that want them: one append for each watcher, however many events."""
+        """Pass events to all watchers that want them: one append for each watcher and batch."""
         if not self._by_scope:
             return
         touched: list[WatchGroup] = []

@@ -74,7 +74,7 @@ async def test_a_seed_is_decrypted_once_and_beforehand() -> None:
     stored = [(await ready(plugin)).write(b"v", AT)] * 3
     other = await ready(plugin)
     plugin.calls.clear()
-    await other.learn(stored)
+    await other.fetch_keys(stored)
     assert [other.read(value, AT).value for value in stored] == [b"v"] * 3
     assert plugin.calls == ["decrypt"]
 
@@ -196,7 +196,7 @@ async def test_over_a_socket(tmp_path: Path) -> None:
         await provider.check()
         other = KmsProvider("main", service)
         stored = provider.write(b"v", AT)
-        await other.learn([stored])
+        await other.fetch_keys([stored])
         assert other.read(stored, AT).value == b"v"
         plugin.keys.clear()
         third = KmsProvider("main", service)

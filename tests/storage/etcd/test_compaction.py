@@ -31,7 +31,7 @@ async def test_what_one_server_has_compacted_another_one_lists_from_its_memory_n
         second = await one.create(key("2"), pod("2"))
         await cache.fresh()
         assert len((await cache.list_at(first, PODS)).records) == 1
-        assert await one.take_turn(second)
+        assert await one.claim_compaction(second)
         await one.compact(second)
         await until_compacted(other, second)
         with pytest.raises(Compacted):
@@ -40,7 +40,7 @@ async def test_what_one_server_has_compacted_another_one_lists_from_its_memory_n
 
 async def test_a_server_that_comes_later_knows_how_far_it_was_compacted(open_store: OpenStore) -> None:
     one = await open_store()
-    assert await one.take_turn(7)
+    assert await one.claim_compaction(7)
     later = await open_store()
     await until_compacted(later, 7)
 
@@ -50,12 +50,12 @@ async def test_how_far_it_is_compacted_is_heard_of_after_etcd_was_away(
 ) -> None:
     monkeypatch.setattr(compaction, "_BACKOFF_S", (0.01, 0.01))
     one, other = await open_store(), await open_store()
-    assert await one.take_turn(7)
+    assert await one.claim_compaction(7)
     await until_compacted(other, 7)
     etcd.stop()
     etcd.start([etcd])
     etcd.wait()
-    assert await one.take_turn(8)
+    assert await one.claim_compaction(8)
     await until_compacted(other, 8)
 
 

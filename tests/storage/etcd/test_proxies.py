@@ -55,7 +55,7 @@ def _await_listening(port: int) -> None:
 async def test_a_grpc_proxy_is_refused_as_it_may_leave_out_events(etcd: Member, tmp_path: Path) -> None:
     with between("grpc-proxy", etcd, tmp_path) as url:
         store = EtcdStore(EtcdSettings((url,)))
-        with pytest.raises(StoreMisconfigured, match=rf"it may leave out events of watches.*\({url}\)"):
+        with pytest.raises(StoreMisconfigured, match=rf"which may drop events of watches.*\({url}\)"):
             await store.open()
 
 

@@ -108,7 +108,7 @@ async def test_large_responses_come_in_pieces_and_are_one_batch(open_store: Open
 async def test_of_several_servers_one_compacts_in_each_interval(open_store: OpenStore) -> None:
     stores = [await open_store() for _ in range(3)]
     assert all(isinstance(store, SharedStore) for store in stores)
-    turns = [[await store.take_turn(1) for store in stores] for _ in range(4)]
+    turns = [[await store.claim_compaction(1) for store in stores] for _ in range(4)]
     assert [sum(interval) for interval in turns] == [1, 1, 1, 1]
 
 

@@ -114,7 +114,7 @@ async def test_a_failure_leaves_the_file_that_force_would_replace(snapshot: Path
 
 
 async def test_without_a_store_there_is_no_snapshot(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="no store"):
+    with pytest.raises(FileNotFoundError, match="the store does not exist"):
         await saved(tmp_path / "absent.db", tmp_path / "s")
     assert names(tmp_path) == []
 

@@ -24,7 +24,7 @@ KEY = PREFIX + "default/a"
 class Shared(MemoryStore):
     """A store that several servers write to."""
 
-    async def take_turn(self, revision: int) -> bool:
+    async def claim_compaction(self, revision: int) -> bool:
         return revision == 7
 
 
@@ -145,7 +145,7 @@ async def test_what_is_written_can_be_protobuf(engine: MemoryStore) -> None:
 async def test_a_store_that_is_shared_stays_so() -> None:
     store = translated(Shared())
     assert isinstance(store, SharedStore)
-    assert await store.take_turn(7)
+    assert await store.claim_compaction(7)
     assert not isinstance(translated(MemoryStore()), SharedStore)
 
 

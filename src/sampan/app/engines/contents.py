@@ -1,4 +1,4 @@
-"""Where objects are in a store."""
+"""Location of objects in a store."""
 
 from typing import Final
 
@@ -9,5 +9,5 @@ OBJECTS: Final = "/registry/"
 
 
 async def holds_nothing(store: Store) -> bool:
-    """Whether no object is stored."""
+    """Return True if the store has no objects."""
     return not (await store.range(OBJECTS, prefix_end(OBJECTS), limit=1)).items

@@ -10,13 +10,13 @@ from sampan.storage.store import Store
 
 
 class CopyTarget(Store, Protocol):
-    """A store to which another one is copied: `storage/snapshot/etcd_target.py`."""
+    """Store into which another one is copied: `storage/snapshot/etcd_target.py`."""
 
     async def begin(self, what: str, *, clear: bool) -> None:
-        """Mark what is written from now on as a part of the copy `what`; `clear`: in the place of another part."""
+        """Mark all further writes as a partial copy `what`. `clear`: first delete another partial copy."""
 
     async def finish(self) -> None:
-        """What is there is whole."""
+        """Remove the mark: the copy is complete."""
 
 
 class Engine(ABC):
@@ -33,11 +33,11 @@ class Engine(ABC):
     url_option: ClassVar[str] = ""
     """Option that a store URL replaces."""
     shared: ClassVar[bool] = False
-    """Whether several servers can use one store: then the control loops elect a leader."""
+    """True if several servers can use one store. The control loops then elect a leader."""
     local: ClassVar[bool] = False
-    """Whether the store is a database file in the data directory. Copies of it keep their revisions."""
+    """True if the store is a database file in the data directory. Copies of it keep their revisions."""
     persistent: ClassVar[bool] = True
-    """Whether values can come from an earlier process, or from kube-apiserver."""
+    """True if values may come from an earlier process, or from kube-apiserver."""
 
     @abstractmethod
     def store(self, directory: Path, *, read_only: bool = False) -> Store:

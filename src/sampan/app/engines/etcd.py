@@ -44,13 +44,13 @@ class EtcdEngine(Engine):
     async def rows(self, directory: Path) -> AsyncIterator[Rows]:
         """See `Engine`.
 
-        Raises `StartError` if there is nothing under the prefix: it would look like the copy of an empty store.
+        Raises `StartError` if the prefix is empty: it would look like the copy of an empty store.
         """
         store = self.store(directory, read_only=True)
         await store.open()
         try:
             if await holds_nothing(store):
-                raise StartError(f"etcd holds nothing under {self.etcd.prefix}/: is it the right --etcd-prefix?")
+                raise StartError(f"etcd has no objects under {self.etcd.prefix}/: check --etcd-prefix")
             rows: Rows = import_module("sampan.app.engines.etcd_rows").EtcdRows(store, self.name)
             yield rows
         finally:
@@ -64,6 +64,6 @@ class EtcdEngine(Engine):
 
 
 def _quiet_grpc() -> None:
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it writes on standard error what is said here in other words
-    # Names as the system finds them: its own resolver waits for a name server also for what /etc/hosts says.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC logs to stderr the errors that this program reports itself
+    # Use the system's resolver: gRPC's own waits for a name server even for names in /etc/hosts.
     os.environ.setdefault("GRPC_DNS_RESOLVER", "native")

@@ -1,4 +1,4 @@
-"""The engine `memory`: nothing is left when the server ends."""
+"""The engine `memory`: all data is lost when the server ends."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -20,7 +20,9 @@ _NEVER_S: Final = 1e9
 def check_whole(directory: Path) -> None:
     """Raise `StartError` if a restore or a copy ended before it had made the store in the data directory."""
     if is_unfinished(directory):
-        raise StartError(f"a restore or a copy to {directory} was cut short: run the command again, it begins anew")
+        raise StartError(
+            f"a restore or a copy to {directory} was interrupted: run the command again, which starts over"
+        )
 
 
 @engine

@@ -1,1 +1,1 @@
-"""Processes of control loops: controllers, scheduler and nodes; by themselves, or as the child of `sampan up`."""
+"""Processes of control loops: controllers, scheduler and nodes. They run alone or as the child of `sampan up`."""

@@ -1,7 +1,7 @@
-"""`LoopsChild`: the process of control loops beside a server, started again when it dies.
+"""`LoopsChild`: the process of control loops next to a server, restarted when it dies.
 
-Concurrency: `run` owns the process; it ends by cancellation, and the process with it. The process ends by itself when
-its standard input does, which nobody holds open when this process was killed.
+Concurrency: `run` owns the process; its cancellation ends the process. The process also ends when its standard input
+closes, which happens if this process is killed.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from sampan.server.verbs.components import (
 BACKOFF_FIRST_S: Final = 1.0
 BACKOFF_MAX_S: Final = 30.0
 STABLE_S: Final = 60.0
-"""When a process has run so long, the next one is started after the first delay again."""
+"""Run time after which the delay of restarts starts from its first value again."""
 _NOT_STARTED: Final = -1
 END_S: Final = 3.0
-"""How long the process may take to end; then it is killed."""
+"""Time that the process has to end before it is killed."""
 
 _log = logging.getLogger("sampan.app")
 
 
 def command_of(settings: UpSettings) -> list[str] | None:
-    """The command line of the loops that a server wants; None when it wants none."""
+    """Return the command line of the control loops, or None if the server runs none."""
     if not (settings.controllers.strip() or settings.scheduler or settings.nodes):
         return None
     return [
@@ -61,10 +61,10 @@ def command_of(settings: UpSettings) -> list[str] | None:
 
 
 def components_of(settings: UpSettings, child: "LoopsChild") -> Components:
-    """How one knows whether controllers and scheduler work.
+    """Return the health checks of controllers and scheduler.
 
-    Where several servers share a store the process beside this one need not be the one that works: then the Lease tells
-    that it has for both.
+    Where several servers share a store, another server's process may be the active one. The Lease then shows the health
+    of both.
     """
     found = dict(ELSEWHERE)
     if settings.storage.shared:
@@ -83,13 +83,13 @@ def _key(settings: UpSettings) -> Path:
 
 
 def _cidr_options(settings: UpSettings) -> list[str]:
-    told = settings.node_cidrs
-    if not told.allocate_node_cidrs:
+    cidrs = settings.node_cidrs
+    if not cidrs.allocate_node_cidrs:
         return []
-    size = told.node_cidr_mask_size
+    size = cidrs.node_cidr_mask_size
     return [
         "--allocate-node-cidrs=true",
-        *([f"--cluster-cidr={told.cluster_cidr}"] if told.cluster_cidr else []),
+        *([f"--cluster-cidr={cidrs.cluster_cidr}"] if cidrs.cluster_cidr else []),
         *([f"--node-cidr-mask-size={size}"] if size is not None else []),
     ]
 
@@ -101,18 +101,18 @@ def _node_options(settings: UpSettings) -> list[str]:
 
 
 class LoopsChild:
-    """Keeps one process alive. `command` None: there is none."""
+    """Keeps one process running. `command` None: there is no process."""
 
     def __init__(self, command: Sequence[str] | None) -> None:
         self._command = command
         self._fault = "the control loops have not been started"
 
     def fault(self) -> str:
-        """Why the process does not run now; nothing if it does."""
+        """Reason why the process does not run; empty if it runs."""
         return self._fault
 
     async def run(self) -> None:
-        """Until cancelled; ends by itself only when the process says that it was called wrongly."""
+        """Run until cancelled. Returns early only if the process exits with a usage error."""
         if self._command is None:
             return
         loop = asyncio.get_running_loop()
@@ -121,21 +121,21 @@ class LoopsChild:
             began = loop.time()
             code = await self._run_once(self._command)
             if code == USAGE_ERROR:
-                _log.error("the control loops cannot be started: they are not tried again")
+                _log.error("cannot start the control loops: usage error; not retrying")
                 return
             if loop.time() - began >= STABLE_S:
                 backoff_s = BACKOFF_FIRST_S
-            _log.error("the control loops ended; starting them again", extra={"code": code, "seconds": backoff_s})
+            _log.error("control loops ended; restarting", extra={"code": code, "seconds": backoff_s})
             await asyncio.sleep(backoff_s)
             backoff_s = min(BACKOFF_MAX_S, backoff_s * 2)
 
     async def _run_once(self, command: Sequence[str]) -> int:
-        """Run the process until it ends; gives its exit code, `_NOT_STARTED` when it could not even begin."""
-        try:  # Ctrl-C does not reach it: the server tells it to end, in its order
+        """Run the process until it ends. Return its exit code, or `_NOT_STARTED`."""
+        try:  # Ctrl-C must not reach it: the server ends it in order
             process = ChildProcess(command)
         except OSError as error:
-            _log.error("the control loops cannot be started: %s", error)
-            self._fault = f"the control loops cannot be started: {error}"
+            _log.error("cannot start the control loops: %s", error)
+            self._fault = f"cannot start the control loops: {error}"
             return _NOT_STARTED
         self._fault = ""
         _log.info("control loops started", extra={"pid": process.pid})
@@ -148,7 +148,7 @@ class LoopsChild:
 
 
 async def _end(process: ChildProcess) -> None:
-    """Have it end, in order if that does not take long."""
+    """End the process: gracefully, or after `END_S` by force."""
     process.input.close()
     if process.has_exited:
         return

@@ -1,4 +1,4 @@
-"""Which controllers run: `*,-cronjob-controller`.
+"""Selection of controllers, such as `*,-cronjob-controller`.
 
 Source: controller-manager app/helper.go `IsControllerEnabled` (1.36).
 """
@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 
 
 class UnknownController(ValueError):
-    """There is no controller of that name."""
+    """No controller has this name."""
 
 
-def chosen_controllers(said: str, known: Sequence[str]) -> tuple[str, ...]:
-    """The names that a list with commas means: `*` all, `name` this one, `-name` not this one, whatever else is said.
+def chosen_controllers(text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the controllers of a comma-separated list: `*` all, `name` this one, `-name` not this one.
 
-    In the order of `known`. Raises `UnknownController`.
+    An explicit name overrides `*`. The result has the order of `known`. Raises `UnknownController`.
     """
-    words = [word.strip() for word in said.split(",") if word.strip()]
+    words = [word.strip() for word in text.split(",") if word.strip()]
     left_out = {word[1:] for word in words if word.startswith("-")}
     named = {word for word in words if not word.startswith("-")}
     _check(left_out | (named - {"*"}), known)
@@ -25,4 +25,4 @@ def chosen_controllers(said: str, known: Sequence[str]) -> tuple[str, ...]:
 def _check(names: Iterable[str], known: Sequence[str]) -> None:
     unknown = sorted(set(names) - set(known))
     if unknown:
-        raise UnknownController(f"{', '.join(map(repr, unknown))}: there are {', '.join(known)}")
+        raise UnknownController(f"{', '.join(map(repr, unknown))}: known controllers are {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""`loop_context`: what the control loops of a process are given, from its settings and files."""
+"""`loop_context`: dependencies of a process's control loops, from its settings and files."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from sampan.operator.manager import Manager
 
 
 def loop_context(manager: Manager, config: Config, settings: LoopSettings) -> ControllerContext:
-    """The context. Raises `OSError` for files that cannot be read, `StartError` for those that are useless."""
+    """Return the context. Raises `OSError` for unreadable files, `StartError` for invalid ones."""
     key = settings.signing.service_account_private_key_file
     cidr, mask_size = settings.node_cidrs.resolved()
     certificate, signing_key = _signing_authority(settings)
@@ -31,7 +31,7 @@ def loop_context(manager: Manager, config: Config, settings: LoopSettings) -> Co
 
 
 def _root_ca(config: Config) -> str:
-    """The authority by which Pods may know the server: the one by which we know it. Empty when it is the system's."""
+    """Return the CA with which Pods verify the server: the one of this process. Empty if it is the system's."""
     tls = config.tls
     if tls.ca_data or not tls.ca_file:
         return tls.ca_data.decode()
@@ -39,7 +39,7 @@ def _root_ca(config: Config) -> str:
 
 
 def _signing_authority(settings: LoopSettings) -> tuple[str, str]:
-    """The certificate and the key of who signs certificates; both empty: nobody does."""
+    """Return the certificate and the key of the signing CA; both empty if there is none."""
     certificate, key = settings.signing.cluster_signing_cert_file, settings.signing.cluster_signing_key_file
     if certificate is None or key is None:
         return "", ""

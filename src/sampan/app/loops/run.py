@@ -1,7 +1,7 @@
-"""`run_loops`: a process of control loops, from its settings to its end.
+"""`run_loops`: runs a process of control loops.
 
-Concurrency: one manager owns everything. The first SIGTERM or SIGINT ends it in order, the second one at once. As the
-child of a server it ends with its standard input, which the server holds open: also when the server was killed.
+Concurrency: one manager owns all tasks. The first SIGTERM or SIGINT ends it gracefully, the second one at once. As the
+child of a server it ends when its standard input closes, also if the server was killed.
 """
 
 import asyncio
@@ -40,17 +40,17 @@ from sampan.scheduler.set_up import set_up as set_up_scheduler
 _IPAM: Final = "node-ipam-controller"
 LEASE_NAMESPACE: Final = "kube-system"
 ORPHAN_GRACE_S: Final = 2.0
-"""How long a process may take that ends because nobody is there any more."""
+"""Time in seconds for a graceful end after the parent process has died."""
 _GRACE_S: Final = 10.0
 _NICENESS: Final = 10
-"""Beside a server on a busy machine the loops step back: whoever asks is answered first, what follows comes after."""
+"""Niceness of a process next to a server: on a busy machine, requests go before control loops."""
 _EXPECTED: Final = (ConfigError, OSError, LeaderElectionLost, CacheSyncTimeout, ShutdownTimeout, NodeTaken)
 
 _log = logging.getLogger("sampan.app")
 
 
 def run_loops(settings: LoopSettings) -> None:
-    """Run until the end. Raises `StartError` with what prevented it, or ended it."""
+    """Run until the end. Raises `StartError` with the error that prevented or ended the run."""
     configure_logging(settings.process.log.level, settings.process.log.format)
     if settings.ends_with_stdin:
         os.nice(_NICENESS)
@@ -63,19 +63,19 @@ def run_loops(settings: LoopSettings) -> None:
 
 async def _run(settings: LoopSettings) -> None:
     config = load_config(settings.process.kubeconfig)
-    # Warnings are for people: the loops know what is deprecated, and keep it up for those who still use it.
+    # Warnings are for people: the loops use deprecated fields on purpose, for the clients that still need them.
     async with Client.from_config(config, field_manager="sampan", warnings=ignore_warnings) as client:
         manager = Manager(client, _options(settings))
         context = loop_context(manager, config, settings)
         set_up(context, settings)
         manager.add(FreeMemory())
-        _settle()
+        _freeze_heap()
         with _ends_with_stdin(manager.stop) if settings.ends_with_stdin else _nothing():
             await manager.run(handle_signals=True)
 
 
 def set_up(context: ControllerContext, settings: LoopSettings) -> None:
-    """Have the manager run the loops that the settings name. Raises `KeyError` for an unknown controller."""
+    """Add the loops of the settings to the manager. Raises `KeyError` for an unknown controller."""
     for name in settings.controllers:
         if name != _IPAM or settings.node_cidrs.allocate_node_cidrs:
             CONTROLLERS[name](context)
@@ -87,7 +87,7 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> None:
 
 
 def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode:
-    """The nodes that the settings mean; `shared`: other loops watch all Pods too."""
+    """Return the nodes of the settings. `shared`: other loops watch all Pods too."""
     node = settings.node
     serve = NodeAddress(node.address, node.port)
     if node.runtime == "simulated":
@@ -112,7 +112,8 @@ def _options(settings: LoopSettings) -> ManagerOptions:
         identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         election = LeaderElectionConfig(settings.lease, LEASE_NAMESPACE, identity)
         if settings.ends_with_stdin:
-            # They take over within 10 s: they see the last renewal at most 2.2 periods late, and wait for its end.
+            # Failover takes at most 10 s: the last renewal is seen up to 2.2 periods late, and then the Lease must
+            # expire.
             election = replace(election, lease_duration_s=8.0, renew_deadline_s=5.5, retry_period_s=0.9)
     grace_s = ORPHAN_GRACE_S / 2 if settings.ends_with_stdin else _GRACE_S
     return ManagerOptions(
@@ -120,8 +121,8 @@ def _options(settings: LoopSettings) -> ManagerOptions:
     )
 
 
-def _settle() -> None:
-    """What has been loaded stays: the collector need not look at it."""
+def _freeze_heap() -> None:
+    """Exclude all loaded objects from garbage collection: they stay until the end."""
     gc.collect()
     start_collector()
 
@@ -133,7 +134,7 @@ def _nothing() -> Iterator[None]:
 
 @contextmanager
 def _ends_with_stdin(stop: Callable[[], None]) -> Iterator[None]:
-    """While the block lasts the end of standard input calls `stop`, and ends the process hard if that takes long."""
+    """Call `stop` when standard input closes during the block. If the end takes too long, exit at once."""
     loop = asyncio.get_running_loop()
     descriptor = sys.stdin.fileno()
 
@@ -141,7 +142,7 @@ def _ends_with_stdin(stop: Callable[[], None]) -> Iterator[None]:
         if os.read(descriptor, 4096):
             return
         loop.remove_reader(descriptor)
-        _log.debug("the server ends, and so do the control loops")
+        _log.debug("standard input closed: ending the control loops")
         stop()
         loop.call_later(ORPHAN_GRACE_S, os._exit, 1)
 

@@ -1,4 +1,4 @@
-"""Settings of processes of control loops: of each command that starts one, and `LoopSettings` of the process itself."""
+"""Settings of processes of control loops: of the commands that start one, and `LoopSettings` of the process itself."""
 
 import ipaddress
 from dataclasses import dataclass, field
@@ -101,7 +101,7 @@ class ProcessSettings:
 
 @dataclass(frozen=True, slots=True)
 class NodeSettings:
-    """How the nodes of a process run Pods."""
+    """Settings of the nodes of a process."""
 
     runtime: str = setting(
         RUNTIMES[0],
@@ -138,21 +138,22 @@ class NodeSettings:
         default="the address that this machine uses to connect to others",
     )
     range_wait_s: float = 5.0
-    """How long simulated nodes wait for ranges of addresses if no node-ipam-controller runs in the same process;
+    """Time that simulated nodes wait for an address range if no node-ipam-controller runs in the same process.
+
     0: they register with ranges that they choose themselves.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
-    """The settings of one process of loops; read once, passed down. What is empty does not run."""
+    """Settings of one process of loops. Empty lists run nothing."""
 
     process: ProcessSettings = field(default_factory=ProcessSettings)
     controllers: tuple[str, ...] = ()
-    """Their names in the catalogue."""
+    """Names of controllers in the catalogue."""
     scheduler: bool = False
     nodes: tuple[str, ...] = ()
-    """The names of nodes."""
+    """Names of nodes."""
     node: NodeSettings = field(default_factory=NodeSettings)
     lease: str = ""
     """Lease in kube-system that the active process holds; empty: this process is the only one."""
@@ -160,7 +161,7 @@ class LoopSettings:
     node_cidrs: NodeCidrSettings = field(default_factory=NodeCidrSettings)
     legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
     ends_with_stdin: bool = False
-    """Whether the process ends when its standard input ends, which happens when its parent process does."""
+    """True if the process ends when its standard input closes, as it does when the parent process ends."""
 
 
 _CONTROLLER_NAMES: Final = Kind("NAMES", TEXT.read)

@@ -1,5 +1,6 @@
-"""Encryption at rest: values are encrypted on their way into the store, and decrypted on their way out.
+"""Encryption at rest: values are encrypted on the way into the store and decrypted on the way out.
 
-What lies in the store is what Kubernetes writes: `k8s:enc:<provider>:v1:<key>:` and the provider's bytes.
+The stored format is that of Kubernetes: `k8s:enc:<provider>:v1:<key>:` and the provider's bytes.
+
 Source: apiserver pkg/storage/value, pkg/server/options/encryptionconfig (1.36).
 """

@@ -1,4 +1,4 @@
-"""AES: GCM, CBC, and GCM with a key of its own for each value.
+"""AES: GCM, CBC, and GCM with a separate key for each value.
 
 Source: apiserver pkg/storage/value/encrypt/aes/{aes,aes_extended_nonce}.go (1.36).
 """
@@ -25,7 +25,7 @@ _SHORT: Final = "the stored data was shorter than the required size"
 
 
 class Gcm(Local):
-    """Authenticated; a random nonce for each value, so a key is good for some 2^32 writes."""
+    """AES-GCM, authenticated. Each value has a random nonce, so one key is safe for about 2^32 writes."""
 
     def __init__(self, key: bytes) -> None:
         self._aead = AESGCM(key)
@@ -46,7 +46,7 @@ class Gcm(Local):
 
 
 class Cbc(Local):
-    """Not authenticated: a wrong key shows in the padding, and not always. Kept for values that are there."""
+    """AES-CBC, not authenticated: a wrong key is detected by the padding, but not always. For existing values only."""
 
     def __init__(self, key: bytes) -> None:
         self._algorithm = AES(key)
@@ -74,10 +74,10 @@ class Cbc(Local):
 
 
 class ExtendedNonceGcm(Local):
-    """GCM with a key that is derived for each value from a seed, so that nonces cannot meet however much is written."""
+    """AES-GCM with a key derived for each value from a seed, so that nonces never repeat under one key."""
 
     def __init__(self, seed: bytes) -> None:
-        """Raises `TransformError` for a seed that is too short."""
+        """Raise `TransformError` if the seed is too short."""
         if len(seed) < SEED_SIZE:
             raise TransformError(f"invalid seed length {len(seed)} used for key generation")
         self._seed = seed

@@ -1,4 +1,4 @@
-"""EncryptionConfiguration: which resources are encrypted, by whom.
+"""EncryptionConfiguration: the resources to encrypt, and their providers.
 
 Source: apiserver pkg/apis/apiserver/{v1/types_encryption,v1/defaults,validation/validation_encryption}.go (1.36).
 """
@@ -26,11 +26,11 @@ _INTERNAL: Final = ("apiserveripinfo", "serviceipallocations", "servicenodeporta
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of the file: names as there, nothing else."""
+    """Part of the file, with its field names. Unknown fields are errors."""
 
 
 class Key(_Part, frozen=True):
-    """A key in base64. It does not show in texts."""
+    """Key in base64. Texts never show it."""
 
     name: str = ""
     secret: str = ""
@@ -40,13 +40,13 @@ class Key(_Part, frozen=True):
 
 
 class Keys(_Part, frozen=True):
-    """Keys of one provider; the first one writes."""
+    """Keys of one provider. The first one encrypts."""
 
     keys: list[Key] = []
 
 
 class Kms(_Part, frozen=True, rename="camel"):
-    """A plug-in. `timeout` is a Go duration."""
+    """KMS plug-in. `timeout` is a Go duration."""
 
     api_version: str = "v1"
     name: str = ""
@@ -56,16 +56,16 @@ class Kms(_Part, frozen=True, rename="camel"):
 
     @property
     def timeout_s(self) -> float:
-        """Of each call."""
+        """Timeout of each call, in seconds."""
         return parse_duration(self.timeout) / NANOSECONDS_PER_SECOND
 
 
 class IdentityPart(_Part, frozen=True):
-    """Nothing is encrypted."""
+    """Provider that does not encrypt."""
 
 
 class Provider(_Part, frozen=True):
-    """Exactly one of these is set."""
+    """Provider. Exactly one field is set."""
 
     aesgcm: Keys | None = None
     aescbc: Keys | None = None
@@ -75,14 +75,14 @@ class Provider(_Part, frozen=True):
 
 
 class Rule(_Part, frozen=True):
-    """The providers of some resources: the first one writes, all read."""
+    """Providers of some resources. The first one encrypts, all decrypt."""
 
     resources: list[str] = []
     providers: list[Provider] = []
 
 
 class EncryptionConfiguration(_Part, frozen=True, rename="camel"):
-    """The file."""
+    """Content of the file."""
 
     api_version: str = ""
     kind: str = ""
@@ -91,13 +91,13 @@ class EncryptionConfiguration(_Part, frozen=True, rename="camel"):
 
 
 def group_resource(text: str) -> tuple[str, str]:
-    """`resource.group` as group and resource."""
+    """Split `resource.group` into group and resource."""
     resource, _, group = text.partition(".")
     return group, resource
 
 
 def parse_configuration(text: bytes) -> EncryptionConfiguration:
-    """Read and check YAML or JSON. Raises `ValueError`, whose text holds no secret."""
+    """Parse and validate YAML or JSON. Raises `ValueError`, whose text contains no secret."""
     try:
         value, faults = wire_yaml.decode_file_strict(text)
     except DecodeError as error:
@@ -105,7 +105,7 @@ def parse_configuration(text: bytes) -> EncryptionConfiguration:
     if faults:
         raise ValueError(f"strict decoding error: {', '.join(faults)}")
     if not isinstance(value, dict):
-        raise ValueError(f"the file holds no {KIND}")
+        raise ValueError(f"the file contains no {KIND}")
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if (api_version, kind) != (_API_VERSION, KIND):
         raise ValueError(f'no kind "{kind}" is registered for version "{api_version}", expected {_API_VERSION} {KIND}')
@@ -120,7 +120,7 @@ def parse_configuration(text: bytes) -> EncryptionConfiguration:
 
 
 def validate(configuration: EncryptionConfiguration) -> list[FieldError]:
-    """What is wrong with it."""
+    """Return the errors of a configuration."""
     if not configuration.resources:
         return [required(_ROOT, "at least one resources is required")]
     errors: list[FieldError] = []
@@ -228,7 +228,7 @@ def _keys_errors(keys: Sequence[Key], path: Path, sizes: Sequence[int]) -> list[
 
 
 def secret_of(key: Key) -> bytes:
-    """The key itself. Raises `ValueError`."""
+    """Decode the key. Raises `ValueError`."""
     try:
         return base64.b64decode(key.secret, validate=True)
     except binascii.Error:

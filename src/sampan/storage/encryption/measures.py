@@ -1,4 +1,4 @@
-"""`EncryptionMeasures`: what is measured of encryption at rest, for metrics.
+"""`EncryptionMeasures`: counters of encryption at rest, for metrics.
 
 Source: apiserver pkg/storage/value/metrics.go, pkg/storage/value/encrypt/envelope/metrics/metrics.go (1.36).
 """
@@ -19,60 +19,60 @@ _KEYS_MAX: Final = 100
 
 
 class EncryptionMeasures:
-    """One for each server, whatever configurations come. Calls of KMS plug-ins are told from threads, too."""
+    """Counters of one server, across configurations. Calls of KMS plug-ins are counted from threads too."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
-        """`now`: seconds since 1970."""
+        """`now` returns seconds since 1970."""
         self._now = now
         self._lock = threading.Lock()
         self.transformations = Durations([0.000005 * 2**n for n in range(25)])
-        """Those that succeeded, by direction and prefix."""
+        """Durations of successful transformations, by direction and prefix."""
         self.operations: dict[tuple[str, ...], int] = {}
-        """By resource, direction, prefix and code."""
+        """Transformations, by resource, direction, prefix and code."""
         self.calls = Durations([0.0001 * 2**n for n in range(20)])
-        """Of KMS plug-ins: by provider, method and code."""
+        """Durations of calls to KMS plug-ins, by provider, method and code."""
         self.seeds = Durations([0.000005 * 2**n for n in range(14)])
-        """How long it took to make seeds."""
+        """Durations of making seeds."""
         self.keys: dict[tuple[str, str, str], tuple[int, float]] = {}
-        """By direction, provider and the hash of the key's id: how often a key was used, and when last."""
-        self.told_keys: dict[tuple[str, str], float] = {}
-        """By provider and the hash of the key's id: when a plug-in said last that it is the one."""
+        """Number of uses of a key and the time of the last, by direction, provider and hash of the key's id."""
+        self.status_keys: dict[tuple[str, str], float] = {}
+        """Time of a plug-in's last status with a key, by provider and hash of the key's id."""
         self.wrong_keys: dict[tuple[str, ...], int] = {}
-        """Ids that no key can have, by provider and what is wrong."""
+        """Invalid key ids, by provider and fault."""
 
     def read(self, resource: str, stored: bytes, seconds: float, error: TransformError | None = None) -> None:
-        """A value was decrypted, or could not be."""
+        """Count a decryption, successful or not."""
         self._transformed(resource, FROM, prefixes_of(stored) or ("identity",), seconds, code_of(error))
 
     def written(self, resource: str, stored: bytes, seconds: float) -> None:
-        """A value was encrypted."""
+        """Count an encryption."""
         self._transformed(resource, TO, prefixes_of(stored) or ("",), seconds, code_of(None))
 
     def not_written(self, resource: str, prefix: str, error: TransformError) -> None:
-        """A value could not be encrypted."""
+        """Count a failed encryption."""
         self._transformed(resource, TO, (prefix,), 0.0, code_of(error))
 
     def called(self, provider: str, method: str, seconds: float, error: TransformError | None) -> None:
-        """A plug-in was asked."""
+        """Count a call to a plug-in."""
         with self._lock:
             self.calls.observe((provider, method, code_of(error)), seconds)
 
     def used(self, direction: str, provider: str, key: str) -> None:
-        """A key was used; `key` is the hash of its id."""
+        """Count the use of a key. `key` is the hash of its id."""
         place = (direction, provider, key)
         count, _ = self.keys.get(place, (0, 0.0))
         if not count and len(self.keys) >= _KEYS_MAX:
             del self.keys[next(iter(self.keys))]
         self.keys[place] = (count + 1, self._now())
 
-    def told(self, provider: str, key: str) -> None:
-        """A plug-in has said which key it uses."""
-        if (provider, key) not in self.told_keys and len(self.told_keys) >= _KEYS_MAX:
-            del self.told_keys[next(iter(self.told_keys))]
-        self.told_keys[provider, key] = self._now()
+    def status_key(self, provider: str, key: str) -> None:
+        """Record the key in a plug-in's status."""
+        if (provider, key) not in self.status_keys and len(self.status_keys) >= _KEYS_MAX:
+            del self.status_keys[next(iter(self.status_keys))]
+        self.status_keys[provider, key] = self._now()
 
-    def told_wrongly(self, provider: str, key_id: str) -> None:
-        """A plug-in has said the id of a key that no key can have."""
+    def status_key_invalid(self, provider: str, key_id: str) -> None:
+        """Count an invalid key id in a plug-in's status."""
         place = (provider, "too_long" if key_id else "empty")
         self.wrong_keys[place] = self.wrong_keys.get(place, 0) + 1
 
@@ -87,12 +87,12 @@ class EncryptionMeasures:
 
 
 def code_of(error: TransformError | None) -> str:
-    """How an operation went, as gRPC names it."""
+    """Return the result of an operation as a gRPC code."""
     return "OK" if error is None else error.code or _NO_CODE
 
 
 def prefixes_of(stored: bytes) -> tuple[str, ...]:
-    """Who has written a value: the provider, and its key if it has several. Nobody, if it is as it is."""
+    """Return the prefixes that identify the provider of a stored value, and its key if any. Empty if unencrypted."""
     if not stored.startswith(ENCRYPTED):
         return ()
     parts = stored[:1024].split(b":", 5)

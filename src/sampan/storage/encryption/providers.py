@@ -1,4 +1,4 @@
-"""`Providers`: from the configuration to who encrypts what.
+"""`Providers`: transformers of a configuration, by resource.
 
 Source: apiserver pkg/server/options/encryptionconfig/config.go (1.36).
 """
@@ -32,12 +32,12 @@ Connect = Callable[[Kms], KeyService]
 
 
 def connect_by_socket(kms: Kms) -> KeyService:
-    """To the plug-in's Unix socket."""
+    """Connect to the plug-in's Unix socket."""
     return GrpcKeyService(kms.endpoint, kms.timeout_s)
 
 
 class Providers:
-    """Whoever a configuration names. `kms`: the plug-ins among them, in their order."""
+    """Providers of one configuration. `kms`: its plug-ins, in order."""
 
     def __init__(
         self,
@@ -45,11 +45,11 @@ class Providers:
         connect: Connect = connect_by_socket,
         measures: EncryptionMeasures | None = None,
     ) -> None:
-        """Raises `ValueError`."""
+        """Raise `ValueError` if the configuration cannot be used."""
         self.measures = measures or EncryptionMeasures()
         self.kms: list[KmsProvider] = []
         self.identity: Transformer = _IDENTITY
-        """For what is no resource's."""
+        """Transformer of keys that belong to no resource."""
         self._connect = connect
         lists: dict[tuple[str, str], list[Prefixed]] = {}
         for rule in configuration.resources:
@@ -62,25 +62,27 @@ class Providers:
         }
 
     def of(self, group: str, resource: str) -> Transformer:
-        """The one of a resource: its own, its group's, or that of all; else nothing is encrypted."""
+        """Return the transformer of a resource: its own, its group's, the one for all resources, or the identity."""
         found = self._transformers
         return found.get((group, resource)) or found.get((group, "*")) or found.get(_ANY) or _IDENTITY
 
     async def prime(self) -> None:
-        """Ask the plug-ins for the first time; what is wrong is logged, and asked again later."""
+        """Check the plug-ins for the first time. Failures are logged and retried later."""
         for provider in self.kms:
             try:
                 await provider.check()
             except TransformError as error:
-                _log.warning("a KMS plug-in is not well", extra={"provider": provider.name, "error": str(error)})
+                _log.warning(
+                    "KMS plug-in check failed; retrying", extra={"provider": provider.name, "error": str(error)}
+                )
 
     async def health(self) -> None:
-        """Raises `TransformError` when a plug-in is not well."""
+        """Raise `TransformError` if a plug-in is unhealthy."""
         for provider in self.kms:
             await provider.health()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         for provider in self.kms:
             provider.close()
 
@@ -102,12 +104,12 @@ class Providers:
 
 def _keyed(name: str, keys: Keys, make: Callable[[bytes], Transformer], shown: str) -> Prefixed:
     choices = [Prefixed(f"{key.name}:".encode(), make(secret_of(key))) for key in keys.keys]
-    nobody = f"no matching key was found for the provided {shown} transformer"
-    return Prefixed(f"k8s:enc:{name}:v1:".encode(), PrefixTransformers(choices, nobody))
+    no_match = f"no matching key was found for the provided {shown} transformer"
+    return Prefixed(f"k8s:enc:{name}:v1:".encode(), PrefixTransformers(choices, no_match))
 
 
 def _check_mask(text: str, known: dict[tuple[str, str], list[Prefixed]]) -> None:
-    """A rule behind a wider one would never be asked."""
+    """Raise `ValueError` for a rule after a wider one, which would never apply."""
     group, _ = group_resource(text)
     for wider in ((group, "*"), _ANY):
         if wider in known:

@@ -19,7 +19,7 @@ _NONCE: Final = crypto_secretbox_NONCEBYTES
 
 
 class Secretbox(Local):
-    """Authenticated, but not where the value is stored."""
+    """Secretbox. Authenticates the value, but not the key under which it is stored."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key

@@ -1,7 +1,7 @@
-"""`EncryptedStore`: a store whose values are encrypted; whoever uses it sees them as they are.
+"""`EncryptedStore`: encrypts the values of a store; its callers see plain values.
 
-Concurrency: `providers` may be replaced at any time, each value is read and written by those of the moment. What a
-key service must be asked for is found out before values are handed on (see `Transformer.learn`).
+Concurrency: `providers` may be replaced at any time; each value uses the present ones. The seeds that a batch of rows
+needs are fetched before its values are decrypted (see `Transformer.fetch_keys`).
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -27,11 +27,11 @@ from sampan.storage.store import (
 )
 
 ResourceOf = Callable[[str], tuple[str, str] | None]
-"""Gives group and resource of what lies at a key; None: it is no resource's, and not encrypted."""
+"""Returns group and resource of a key; None if it belongs to no resource and is not encrypted."""
 
 
 class EncryptedStore:
-    """See the module. Values that cannot be decrypted come as `UnreadableValue` from `range` and `watch`."""
+    """Store with encrypted values. Values that cannot be decrypted are `UnreadableValue` in `range` and `watch`."""
 
     def __init__(self, store: Store, providers: Providers, resource_of: ResourceOf) -> None:
         self._store = store
@@ -39,7 +39,7 @@ class EncryptedStore:
         self.providers = providers
 
     async def open(self) -> None:
-        """See `Store.open`. Key services are asked for the first time."""
+        """See `Store.open`. Also checks the KMS plug-ins for the first time."""
         await self.providers.prime()
         await self._store.open()
 
@@ -60,7 +60,7 @@ class EncryptedStore:
         row = await self._store.get(key)
         if row is None:
             return None
-        await self.learn([row])
+        await self.fetch_keys([row])
         return self._read_or_raise(row)
 
     async def range(
@@ -68,7 +68,7 @@ class EncryptedStore:
     ) -> RangeResult:
         """See `Store.range`."""
         found = await self._store.range(start, end, limit=limit, revision=revision, count=count)
-        await self.learn(found.items)
+        await self.fetch_keys(found.items)
         return found._replace(items=[self.plain(row) for row in found.items])
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
@@ -107,36 +107,36 @@ class EncryptedStore:
         return await self._store.size_bytes()
 
     async def is_stale(self, key: str) -> bool:
-        """Whether the value there would be written in another way now."""
+        """Return True if a new write would encrypt the value in another way."""
         row = await self._store.get(key)
         if row is None:
             return False
-        await self.learn([row])
+        await self.fetch_keys([row])
         try:
             return self._transformer(key).read(row.value, key.encode()).stale
         except TransformError:
             return True
 
-    async def learn(self, rows: Iterable[KeyValue]) -> None:
-        """Find out what reading these rows takes. Raises `StoreUnreachable` while that cannot be."""
+    async def fetch_keys(self, rows: Iterable[KeyValue]) -> None:
+        """Fetch the keys that these rows need. Raises `StoreUnreachable` if a plug-in does not answer."""
         by_transformer: dict[Transformer, list[bytes]] = {}
         for row in rows:
             by_transformer.setdefault(self._transformer(row.key), []).append(row.value)
         for transformer, values in by_transformer.items():
             try:
-                await transformer.learn(values)
+                await transformer.fetch_keys(values)
             except KeyServiceDown as error:
                 raise StoreUnreachable(str(error)) from None
 
     def plain(self, row: KeyValue) -> KeyValue:
-        """The row, decrypted if that is possible."""
+        """Return the row, decrypted if possible."""
         try:
             return self._read(row)
         except TransformError as error:
             return row._replace(value=UnreadableValue(_text(row.key, error).encode()))
 
     def plain_batch(self, batch: EventBatch) -> EventBatch:
-        """The same of events."""
+        """Return the batch with its values decrypted if possible."""
         return EventBatch([self._plain_event(event) for event in batch.events], batch.revision)
 
     @asynccontextmanager
@@ -191,7 +191,7 @@ class EncryptedStore:
         return stored
 
     def _shown(self, key: str) -> str:
-        """The resource at a key, as metrics name it."""
+        """Return the resource of a key as metrics name it."""
         group, resource = self._resource_of(key) or ("", "")
         return str(GroupResource(group, resource))
 
@@ -199,7 +199,7 @@ class EncryptedStore:
         current = conflict.current
         if current is None:
             return conflict
-        await self.learn([current])
+        await self.fetch_keys([current])
         try:
             return Conflict(conflict.key, self._read_or_raise(current))
         except Untransformable as error:
@@ -207,7 +207,7 @@ class EncryptedStore:
 
 
 class EncryptedWatch:
-    """The iterator of `EncryptedStore.watch`."""
+    """Iterator of `EncryptedStore.watch`."""
 
     def __init__(self, store: EncryptedStore, watch: AsyncIterator[EventBatch]) -> None:
         self._store = store
@@ -223,21 +223,21 @@ class EncryptedWatch:
         try:
             rows = [KeyValue(event.key, event.value, 0, 0) for event in batch.events if event.value is not None]
             before = [event.previous for event in batch.events if event.previous is not None]
-            await self._store.learn([*rows, *before])
+            await self._store.fetch_keys([*rows, *before])
         finally:
             self._held = False
         return self._store.plain_batch(batch)
 
 
 class LocalEncryptedWatch(EncryptedWatch):
-    """The same where the engine is in this process: a `LocalWatch`."""
+    """`EncryptedWatch` of an engine in this process. See `LocalWatch`."""
 
     def __init__(self, store: EncryptedStore, watch: AsyncIterator[EventBatch], local: LocalWatch) -> None:
         super().__init__(store, watch)
         self._local = local
 
     def poll(self) -> EventBatch | None:
-        """See `LocalWatch`. None also while the iterator holds a batch back to learn about it."""
+        """See `LocalWatch`. Also returns None while the iterator fetches keys for a batch."""
         batch = None if self._held else self._local.poll()
         return None if batch is None else self._store.plain_batch(batch)
 
@@ -248,19 +248,19 @@ class LocalEncryptedWatch(EncryptedWatch):
 
 
 class _SharedEncryptedStore(EncryptedStore):
-    """The same for a store that several servers write to."""
+    """`EncryptedStore` for a store that several servers write to."""
 
     def __init__(self, store: Store, shared: SharedStore, providers: Providers, resource_of: ResourceOf) -> None:
         super().__init__(store, providers, resource_of)
         self._shared = shared
 
-    async def take_turn(self, revision: int) -> bool:
-        """See `SharedStore.take_turn`."""
-        return await self._shared.take_turn(revision)
+    async def claim_compaction(self, revision: int) -> bool:
+        """See `SharedStore.claim_compaction`."""
+        return await self._shared.claim_compaction(revision)
 
 
 def encrypted(store: Store, providers: Providers, resource_of: ResourceOf) -> EncryptedStore:
-    """The store with its values encrypted. It can do what `store` can."""
+    """Return the store with encrypted values. It keeps the capabilities of `store`."""
     if isinstance(store, SharedStore):
         return _SharedEncryptedStore(store, store, providers, resource_of)
     return EncryptedStore(store, providers, resource_of)

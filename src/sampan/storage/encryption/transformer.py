@@ -1,4 +1,4 @@
-"""What turns a value into what is stored, and back.
+"""`Transformer`: converts values to their stored form and back.
 
 Source: apiserver pkg/storage/value/transformer.go, encrypt/identity/identity.go (1.36).
 """
@@ -7,63 +7,66 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 ENCRYPTED: Final = b"k8s:enc:"
-"""All encrypted values begin so."""
+"""Prefix of all encrypted values."""
 
 
 class TransformError(Exception):
-    """A value cannot be encrypted or decrypted. The text never holds a key or a value."""
+    """A value cannot be encrypted or decrypted. The text never contains a key or a value."""
 
     code: str = ""
-    """What a key service said, as gRPC names it; "": it was not asked."""
+    """Error code of a key service, as gRPC names it; empty if none was called."""
 
 
 class KeyServiceDown(TransformError):
-    """It cannot be for now: whoever has the key does not answer."""
+    """The key service does not answer, so decryption is impossible for now."""
 
 
 class Plain(NamedTuple):
-    """A decrypted value. `stale`: it would be written in another way now."""
+    """Decrypted value. `stale`: a new write would encrypt it in another way."""
 
     value: bytes
     stale: bool = False
 
 
 class Transformer(Protocol):
-    """One way to store values. `key` is where the value is stored: what is authenticated cannot be moved elsewhere."""
+    """One way to store values.
+
+    `key` is the key under which the value is stored. It is authenticated, so a value cannot be moved to another key.
+    """
 
     @property
-    def learns(self) -> bool:
-        """Whether `learn` ever does anything."""
+    def needs_keys(self) -> bool:
+        """True if `fetch_keys` does anything."""
 
     @property
     def prefix(self) -> str:
-        """How what it writes begins."""
+        """Prefix of all values that it writes."""
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """Raises `TransformError`."""
+        """Return the decrypted value. Raises `TransformError`."""
 
     def write(self, value: bytes, key: bytes) -> bytes:
-        """Raises `TransformError`."""
+        """Return the encrypted value. Raises `TransformError`."""
 
-    async def learn(self, data: Iterable[bytes]) -> None:
-        """Find out, without holding up others, what reading these values takes. Raises `KeyServiceDown`."""
+    async def fetch_keys(self, data: Iterable[bytes]) -> None:
+        """Fetch the keys that these values need, without blocking the event loop. Raises `KeyServiceDown`."""
 
 
 class Local:
-    """A transformer that has its key: there is nothing to find out."""
+    """Base of transformers that have their key, so `fetch_keys` does nothing."""
 
-    learns = False
+    needs_keys = False
     prefix = ""
 
-    async def learn(self, data: Iterable[bytes]) -> None:
+    async def fetch_keys(self, data: Iterable[bytes]) -> None:
         """See `Transformer`."""
 
 
 class Identity(Local):
-    """Values as they are."""
+    """Transformer that does not encrypt."""
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """See `Transformer`. What is encrypted is not for this one."""
+        """See `Transformer`. Refuses encrypted values."""
         if data.startswith(ENCRYPTED):
             raise TransformError("identity transformer tried to read encrypted data")
         return Plain(data)
@@ -74,25 +77,25 @@ class Identity(Local):
 
 
 class Prefixed(NamedTuple):
-    """A transformer, and how the values that it wrote begin."""
+    """Transformer, with the prefix of the values that it wrote."""
 
     prefix: bytes
     transformer: Transformer
 
 
 class PrefixTransformers:
-    """Writes with the first one, reads with each whose prefix fits."""
+    """Encrypts with the first transformer, and decrypts with each one whose prefix matches."""
 
-    def __init__(self, choices: Sequence[Prefixed], nobody: str) -> None:
-        """`nobody`: what is said when no prefix fits."""
+    def __init__(self, choices: Sequence[Prefixed], no_match: str) -> None:
+        """`no_match`: error if no prefix matches."""
         self._choices = tuple(choices)
-        self._nobody = nobody
-        self._learners = tuple(choice for choice in self._choices if choice.transformer.learns)
-        self.learns = bool(self._learners)
+        self._no_match = no_match
+        self._learners = tuple(choice for choice in self._choices if choice.transformer.needs_keys)
+        self.needs_keys = bool(self._learners)
         self.prefix = self._choices[0].prefix.decode() if self._choices else ""
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """See `Transformer`. What another than the first one has written is stale."""
+        """See `Transformer`. A value is stale unless the first transformer wrote it."""
         errors: dict[str, TransformError] = {}
         for index, (prefix, transformer) in enumerate(self._choices):
             if not data.startswith(prefix):
@@ -104,14 +107,14 @@ class PrefixTransformers:
                     errors[str(error)] = error
                 continue
             return Plain(plain.value, plain.stale or index > 0)
-        raise _combined(errors) if errors else TransformError(self._nobody)
+        raise _combined(errors) if errors else TransformError(self._no_match)
 
     def write(self, value: bytes, key: bytes) -> bytes:
         """See `Transformer`."""
         prefix, transformer = self._choices[0]
         return prefix + transformer.write(value, key)
 
-    async def learn(self, data: Iterable[bytes]) -> None:
+    async def fetch_keys(self, data: Iterable[bytes]) -> None:
         """See `Transformer`."""
         if not self._learners:
             return
@@ -119,7 +122,7 @@ class PrefixTransformers:
         for prefix, transformer in self._learners:
             fitting = [value[len(prefix) :] for value in data if value.startswith(prefix)]
             if fitting:
-                await transformer.learn(fitting)
+                await transformer.fetch_keys(fitting)
 
 
 def _combined(errors: dict[str, TransformError]) -> TransformError:

@@ -1,7 +1,7 @@
-"""`AckBatch`: acknowledges writes that run at the same time together.
+"""`AckBatch`: acknowledges concurrent writes together.
 
-etcd answers one write after another. Acknowledged one by one, each answer, its event, and the client's next request
-would each cost a turn of the event loop, which together cost more than the call.
+etcd answers one write after another. If each were acknowledged separately, each would cost three iterations of the
+event loop: for the answer, its event, and the client's next request. Together these cost more than the call.
 
 Concurrency: no tasks; each writer waits in its own task.
 """

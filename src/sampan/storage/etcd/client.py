@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class EtcdClient:
-    """See the module."""
+    """Client of one etcd cluster."""
 
     def __init__(self, settings: EtcdSettings) -> None:
         self.settings = settings
@@ -128,8 +128,8 @@ class EtcdClient:
 class Attempts:
     """Attempts of one call: each has a deadline, all together have one, with backoff between them.
 
-    Entering raises `StoreUnreachable` while etcd is unavailable, unless the call is the probe. The probe asks each
-    endpoint once.
+    Entering raises `StoreUnreachable` while etcd is unavailable, unless the call is the probe. The probe tries
+    each endpoint once.
     """
 
     def __init__(self, client: EtcdClient) -> None:
@@ -141,7 +141,7 @@ class Attempts:
         self._deadline = self._loop.time() + client.settings.total_s
         self._pause_s = BACKOFF_S[0]
         self._left: int | None = None
-        """Endpoints that a probe has still to ask; None for other calls."""
+        """Endpoints that a probe has not tried yet; None for other calls."""
 
     def __enter__(self) -> Self:
         availability = self._client.availability

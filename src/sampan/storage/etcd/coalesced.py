@@ -1,4 +1,4 @@
-"""`CoalescedCall`: concurrent callers of the same question share one call."""
+"""`CoalescedCall`: shares one call among concurrent callers with the same request."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ GATHER_MAX_S = 0.002
 class CoalescedCall(Generic[T]):
     """Runs one call at a time, in a task of this object.
 
-    Guarantees: a caller gets the result of a call that started after the caller asked.
+    Guarantees: a caller gets the result of a call that started after the caller arrived.
 
     Callers that arrive during a call share the next one. The next call first waits a moment until as many callers have
     arrived as the last call had in total. Without that wait the callers just answered and those already waiting would

@@ -1,7 +1,8 @@
-"""`CompactionCoordinator`: of the servers on one etcd one compacts in each interval, and all follow how far.
+"""`CompactionCoordinator`: lets one of the servers on one etcd compact in each interval, and tracks the result.
 
-They coordinate through the version of one key outside every prefix, which kube-apiserver uses too: the server that
-replaces the version it has seen may compact, and the value is the compacted revision.
+The servers coordinate through the version of one key outside every prefix, which kube-apiserver uses too. The server
+that replaces the version it has read may compact. The value is the compacted revision.
+
 Source: apiserver storage/etcd3/compact.go (1.36).
 """
 
@@ -31,7 +32,7 @@ class CompactionCoordinator:
         self._client = client
         self._version = 0
         self.compacted = 0
-        """Newest compacted revision that this server knows, compacted by any server."""
+        """Newest compacted revision that this server has read, compacted by any server."""
 
     async def take(self, revision: int) -> bool:
         """Return True if this server is the one to compact to `revision`. Raises `StoreUnavailable`."""

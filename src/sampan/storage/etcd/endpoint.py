@@ -1,6 +1,6 @@
 """`Endpoint`: one server of etcd, and the connection to it.
 
-Whoever is connected stays so; a new connection is made with the certificates that are on disk then.
+An open connection stays in use. A new one is made with the certificates that are on disk at that time.
 """
 
 import logging
@@ -18,11 +18,11 @@ from sampan.storage.etcd.settings import EtcdSettings
 _log = logging.getLogger(__name__)
 
 _WITH_LEADER = (("hasleader", "true"),)
-"""Asks a member to refuse, or to end the watch, while it knows no leader."""
+"""Makes a member refuse the call, or end the watch, while it has no leader."""
 
 
 class Endpoint:
-    """See the module."""
+    """One server of etcd."""
 
     def __init__(self, server: str, settings: EtcdSettings) -> None:
         self.server = server
@@ -31,7 +31,7 @@ class Endpoint:
         self._connect()
 
     async def call(self, method: Method, request: Any, timeout_s: float) -> Any:
-        """One attempt. Raises `AioRpcError`."""
+        """Make one attempt. Raises `AioRpcError`."""
         call = self._calls.get(method.path)
         if call is None:
             call = self._channel.unary_unary(method.path, method.request.SerializeToString, method.response.FromString)
@@ -39,19 +39,19 @@ class Endpoint:
         return await call(request, timeout=timeout_s)
 
     def stream(self, method: Method) -> Any:
-        """A call with streams in both directions."""
+        """Open a call with streams in both directions."""
         call = self._channel.stream_stream(method.path, method.request.SerializeToString, method.response.FromString)
         return call(metadata=_WITH_LEADER)
 
     def renew(self) -> None:
-        """Connect anew when the certificates on disk are not those in use any more."""
+        """Reconnect if the certificates on disk differ from those in use."""
         if self._on_disk() not in (self._stamps, self._refused):
             self.reconnect()
 
     def reconnect(self) -> None:
-        """Connect anew, with the certificates that are on disk; unless they cannot be used, which is logged once.
+        """Reconnect with the certificates on disk. If they cannot be used, log that once and keep the connection.
 
-        Calls under way go on; the connection that they are on ends with the last of them.
+        Calls in progress continue on the old connection, which closes after the last of them.
         """
         settings, found = self._settings, self._on_disk()
         try:
@@ -59,11 +59,11 @@ class Endpoint:
             self._connect()
         except (ValueError, OSError) as error:
             if found != self._refused:
-                _log.warning("the certificates for etcd have changed, and cannot be used: %s", error)
+                _log.warning("cannot reload the client certificates for etcd: %s; keeping the old ones", error)
             self._refused = found
 
     async def close(self) -> None:
-        """Let go of the connection; calls under way fail."""
+        """Close the connection; calls in progress fail."""
         await self._channel.close()
 
     def _connect(self) -> None:

@@ -1,4 +1,4 @@
-"""What a failed call of etcd means: whether a write may have been made, and whether another endpoint may know better.
+"""Meaning of a failed etcd call: whether it may have written, and whether another endpoint may succeed.
 
 Source: etcd api/v3rpc/rpctypes/error.go (3.5, 3.6).
 """
@@ -10,23 +10,23 @@ from grpc.aio import AioRpcError
 
 
 class Fault(Enum):
-    """Kinds of failures, as the caller has to act on them."""
+    """Kinds of failures, by what the caller must do."""
 
     NOT_DONE = "not done"
-    """It surely did nothing; it may be tried again, elsewhere or later."""
+    """The call certainly did nothing. It can be retried, at another endpoint or later."""
     UNKNOWN = "unknown"
-    """It may have been done, or may still be."""
+    """The call may have been executed, or may still be."""
     FULL = "full"
-    """It did nothing: etcd has no room."""
+    """The call did nothing: etcd has no space."""
     COMPACTED = "compacted"
     FUTURE = "future"
-    """The asked revision is not there any more, or not yet."""
+    """The requested revision is compacted, or does not exist yet."""
     NO_LEASE = "no lease"
-    """It did nothing: the lease is not there any more."""
+    """The call did nothing: the lease no longer exists."""
     TOO_LARGE = "too large"
-    """It did nothing, and never will: etcd takes no request of this size."""
+    """The call did nothing and never will: the request is too large for etcd."""
     REFUSED = "refused"
-    """It did nothing, and never will."""
+    """The call did nothing and never will."""
 
 
 _BY_TEXT = (
@@ -56,7 +56,7 @@ _UNKNOWN = frozenset(
 
 
 def fault_of(error: AioRpcError) -> Fault:
-    """The kind of a failure; by its text where etcd has one code for several."""
+    """Return the kind of a failure. The text decides where etcd uses one code for several."""
     details = error.details() or ""
     for text, fault in _BY_TEXT:
         if text in details:
@@ -65,7 +65,7 @@ def fault_of(error: AioRpcError) -> Fault:
 
 
 def text_of(error: AioRpcError) -> str:
-    """The failure in one line."""
+    """Return the failure in one line."""
     details = error.details() or error.code().name
     if error.code() is grpc.StatusCode.UNIMPLEMENTED:
         return f"what answers in etcd's place is no etcd: {details}"

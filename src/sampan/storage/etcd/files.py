@@ -1,4 +1,4 @@
-"""`check_files`: whether the certificates and the key for etcd are what they are to be, before anybody is asked."""
+"""`check_files`: checks the certificates and the key for etcd before the first connection."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def check_files(ca: Path | None, certificate: Path | None, key: Path | None) -> None:
-    """Raises `ValueError` with the file, and what is wrong with it."""
+    """Raise `ValueError` with the file and its fault."""
     if ca is not None:
         authorities(ca)
     if certificate is not None and key is not None:
@@ -24,12 +24,12 @@ def check_files(ca: Path | None, certificate: Path | None, key: Path | None) -> 
 
 
 def authorities(path: Path) -> list[x509.Certificate]:
-    """The certificates of authorities in a file. Raises `ValueError`."""
+    """Return the CA certificates in a file. Raises `ValueError`."""
     return _parsed("--etcd-cafile", path, "certificate", x509.load_pem_x509_certificates)
 
 
 def certificates(path: Path) -> list[x509.Certificate]:
-    """A client's certificate, and its chain. Raises `ValueError`."""
+    """Return a client certificate and its chain. Raises `ValueError`."""
     return _parsed("--etcd-certfile", path, "certificate", x509.load_pem_x509_certificates)
 
 
@@ -44,12 +44,12 @@ def _parsed(option: str, path: Path, what: str, parse: Callable[[bytes], T]) -> 
     try:
         content = path.read_bytes()
     except OSError as error:
-        said = error.strerror or os.strerror(error.errno or errno.EIO)
-        raise ValueError(f"{option}: cannot read {path}: {said}") from error
+        fault = error.strerror or os.strerror(error.errno or errno.EIO)
+        raise ValueError(f"{option}: cannot read {path}: {fault}") from error
     try:
         return parse(content)
     except TypeError:
-        raise ValueError(f"{option}: the {what} in {path} is encrypted: give it without a password") from None
+        raise ValueError(f"{option}: the {what} in {path} is encrypted: use a file without a password") from None
     except (ValueError, UnsupportedAlgorithm):
-        said = "is empty" if not content.strip() else f"holds no {what} in PEM that can be read"
-        raise ValueError(f"{option}: {path} {said}") from None
+        fault = "is empty" if not content.strip() else f"contains no valid {what} in PEM"
+        raise ValueError(f"{option}: {path} {fault}") from None

@@ -29,7 +29,7 @@ class History:
     def saw(self, header: Any, before: int) -> None:
         """Record the header of a linearizable answer. `before`: the newest revision when the request was sent.
 
-        Raises `StoreUnreachable` if another etcd gave the answer.
+        Raises `StoreUnreachable` if the answer comes from another etcd.
         """
         cluster, revision = header.cluster_id, header.revision
         if self._cluster and cluster != self._cluster:

@@ -1,7 +1,8 @@
 """`Leases`: rows that expire share leases of etcd.
 
-A lease is used again for rows of the same time to live, for up to a minute (or a twentieth of that time, if that is
-less) and `OBJECTS_MAX` rows; it lives longer by as much, so that no row expires early.
+A lease is reused for rows of the same time to live. Its reuse ends after `OBJECTS_MAX` rows, after a minute, or after a
+twentieth of that time to live. The lease lives longer by the same time, so no row expires early.
+
 Source: apiserver storage/etcd3/lease_manager.go (1.36).
 """
 
@@ -19,7 +20,7 @@ _REUSE_PART = 0.05
 
 @dataclass(slots=True)
 class Lease:
-    """A lease that was granted; new rows may get it until `reusable_until`."""
+    """Granted lease. New rows may use it until `reusable_until`."""
 
     id: int
     reusable_until: float
@@ -27,7 +28,7 @@ class Lease:
 
 
 class Leases:
-    """`clock` gives seconds, from any beginning. `granted(id, ttl_s)` is told of each new lease."""
+    """Pool of leases. `clock` returns monotonic seconds. `granted(id, ttl_s)` is called for each new lease."""
 
     def __init__(
         self, client: EtcdClient, clock: Callable[[], float], granted: Callable[[int, int], object] | None = None
@@ -39,7 +40,7 @@ class Leases:
         self._granting = asyncio.Lock()
 
     async def take(self, ttl_s: int) -> int:
-        """The id of a lease for one row. Raises `StoreUnavailable`."""
+        """Return the id of a lease for one row. Raises `StoreUnavailable`."""
         async with self._granting:
             lease = self._by_ttl.get(ttl_s)
             if lease is None or lease.rows >= OBJECTS_MAX or self._clock() >= lease.reusable_until:
@@ -48,7 +49,7 @@ class Leases:
             return lease.id
 
     def forget(self, lease_id: int) -> None:
-        """The lease is not there any more."""
+        """Drop a lease that no longer exists."""
         self._by_ttl = {ttl: lease for ttl, lease in self._by_ttl.items() if lease.id != lease_id}
 
     async def _grant(self, ttl_s: int) -> Lease:

@@ -1,8 +1,9 @@
-"""The messages of etcd's API that the store uses: names, numbers and types of their fields, as a table.
+"""Messages of etcd's API that the store uses: names, numbers and types of their fields, as a table.
 
-protobuf makes classes of it in a pool of their own, so they meet nobody else's. Fields that nobody reads are left out
-(they are skipped in what etcd sends). Enumerations are numbers. None of the `oneof`s is declared: on the wire they are
-plain fields. Source: etcd api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto (3.5).
+protobuf makes classes of them in a separate pool, so they cannot clash with other definitions. Unused fields are left
+out; the parser skips them. Enumerations are numbers. `oneof`s are not declared: on the wire they are plain fields.
+
+Source: etcd api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto (3.5).
 """
 
 from typing import Any, NamedTuple
@@ -43,7 +44,7 @@ StatusResponse: ResponseHeader header=1, string version=2, int64 dbSize=3, uint6
 """
 
 AnyMessage = Any
-"""A message of one of these classes, which are made at run time."""
+"""Message of one of these classes, which are made at run time."""
 
 _TYPES = {
     "bytes": descriptor_pb2.FieldDescriptorProto.TYPE_BYTES,
@@ -106,7 +107,7 @@ WatchRequest: Any = _CLASSES["WatchRequest"]
 
 
 class Method(NamedTuple):
-    """A call of etcd's API: its path, and the classes of its messages."""
+    """Call of etcd's API: its path, and the classes of its messages."""
 
     path: str
     request: Any

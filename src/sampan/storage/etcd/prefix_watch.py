@@ -1,7 +1,7 @@
 """`PrefixWatch`: one etcd watch of the whole prefix, which feeds the hub and so all watches of this server.
 
 Events of this server's own writes are dispatched from etcd's responses as soon as they are next in order
-(`response_events.py`); the watch delivers everything else, and repeats of those are dropped.
+(`response_events.py`). The watch delivers everything else, and repeats of those are dropped.
 
 Concurrency: `run` is one task of the store. It reads the stream and passes each response to the hub at once. The hub's
 watches have bounded buffers and read older events from etcd when these overflow. A second task requests progress while
@@ -30,13 +30,13 @@ from sampan.storage.store import StoreEvent, StoreUnavailable
 _log = logging.getLogger(__name__)
 
 _SILENCE_MAX_S = 2.0
-"""Longest silence of a watch that was asked for progress."""
+"""Longest silence of a watch after a progress request."""
 _SUSPENDED_S = 30.0
 """After such a pause the process or the machine may have been suspended."""
 
 
 class PrefixWatch:
-    """See the module."""
+    """Watch of the prefix."""
 
     def __init__(self, client: EtcdClient, hub: WatchHub, keys: Keys, progress: ProgressRequester) -> None:
         self._client = client
@@ -112,9 +112,9 @@ class PrefixWatch:
     async def _read(self, stream: WatchStream) -> None:
         now = asyncio.get_running_loop().time
         while True:
-            asked = now()
+            started = now()
             response = await stream.next()
-            if now() - asked > _SUSPENDED_S:
+            if now() - started > _SUSPENDED_S:
                 await self._check_history()
             reached = self._progress.revision_of(response)
             if reached > self._hub.revision:
@@ -174,8 +174,10 @@ class PrefixWatch:
         return bool(waiters)
 
     async def _skipped(self, error: CompactedInEtcd) -> bool:
-        """Continue after the compacted events; each watch finds out by itself that it lost some."""
-        _log.warning("etcd has compacted the events after revision %d: %s", self._hub.revision, error)
+        """Continue after the compacted events. Each watch detects its own loss."""
+        _log.warning(
+            "cannot read events after revision %d, compacted by etcd: %s; watches restart", self._hub.revision, error
+        )
         try:
             await asyncio.sleep(2 * PROBE_PAUSE_S)  # the request for etcd's version may have been the probe
             answer = await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier))

@@ -2,7 +2,7 @@
 
 A response to a write has the new revision and, on request, the row before it: everything an event has. etcd gives every
 transaction a revision and skips none. So the event whose revision follows the last dispatched one is the next event of
-the watch, and it can be dispatched before the watch delivers it.
+the watch. It can be dispatched before the watch delivers it.
 """
 
 from sampan.storage.store import StoreEvent

@@ -50,20 +50,20 @@ class EtcdSettings:
         for server in self.servers:
             _check_url(server)
         if (self.cert_file is None) != (self.key_file is None):
-            raise ValueError("--etcd-certfile and --etcd-keyfile belong together")
+            raise ValueError("--etcd-certfile and --etcd-keyfile must be given together")
         check_files(self.ca_file, self.cert_file, self.key_file)
         if not self.prefix.startswith("/") or self.prefix.endswith("/"):
-            raise ValueError(f"the prefix of keys in etcd is {self.prefix!r}: it begins with a slash and ends in none")
+            raise ValueError(f"--etcd-prefix {self.prefix!r} must begin with a slash and not end with one")
 
 
 def _check_url(server: str) -> None:
     try:
         parts = urlsplit(server)
         port = parts.port
-    except ValueError as error:  # a port that is none, an address in brackets that is none
+    except ValueError as error:  # an invalid port, or an invalid address in brackets
         raise ValueError(f"{server!r} is not the URL of an etcd server: {error}") from error
     if parts.username is not None:
-        raise ValueError("the URL of an etcd server has a user in it: etcd is shown a client certificate, no password")
+        raise ValueError("the URL of an etcd server contains a user; use --etcd-certfile and --etcd-keyfile instead")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise ValueError(f"{server!r} is not the URL of an etcd server: http(s)://HOST:PORT")
     if not port:

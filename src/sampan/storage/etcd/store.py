@@ -1,10 +1,9 @@
 """`EtcdStore`: the Store on etcd, which several servers may share.
 
-Reads without a resourceVersion are linearizable because etcd is the only authority: the store asks etcd for its newest
+Reads without a resourceVersion are linearizable because etcd is the only authority. The store requests etcd's newest
 revision, and waits until its watch has delivered everything up to it. Concurrent readers share one request.
 
-Concurrency: while it is open the store owns the tasks of the prefix watch, of the revision request, and of the one that
-follows compactions.
+Concurrency: an open store owns three tasks: the prefix watch, the revision request, and the watch of compactions.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ from sampan.storage.etcd.ack_batch import AckBatch
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.coalesced import CoalescedCall
 from sampan.storage.etcd.compaction import CompactionCoordinator
-from sampan.storage.etcd.diagnosis import explained
+from sampan.storage.etcd.diagnosis import diagnosed
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.messages import RangeRequest
@@ -93,9 +92,9 @@ class EtcdStore:
             self._writes = Writes(client, self._keys, Leases(client, self._clock, self._granted), self._watch.wrote)
             self._source = HistorySource(client, self._keys, progress, self._reads)
             self._compaction = CompactionCoordinator(client)
-            self._hub.revision = await explained(self._reads.revision(), self._settings)
+            self._hub.revision = await diagnosed(self._reads.revision(), self._settings)
             # The first request that needs permissions outside the prefix.
-            await explained(self._refuse_incomplete(), self._settings)
+            await diagnosed(self._refuse_incomplete(), self._settings)
             await self._refuse_proxy()
             self._hub.closed = False
             self._tasks.append(asyncio.create_task(self._watch.run(), name="etcd watch"))
@@ -153,7 +152,7 @@ class EtcdStore:
         return EtcdWatch(self._hub, self._source, start, end, after)
 
     async def compact(self, revision: int) -> None:
-        """See `Store.compact`. etcd forgets at once, and frees the space later."""
+        """See `Store.compact`. etcd drops history at once, and frees the space later."""
         await self._reads.compact(revision)
         self._compaction.compacted = max(self._compaction.compacted, revision)
 
@@ -162,7 +161,7 @@ class EtcdStore:
         """See `Store.compacted`."""
         return self._compaction.compacted
 
-    async def take_turn(self, revision: int) -> bool:
+    async def claim_compaction(self, revision: int) -> bool:
         """See `compactor.SharedStore`."""
         return await self._compaction.take(revision)
 

@@ -1,5 +1,7 @@
-"""`WatchStream`: one watch of etcd on a stream of its own. Whoever takes slowly holds up nobody else: gRPC's flow
-control pauses the stream."""
+"""`WatchStream`: one watch of etcd on a separate stream.
+
+A slow reader does not block other watches: gRPC's flow control pauses only its stream.
+"""
 
 import asyncio
 from typing import Any
@@ -10,25 +12,25 @@ from sampan.storage.etcd.messages import WatchRequest
 
 
 class WatchEndedByEtcd(Exception):
-    """etcd ended the watch, for any reason but compaction; it may be begun anew."""
+    """etcd ended the watch, for any reason except compaction. The watch can be opened again."""
 
 
 class WatchedThroughProxy(WatchEndedByEtcd):
-    """What answers is no member of etcd, but passes watches on and leaves out events of them without a word.
+    """The endpoint is a proxy that merges watches and silently drops some of their events.
 
-    So does `etcd grpc-proxy` (3.4 to 3.7): it takes two watches of one range for equally far by a number that may be
-    ahead of their events, and what the one behind has not been sent yet is lost.
+    `etcd grpc-proxy` (3.4 to 3.7) does so. It considers two watches of one range equal by a revision that may be ahead
+    of their events. The events that the slower watch has not received are then lost.
     """
 
     def __init__(self) -> None:
         super().__init__(
-            "what answers is no etcd from 3.4 on itself, but a proxy that understands gRPC (etcd grpc-proxy?); "
-            "it may leave out events of watches: --etcd-servers names etcd's own members"
+            "the endpoint is not a member of etcd 3.4 or later, but a gRPC proxy (etcd grpc-proxy?), which may drop "
+            "events of watches: set --etcd-servers to the members of etcd"
         )
 
 
 class CompactedInEtcd(Exception):
-    """etcd has forgotten where the watch was to begin. `revision`: how far it has forgotten."""
+    """etcd has compacted the start of the watch. `revision`: the compacted revision."""
 
     def __init__(self, revision: int) -> None:
         super().__init__(f"compacted up to {revision}")
@@ -36,18 +38,19 @@ class CompactedInEtcd(Exception):
 
 
 _ID = 1
-"""The number that the watch of a stream is to have. etcd gives it that; who makes one watch of many gives its own."""
+"""Id requested for the watch of a stream. etcd uses it; a proxy that merges watches assigns another one."""
 
 
 class WatchStream:
-    """See the module. Taken from by one task."""
+    """Watch of a range. A single task reads it."""
 
     def __init__(self, call: Any) -> None:
         self._call = call
         self._reading: asyncio.Task[Any] | None = None
 
     async def begin(self, start: bytes, end: bytes, revision: int) -> None:
-        """Watch [start, end) from `revision` on, with what was before each write; returns when etcd does so.
+        """Watch [start, end) from `revision` on, with the row before each write. Returns when etcd has confirmed the
+        watch.
 
         Raises what `next` raises, and `WatchedThroughProxy`.
         """
@@ -61,9 +64,9 @@ class WatchStream:
             raise WatchedThroughProxy
 
     async def next(self) -> Any:
-        """The next response, whole: the pieces of one that etcd sent in pieces are put together.
+        """Return the next response. The fragments of a large one are joined.
 
-        Raises `AioRpcError`, `WatchEndedByEtcd`, `CompactedInEtcd`. Being cancelled ends the stream.
+        Raises `AioRpcError`, `WatchEndedByEtcd`, `CompactedInEtcd`. Cancellation ends the stream.
         """
         response = self._checked(await self._call.read())
         while response.fragment:
@@ -73,10 +76,10 @@ class WatchStream:
         return response
 
     async def next_within(self, timeout_s: float) -> Any:
-        """The next response, or None after `timeout_s`: then the same response is waited for by the next call."""
+        """Return the next response, or None after `timeout_s`; the next call then waits for the same response."""
         if self._reading is None:
             self._reading = asyncio.create_task(self.next())
-            self._reading.add_done_callback(_looked_at)
+            self._reading.add_done_callback(_retrieve_error)
         await asyncio.wait({self._reading}, timeout=timeout_s)
         if not self._reading.done():
             return None
@@ -84,7 +87,7 @@ class WatchStream:
         return reading.result()
 
     async def request_progress(self) -> None:
-        """Ask etcd to say how far it is, once it has sent everything up to there."""
+        """Request etcd's present revision, which it sends after all events up to it."""
         request = WatchRequest()
         request.progress_request.SetInParent()
         await self._call.write(request)
@@ -105,7 +108,7 @@ class WatchStream:
         return response
 
 
-def _looked_at(task: "asyncio.Task[Any]") -> None:
-    """A response that failed after the last call of `next_within` concerns nobody."""
+def _retrieve_error(task: "asyncio.Task[Any]") -> None:
+    """Retrieve the error of a response that no caller waits for any more, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

@@ -104,7 +104,7 @@ class Writes:
         if not perhaps:
             raise KeyExists(key) if expected == _CREATE else Conflict(key, current)
         if current is None or current.value != value or current.mod_revision <= expected:
-            raise OutcomeUnknown(f"etcd did not say whether {key} was written")
+            raise OutcomeUnknown(f"etcd did not confirm the write of {key}: it may or may not have happened")
         return Revision(current.mod_revision)
 
     def _previous(self, responses: Any) -> KeyValue | None:
@@ -124,7 +124,7 @@ class Writes:
         except StoreUnavailable as error:
             raise OutcomeUnknown(str(error)) from error
         if not answer.kvs or answer.kvs[0].value != value:
-            raise OutcomeUnknown(f"etcd did not say whether {key} was written")
+            raise OutcomeUnknown(f"etcd did not confirm the write of {key}: it may or may not have happened")
         return Revision(answer.kvs[0].mod_revision)
 
     async def _commit(self, request: Any, *, again: bool) -> tuple[Any, bool]:

@@ -1,4 +1,4 @@
-"""Snapshots: all that a store holds at one revision, in one file (docs/snapshots.md)."""
+"""Snapshots: the content of a store at one revision, in one file (docs/snapshots.md)."""
 
 from sampan.storage.snapshot.format import Header, Row, SnapshotError, Summary
 from sampan.storage.snapshot.reader import read_file, verify

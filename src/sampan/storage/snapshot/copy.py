@@ -1,4 +1,4 @@
-"""Rows into a store that keeps revisions of its own, and the proof that they have arrived."""
+"""Copies of rows into a store that assigns new revisions, and the verification of such copies."""
 
 import hashlib
 import math
@@ -18,14 +18,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a set of rows is, whatever their order and revisions."""
+    """Digest of a set of rows, independent of their order and revisions."""
 
     keys: int
     sum: int
 
 
 async def digest_of(rows: Rows, but: frozenset[str], progress: Progress) -> Digest:
-    """The digest of all rows but those under the keys `but`."""
+    """Return the digest of all rows, except those under the keys `but`."""
     keys = total = done = 0
     async with rows.state() as state:
         async for page in state.pages:
@@ -38,16 +38,16 @@ async def digest_of(rows: Rows, but: frozenset[str], progress: Progress) -> Dige
 
 
 def digest_of_file(path: Path) -> Digest:
-    """The digest of all rows of a snapshot, those that expire too."""
+    """Return the digest of all rows of a snapshot, including those that expire."""
     numbers = [_number(row) for row in read_file(path) if isinstance(row, Row)]
     return Digest(len(numbers), sum(numbers) % _WHOLE)
 
 
 async def copy_into(rows: Rows, store: Store, *, now: float, progress: Progress) -> tuple[Digest, frozenset[str]]:
-    """Create all rows in an open store, one after the other as `rows` gives them.
+    """Create all rows in an open store, in the order of `rows`.
 
-    Gives what was copied, and the keys that expire; what has expired at `now` is left out. Raises `KeyExists` and what
-    the store raises: then some rows are there.
+    Return the digest of the copied rows and the keys that expire. Rows that have expired at `now` are skipped. Raises
+    `KeyExists` and the errors of the store; some rows have been written then.
     """
     keys = total = done = 0
     expiring: set[str] = set()
@@ -68,10 +68,10 @@ async def copy_into(rows: Rows, store: Store, *, now: float, progress: Progress)
 
 
 async def refuse_taken(store: Store, start: str, end: str) -> None:
-    """Raises `SnapshotError` when there is anything in the range."""
+    """Raise `SnapshotError` if the range is not empty."""
     found = await store.range(start, end, limit=1)
     if found.items:
-        raise SnapshotError(f"the target is not empty: it holds {found.count} keys, as {found.items[0].key}")
+        raise SnapshotError(f"the target is not empty: it has {found.count} keys, such as {found.items[0].key}")
 
 
 def _number(row: Row) -> int:

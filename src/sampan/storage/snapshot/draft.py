@@ -1,4 +1,4 @@
-"""`draft_of`: a file under a temporary name, which gets its own name when it is whole and on disk."""
+"""`draft_of`: a file under a temporary name, which is renamed when it is complete and on disk."""
 
 import fcntl
 import os
@@ -12,10 +12,10 @@ from sampan.storage.snapshot.format import SnapshotError
 
 @contextmanager
 def draft_of(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """A file to write to, for its owner's eyes only; at the end of the block it is `path`.
+    """Open a file that only its owner may read. At the end of the block it is renamed to `path`.
 
-    When the block raises, nothing is left. What a killed process left is written over by the next. `force`: a file that
-    is there is replaced. Raises `SnapshotError`, `OSError`.
+    If the block raises, the file is removed. The next writer overwrites what a killed process left. `force`: replace an
+    existing file. Raises `SnapshotError`, `OSError`.
     """
     _refuse(path, force)
     draft = path.with_name(f".{path.name}.partial")
@@ -34,7 +34,7 @@ def draft_of(path: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 
 def sync_directory(directory: Path) -> None:
-    """The names in a directory are on disk when this returns."""
+    """Flush the entries of a directory to disk."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -46,13 +46,13 @@ def _refuse(path: Path, force: bool) -> None:
     if path.is_dir():
         raise SnapshotError(f"{path} is a directory")
     if not path.parent.is_dir():
-        raise SnapshotError(f"there is no directory {path.parent}")
+        raise SnapshotError(f"the directory {path.parent} does not exist")
     if path.exists() and not force:
-        raise SnapshotError(f"{path} exists; --force replaces it")
+        raise SnapshotError(f"{path} exists; use --force to replace it")
 
 
 def _claim(file: BinaryIO, draft: Path) -> None:
-    """One writer at a time; and the file must still be the one of that name, as it has become a snapshot otherwise."""
+    """Lock the draft for one writer, and check that it still has its name. Another writer may have just renamed it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

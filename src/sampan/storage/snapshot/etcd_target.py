@@ -1,7 +1,7 @@
 """`EtcdCopyTarget`: store on etcd into which another store is copied, marked as incomplete until the copy is verified.
 
 The marker is a key outside the prefix. It is written before the first object and deleted after the last one was
-verified, so `EtcdStore` refuses to open what an interrupted copy has left. Every write of the copy compares the
+verified. So `EtcdStore` refuses to open what an interrupted copy has left. Every write of the copy compares the
 marker's mod revision: a copy whose marker was taken over by another copy can write no more. A second key, on a lease,
 shows that the copy still runs.
 
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class EtcdCopyTarget(EtcdStore):
-    """See the module. Between `begin` and `finish` no other store of the prefix opens; it reports the copy instead."""
+    """Store that no other store of the prefix can open between `begin` and `finish`. They report the copy instead."""
 
     _renewing: asyncio.Task[None] | None = None
 
@@ -70,7 +70,8 @@ class EtcdCopyTarget(EtcdStore):
         absent = [] if taking_over else [Compare(target=messages.TARGET_VERSION, key=key, version=0)]
         put = RequestOp(request_put=PutRequest(key=key, value=what.encode()))
         await self._client.ask(messages.TXN, TxnRequest(compare=absent, success=[put]))
-        # Read back rather than trust the answer: the call may have been repeated after an attempt that wrote.
+        # Read the marker back: the response is unreliable, because the client may have repeated a request that had
+        # succeeded.
         found = (await self._client.ask(messages.RANGE, RangeRequest(key=key))).kvs
         if not found or found[0].value != what.encode():
             raise StoreIncomplete(found[0].value.decode(errors="replace") if found else "")

@@ -1,7 +1,7 @@
-"""The form of a snapshot file; docs/snapshots.md tells it to others.
+"""Format of a snapshot file, which docs/snapshots.md documents.
 
-A line of JSON (the header), a zlib stream of records, a newline, a line of JSON (the totals), and a line with the
-SHA-256 of all before it. A record is a head of fixed size, a name and a content.
+The file has a line of JSON (the header), a zlib stream of records, and a newline. Then follow a line of JSON (the
+totals) and a line with the SHA-256 of everything before it. A record has a head of fixed size, a name and a content.
 """
 
 import struct
@@ -13,21 +13,21 @@ import msgspec
 FORMAT = "sampan-snapshot"
 VERSION = 1
 ROW, FILE = 0, 1
-"""Kinds of records: a row of the store; a file of the data directory."""
+"""Kinds of records: a row of the store, or a file of the data directory."""
 HEAD = struct.Struct(">BIIQQd")
-"""Kind, sizes of name and content, create revision, mod revision, expiry (seconds since the epoch; 0: none)."""
+"""Kind, sizes of name and content, create revision, mod revision, and expiry (seconds since the epoch; 0: none)."""
 NAME_MAX = 64 << 10
 CONTENT_MAX = 256 << 20
 CHECKSUM_SIZE = 65
-"""The last line: 64 hexadecimal digits and the newline."""
+"""Size of the last line: 64 hexadecimal digits and the newline."""
 
 
 class SnapshotError(Exception):
-    """A file that is no whole snapshot, or one that cannot be taken. The text is for the user."""
+    """A file is not a complete snapshot, or a snapshot cannot be taken. The text is for the user."""
 
 
 class Row(NamedTuple):
-    """A row of the store. `expires_at`: seconds since the epoch; 0: never."""
+    """Row of the store. `expires_at`: seconds since the epoch; 0: never."""
 
     key: str
     value: bytes
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 class Header(msgspec.Struct, frozen=True, rename="camel"):
-    """What the first line says. `engine`: what the rows come from; `made_at`: RFC 3339; `made_by`: which program."""
+    """First line of the file. `engine`: source of the rows; `made_at`: RFC 3339; `made_by`: program."""
 
     revision: int
     engine: str
@@ -48,7 +48,7 @@ class Header(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Totals(msgspec.Struct, frozen=True, rename="camel"):
-    """What the last line but one says: rows, the bytes of their values, and files of the data directory."""
+    """Totals near the end of the file: rows, bytes of their values, and files of the data directory."""
 
     keys: int
     value_bytes: int
@@ -57,7 +57,7 @@ class Totals(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a whole snapshot file is. `sha256`: of the file without its last line."""
+    """Description of a complete snapshot file. `sha256` covers the file without its last line."""
 
     header: Header
     totals: Totals
@@ -66,13 +66,13 @@ class Summary:
 
 
 def record(row: Row) -> tuple[bytes, bytes]:
-    """A row as a record: all but the content, and the content."""
+    """Return a row as a record: all except its content, and the content."""
     key = row.key.encode()
     head = HEAD.pack(ROW, len(key), len(row.value), row.create_revision, row.mod_revision, row.expires_at)
     return head + key, row.value
 
 
 def file_record(name: str, content: bytes) -> bytes:
-    """A file of the data directory as a record; `name` is relative to it."""
+    """Return a file of the data directory as a record. `name` is relative to the directory."""
     encoded = name.encode()
     return HEAD.pack(FILE, len(encoded), len(content), 0, 0, 0) + encoded + content

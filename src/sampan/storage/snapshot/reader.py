@@ -1,4 +1,4 @@
-"""Snapshot files, read: `verify` first, which reads all and changes nothing, then `read_file`."""
+"""Reader of snapshot files: first `verify`, which changes nothing, then `read_file`."""
 
 import hashlib
 import os
@@ -29,7 +29,7 @@ from sampan.wire.json import UNREADABLE
 _CHUNK = 1 << 20
 _LINE_MAX = 4096
 Advance = Callable[[int, int], None]
-"""Is told how many bytes of the file are read, and how many there are."""
+"""Receives the number of bytes read and the total."""
 
 
 class _Form(msgspec.Struct):
@@ -38,24 +38,24 @@ class _Form(msgspec.Struct):
 
 
 def verify(path: Path, progress: Advance) -> Summary:
-    """Whether the file is a whole snapshot, byte for byte; gives what it is. Raises `SnapshotError`, `OSError`."""
+    """Read the whole file and check its checksum. Return its description. Raises `SnapshotError`, `OSError`."""
     with path.open("rb") as file:
         header = _header(file, path)
         size = os.fstat(file.fileno()).st_size
         end = size - CHECKSUM_SIZE
         if end <= file.tell():
-            raise SnapshotError(f"{path} is cut off: it has no checksum")
+            raise SnapshotError(f"{path} is truncated: it has no checksum")
         checksum = _sum(file, end, size, progress)
         file.seek(end)
         if file.read() != checksum.encode() + b"\n":
-            raise SnapshotError(f"{path} is damaged or cut off: its checksum is not that of its content")
+            raise SnapshotError(f"{path} is damaged or truncated: its checksum does not match its content")
         return Summary(header, _totals(file, end, path), checksum, size)
 
 
 def read_file(path: Path) -> Iterator[Row | tuple[str, bytes]]:
-    """The records in their order: rows, and files of the data directory as (name, content); with bounded memory.
+    """Yield the records in order: rows, and files of the data directory as (name, content). Memory is bounded.
 
-    For files that `verify` found good. Raises `SnapshotError` when the records are not what the totals say.
+    The file must have passed `verify`. Raises `SnapshotError` if the records do not match the totals.
     """
     with path.open("rb") as file:
         _header(file, path)
@@ -63,7 +63,7 @@ def read_file(path: Path) -> Iterator[Row | tuple[str, bytes]]:
         while head := stream.read(HEAD.size, or_end=True):
             kind, name_size, content_size, created, modified, expires_at = HEAD.unpack(head)
             if kind not in (ROW, FILE) or name_size > NAME_MAX or content_size > CONTENT_MAX:
-                raise SnapshotError(f"{path} has a record that is none")
+                raise SnapshotError(f"{path} has a malformed record")
             name, content = str(stream.read(name_size), "utf-8", "surrogatepass"), stream.read(content_size)
             yield (name, content) if kind == FILE else Row(name, content, created, modified, expires_at)
 
@@ -85,7 +85,7 @@ def _header(file: BinaryIO, path: Path) -> Header:
 
 
 def _sum(file: BinaryIO, end: int, size: int, progress: Advance) -> str:
-    """The checksum of the first `end` bytes."""
+    """Return the checksum of the first `end` bytes."""
     sha256 = hashlib.sha256()
     file.seek(0)
     done = 0
@@ -107,7 +107,7 @@ def _totals(file: BinaryIO, end: int, path: Path) -> Totals:
 
 
 class _Inflated:
-    """The records' bytes, inflated a chunk at a time."""
+    """Reader of the records' bytes, which decompresses a chunk at a time."""
 
     def __init__(self, file: BinaryIO, path: Path) -> None:
         self._file = file
@@ -116,11 +116,11 @@ class _Inflated:
         self._buffer = bytearray()
 
     def read(self, size: int, *, or_end: bool = False) -> bytes:
-        """As many bytes; with `or_end` none at the end of the stream."""
+        """Return `size` bytes. With `or_end`, return none at the end of the stream."""
         while len(self._buffer) < size and self._more():
             pass
         if len(self._buffer) < size and not (or_end and not self._buffer):
-            raise SnapshotError(f"{self._path} is cut off within its records")
+            raise SnapshotError(f"{self._path} is truncated within its records")
         taken = bytes(memoryview(self._buffer)[:size])
         del self._buffer[:size]
         return taken

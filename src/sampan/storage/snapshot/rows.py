@@ -1,4 +1,4 @@
-"""`Rows`: what a snapshot or a copy is made of, whatever engine it comes from."""
+"""`Rows`: source of a snapshot or a copy, independent of the engine."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -10,15 +10,15 @@ from sampan.storage.store import KeyValue, Store
 
 PAGE = 500
 START, END = "\0", "\U0010ffff"
-"""The range that holds every key."""
+"""Range that contains every key."""
 
 ExpiresAt = Callable[[KeyValue], float]
-"""When a row expires, in seconds since the epoch (0: never), for stores that do not say."""
+"""Returns the time at which a row expires, in seconds since the epoch (0: never), if the store does not know it."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All rows of a store at `revision`, `count` of them, in key order, some at a time."""
+    """All rows of a store at `revision`, `count` of them, in key order and in batches."""
 
     revision: int
     count: int
@@ -26,24 +26,24 @@ class State:
 
 
 class Rows(Protocol):
-    """Where rows come from."""
+    """Source of rows."""
 
     engine: str
 
     def state(self) -> AbstractAsyncContextManager[State]:
-        """The rows at one revision; writers are not held up while they are read.
+        """Return the rows at one revision. Reading them does not block writers.
 
-        Raises `Compacted` (also while they are read) when that revision is forgotten before the end.
+        Raises `Compacted`, also during the iteration, if that revision is compacted.
         """
 
 
 def never(row: KeyValue) -> float:
-    """No row expires."""
+    """Return 0: the row does not expire."""
     return 0
 
 
 class StoreRows:
-    """The rows of any open store, read in pages at the revision of the first."""
+    """Rows of any open store, read in pages at the revision of the first page."""
 
     def __init__(
         self, store: Store, engine: str, *, expires_at: ExpiresAt = never, start: str = START, end: str = END

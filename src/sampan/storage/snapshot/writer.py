@@ -1,4 +1,4 @@
-"""`write_snapshot`: rows into a file, with bounded memory."""
+"""`write_snapshot`: writes rows to a file, with bounded memory."""
 
 import datetime
 import hashlib
@@ -15,7 +15,7 @@ from sampan.storage.snapshot.format import Header, Row, Summary, Totals, file_re
 from sampan.storage.snapshot.rows import Rows, State
 
 Progress = Callable[[int, int], None]
-"""Is told how many rows are done, and of how many."""
+"""Receives the number of finished rows and the total."""
 
 _LEVEL = 1
 
@@ -29,9 +29,9 @@ async def write_snapshot(
     force: bool = False,
     progress: Progress,
 ) -> Summary:
-    """Write all rows of one revision, and `files` of the data directory, to `path`: there is a whole file, or none.
+    """Write all rows of one revision, and `files` of the data directory, to `path`. Never leaves a partial file.
 
-    Raises `SnapshotError` when the file is there already (unless `force`), `OSError`, and what `rows` raises.
+    Raises `SnapshotError` if the file exists (unless `force`), `OSError`, and the errors of `rows`.
     """
     with draft_of(path, force=force) as file:
         async with rows.state() as state:
@@ -54,7 +54,7 @@ async def _write_rows(output: "_Output", state: State, progress: Progress) -> No
 
 
 class _Output:
-    """The file as it grows: what it says at its end is counted and summed on the way."""
+    """Output file that computes its checksum and totals while it is written."""
 
     def __init__(self, file: BinaryIO, header: Header) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""The SQLite engine: one file, one writer, group commit; acknowledged means on disk."""
+"""The SQLite engine: one file, one writer, group commit. An acknowledged write is on disk."""
 
 from sampan.storage.sqlite.store import SQLiteStore
 

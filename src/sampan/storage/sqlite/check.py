@@ -1,4 +1,4 @@
-"""`check`: whether a database is what a store has left, also while another process serves from it."""
+"""`check`: verifies the integrity of a database, also while another process serves from it."""
 
 import os
 import sqlite3
@@ -44,13 +44,13 @@ _RULES = (
         "SELECT swept, compacted FROM state WHERE swept > compacted",
     ),
 )
-"""What must not be there: the text, and the two columns that it takes."""
+"""Conditions that must have no rows: the text of the problem, and the two columns that it shows."""
 
 
 def check(path: str | os.PathLike[str]) -> tuple[int, int, list[str]]:
-    """The revision, the number of keys, and what is wrong (the first `PROBLEMS_MAX` of it).
+    """Return the revision, the number of keys, and the first `PROBLEMS_MAX` problems.
 
-    A database that is too damaged to be read has revision 0 and no keys. Raises `OSError` for a file that is no store.
+    A database that is too damaged to read has revision 0 and no keys. Raises `OSError` for a file that is not a store.
     """
     revision = keys = 0
     problems: list[str] = []
@@ -60,7 +60,7 @@ def check(path: str | os.PathLike[str]) -> tuple[int, int, list[str]]:
             revision = connection.execute(SNAPSHOT).fetchone()[0]
             keys = connection.execute("SELECT count(*) FROM current").fetchone()[0]
             for problem in islice(_problems(connection), PROBLEMS_MAX):
-                problems.append(problem)  # noqa: PERF402 - what was found before an error counts
+                problems.append(problem)  # noqa: PERF402 - keep what was found before an error
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise

@@ -1,7 +1,7 @@
-"""`Condition`: whether a database can be written: enough space, no damage, and the file still in its place.
+"""`Condition`: tracks whether a database can be written: enough space, no damage, and the file still in its place.
 
-Concurrency: `begin`, `look` and `scrub` block; they run in a thread. `explain` runs in the writer thread, for errors of
-reads on the event loop.
+Concurrency: `begin`, `look` and `scrub` block; they run in a thread. `explain` runs in the writer thread, or on the
+event loop for reads there.
 """
 
 import logging
@@ -20,10 +20,10 @@ _SPACE_ERRORS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
 class Condition:
-    """See the module. `fault` is why the database takes no writes (None: it does)."""
+    """Condition of one database. `fault` is the reason why it refuses writes (None: it accepts them)."""
 
     def __init__(self, path: str, *, bounded: bool = False, space: DiskSpace | None = None) -> None:
-        """`bounded`: the database has a maximum size, so that SQLite also says "full" when its disk is not."""
+        """`bounded`: the database has a maximum size. SQLite then reports "full" although the disk has space."""
         self._path = path
         self._bounded = bounded
         self._space = space or DiskSpace(path)
@@ -33,12 +33,12 @@ class Condition:
 
     @property
     def fault(self) -> StoreUnavailable | None:
-        """Why writes are refused, as far as known; None: they are not."""
+        """Known reason why writes are refused; None if they are accepted."""
         return self._damage or self._space.error
 
     @property
     def full(self) -> bool:
-        """Whether only steps of deletions are accepted."""
+        """True if only steps of deletions are accepted."""
         return self._space.error is not None
 
     def begin(self, connection: sqlite3.Connection, *, new: bool) -> None:
@@ -53,7 +53,7 @@ class Condition:
                 f"{self._path}: no space left on the disk: a new store needs {self._space.wanted}: free space "
                 "there, or choose another directory with --data"
             )
-        _log.error("the store accepts only reads and deletes: %s", self._space.error)
+        _log.error("store accepts only reads and deletes: %s", self._space.error)
 
     def end(self) -> None:
         """Keep just enough space for the next start. The database is closed."""
@@ -74,36 +74,36 @@ class Condition:
             return
         if not self._space.hold():
             raise self._space.error
-        _log.warning("%s accepts writes again: there is enough space", self._path)
+        _log.warning("store accepts writes again: %s has enough space", self._path)
 
     def explain(self, error: Exception, writer: sqlite3.Connection | None = None) -> Exception:
-        """Error for the callers of an operation that failed. Notes damage, and a full disk.
+        """Return the error for the callers of a failed operation. Detects damage and a full disk.
 
         `writer`: the connection that writes, if the operation was a write.
         """
         if not isinstance(error, sqlite3.Error):
             return error
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        told: Exception
+        reported: Exception
         if is_damage(error):
-            told = self._note(damaged(self._path, error))
+            reported = self._note(damaged(self._path, error))
         elif not self._bounded and (code == sqlite3.SQLITE_FULL or self._is_for_lack_of_space(code)):
-            told = self._fill()
+            reported = self._fill()
             if writer is not None:
-                with suppress(sqlite3.Error):  # an empty log takes deletes without growing
+                with suppress(sqlite3.Error):  # an empty log has room for deletes without growing
                     writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         else:
             kind = StoreFull if code == sqlite3.SQLITE_FULL else StoreUnavailable
-            told = kind(f"{self._path}: {error}")
-        told.__cause__ = error
-        return told
+            reported = kind(f"{self._path}: {error}")
+        reported.__cause__ = error
+        return reported
 
     def missing(self, what: str) -> StoreDamaged:
-        """Error for a row that must be there and is not."""
+        """Return the error for a row that must exist but does not."""
         return self._note(damaged(self._path, f"{what} is missing"))
 
     def scrub(self) -> None:
-        """Read all pages once and check their structure. Notes damage; returns early after `stop`."""
+        """Read all pages once and check their structure. Records damage; returns early after `stop`."""
         try:
             with closing(open_reader(self._path)) as connection:
                 self._checking = connection
@@ -117,7 +117,7 @@ class Condition:
             self._checking = None
 
     def stop(self) -> None:
-        """Let `scrub` return."""
+        """Make `scrub` return."""
         connection = self._checking
         if connection is not None:
             with suppress(sqlite3.Error):
@@ -128,13 +128,13 @@ class Condition:
 
     def _fill(self) -> StoreFull:
         if self._space.error is None:
-            _log.error("the store accepts only reads and deletes: %s", self._space.exhaust())
+            _log.error("store accepts only reads and deletes: %s", self._space.exhaust())
         self._space.release()
         return self._space.exhaust()
 
     def _note(self, damage: StoreDamaged) -> StoreDamaged:
         if self._damage is None:
-            _log.error("the store accepts no writes: %s", damage)
+            _log.error("store refuses writes: %s", damage)
             self._damage = damage
         return self._damage
 

@@ -1,4 +1,4 @@
-"""Damage of a database file: errors that say what to do, and a check of the write-ahead log."""
+"""Damage of a database file: errors with a remedy, and a check of the write-ahead log."""
 
 import os
 import sqlite3
@@ -15,12 +15,12 @@ _MASK: Final = 0xFFFFFFFF
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether an error of SQLite says that the file is damaged or no database."""
+    """Return True if an error of SQLite means that the file is damaged or not a database."""
     return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _CORRUPT
 
 
 def damaged(path: str, cause: object) -> StoreDamaged:
-    """Error for a database that is damaged, with what to do."""
+    """Return the error for a damaged database, with the remedy."""
     directory = os.path.dirname(path) or "."
     why = " ".join(str(cause).split())
     return StoreDamaged(
@@ -32,9 +32,9 @@ def damaged(path: str, cause: object) -> StoreDamaged:
 def check_log(path: str) -> None:
     """Verify the write-ahead log that a killed server left.
 
-    SQLite stops at the first frame whose checksum is wrong, and so drops every write after it without a word. After a
-    crash the last transaction may be torn, which is no damage: it was never acknowledged. But a transaction is only
-    begun when the one before it is on disk, so a wrong frame before the last transaction is damage.
+    SQLite stops at the first frame with a wrong checksum and silently drops every write after it. After a crash the
+    last transaction may be torn. That is not damage, because it was never acknowledged. But each transaction begins
+    only after the previous one is on disk, so a wrong frame before the last transaction is damage.
 
     Raises `StoreDamaged`.
     Source: https://sqlite.org/fileformat2.html#walformat

@@ -1,9 +1,9 @@
-"""The database file: its tables, how connections are opened, and the lock that keeps a second process out.
+"""Database file: its tables, its connections, and the lock that excludes other processes.
 
-`log` has a row for each write, under its revision; it is the history and holds the values. `current` has a row for each
-key that exists, and points into the log. A trigger keeps `current`, so that a group of writes is one statement, and one
-transaction. Compaction takes superseded rows out of the log. `state` has one row: how far history is forgotten
-(`compacted`), and how far its rows are taken out (`swept`).
+`log` has a row for each write, under its revision. It is the history and contains the values. `current` has a row for
+each existing key, which points into the log. A trigger maintains `current`, so a group of writes is one statement and
+one transaction. Compaction deletes superseded rows from the log. `state` has one row: the compacted revision
+(`compacted`), and the revision up to which rows have been deleted (`swept`).
 """
 
 import errno
@@ -14,7 +14,7 @@ from contextlib import suppress
 APPLICATION_ID = 0x53414D50
 SCHEMA_VERSION = 1
 FIRST_REVISION = 1
-"""The revision of an empty store: 0 means "any" to clients, so it is never given out."""
+"""Revision of an empty store. It is not 0, which means "any" to clients."""
 
 _SCHEMA = f"""
 CREATE TABLE log (
@@ -46,13 +46,13 @@ PRAGMA user_version = {SCHEMA_VERSION};
 SNAPSHOT = f"""
 SELECT max({FIRST_REVISION}, compacted, coalesce((SELECT max(revision) FROM log), 0)), compacted, swept FROM state
 """
-"""The revision, how far history is forgotten, and how far it is swept."""
+"""Query of the revision, the compacted revision, and the revision up to which rows have been deleted."""
 
 
 def lock(path: str) -> sqlite3.Connection:
-    """Take the store for this process until the result is closed (or the process dies).
+    """Lock the store for this process until the result is closed (or the process dies).
 
-    Raises `BlockingIOError` when another store has it.
+    Raises `BlockingIOError` if another store has the lock.
     """
     _create(path + "-lock")
     connection = sqlite3.connect(path + "-lock", timeout=0, isolation_level=None, check_same_thread=False)
@@ -65,9 +65,9 @@ def lock(path: str) -> sqlite3.Connection:
 
 
 def open_writer(path: str, size_bytes_max: int) -> sqlite3.Connection:
-    """The connection that writes; makes the file and its tables when they are not there.
+    """Open the connection that writes. Create the file and its tables if they do not exist.
 
-    Raises `sqlite3.Error` for a file that is damaged or no database, `OSError` for one that is not a store of this
+    Raises `sqlite3.Error` for a file that is damaged or not a database, `OSError` for one that is not a store of this
     version.
     """
     _create(path)
@@ -91,7 +91,7 @@ def open_writer(path: str, size_bytes_max: int) -> sqlite3.Connection:
 
 
 def open_reader(path: str) -> sqlite3.Connection:
-    """A connection that only reads."""
+    """Open a connection that only reads."""
     connection = _connect(path)
     connection.execute("PRAGMA query_only = 1")
     connection.execute("PRAGMA cache_size = -4096")
@@ -99,7 +99,7 @@ def open_reader(path: str) -> sqlite3.Connection:
 
 
 def size_bytes(path: str) -> int:
-    """What the database and its write-ahead log take on disk."""
+    """Return the size of the database and its write-ahead log on disk."""
     size = 0
     for name in (path, path + "-wal"):
         with suppress(FileNotFoundError):
@@ -108,12 +108,12 @@ def size_bytes(path: str) -> int:
 
 
 def is_present(path: str) -> bool:
-    """Whether there is a file of this name, be it empty."""
+    """Return True if a file of this name exists, even an empty one."""
     return os.path.exists(path)
 
 
 def remove(path: str) -> None:
-    """Delete a database that could not be made, with all files next to it."""
+    """Delete a database whose creation failed, with all files next to it."""
     for suffix in ("", "-wal", "-shm", "-reserve", "-lock"):
         with suppress(OSError):
             os.unlink(path + suffix)
@@ -124,18 +124,18 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def _is_new(connection: sqlite3.Connection, path: str) -> bool:
-    """Whether the file is empty. Nothing is written to one that is not a store."""
+    """Return True if the file is empty. Raises `OSError` for a file that is not a store, and never writes to it."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application == 0 and version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
         return True
     if application != APPLICATION_ID or version != SCHEMA_VERSION:
-        raise OSError(errno.EINVAL, "not a store, or one of another version", path)
+        raise OSError(errno.EINVAL, "not a store, or a store of another version", path)
     return False
 
 
 def _create(path: str) -> None:
-    """An empty file for the owner's eyes only, its name on disk; SQLite gives its other files the same mode."""
+    """Create an empty file for its owner only, and sync its name. SQLite gives its other files the same mode."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:

@@ -1,6 +1,7 @@
 """`SQLiteRows`: all rows of a database at one revision, also while another process serves from it.
 
-One transaction of the write-ahead log is one state: writers go on, only the log is not cut back until the end.
+A read transaction sees one state of the write-ahead log. Writers continue; the log is not truncated until the
+transaction ends.
 """
 
 import asyncio
@@ -25,12 +26,12 @@ FROM log l CROSS JOIN current c ON c.key = l.key AND c.revision = l.revision ORD
 
 
 class SQLiteRows:
-    """See `Rows`. `state` raises `OSError` and `sqlite3.Error` for a file that is no store."""
+    """Rows of a database file. `state` raises `OSError` and `sqlite3.Error` for a file that is not a store."""
 
     engine = "sqlite"
 
     def __init__(self, path: str | os.PathLike[str], *, by_revision: bool = False) -> None:
-        """`by_revision`: in the order in which they were written last, not in that of their keys."""
+        """`by_revision`: order rows by their last write, not by their keys."""
         self._path = os.fspath(path)
         self._rows = _ROWS_BY_REVISION if by_revision else _ROWS
 
@@ -46,15 +47,15 @@ class SQLiteRows:
                 async def pages() -> AsyncIterator[Sequence[Row]]:
                     while rows := cursor.fetchmany(PAGE):
                         yield [Row(*row) for row in rows]
-                        await asyncio.sleep(0)  # so that whoever reads them can be cancelled
+                        await asyncio.sleep(0)  # lets the reader be cancelled
 
                 yield State(revision, count, pages())
 
 
 def open_present(path: str) -> sqlite3.Connection:
-    """A connection that reads a store that is there. Raises `OSError` where there is none, `sqlite3.Error`."""
+    """Open a connection that reads an existing store. Raises `OSError` if there is none, `sqlite3.Error`."""
     if not os.path.isfile(path):
-        raise FileNotFoundError(errno.ENOENT, "there is no store", path)
+        raise FileNotFoundError(errno.ENOENT, "the store does not exist", path)
     connection = open_reader(path)
     try:
         form = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
@@ -63,5 +64,5 @@ def open_present(path: str) -> sqlite3.Connection:
         raise
     if form != [APPLICATION_ID, SCHEMA_VERSION]:
         connection.close()
-        raise OSError(errno.EINVAL, "not a store, or one of another version", path)
+        raise OSError(errno.EINVAL, "not a store, or a store of another version", path)
     return connection

@@ -1,4 +1,4 @@
-"""`Loader`: a new database from the rows that another store had, revisions and all."""
+"""`Loader`: creates a database from the rows of another store, including their revisions."""
 
 import errno
 import os
@@ -14,21 +14,21 @@ _INSERT = "INSERT INTO log VALUES (?, ?, ?, 0, ?, ?)"
 
 
 class Loader:
-    """Fills a database file that is not there yet. Until the block has ended without an error it is not to be used.
+    """Fills a new database file. The file is not usable unless the block ends without an error.
 
-    Nothing of the rows' history is there: reads and watches of older revisions are answered with `Compacted`.
+    The history of the rows is not copied: reads and watches of older revisions raise `Compacted`.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Raises `FileExistsError`."""
+        """Raise `FileExistsError` if the file exists."""
         self._path = os.fspath(path)
         if os.path.lexists(self._path):
-            raise FileExistsError(errno.EEXIST, "there is a store already", self._path)
+            raise FileExistsError(errno.EEXIST, "the store exists already", self._path)
         self._connection: sqlite3.Connection
 
     def __enter__(self) -> Self:
         self._connection = open_writer(self._path, 0)
-        # Durable at the end, as a whole: a file that is half loaded is of no use.
+        # Sync once at the end: a partly loaded file has no use.
         self._connection.execute("PRAGMA synchronous = OFF")
         return self
 
@@ -43,7 +43,7 @@ class Loader:
                 os.fsync(file.fileno())
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Take rows. Raises `ValueError` when two share a revision, `sqlite3.Error`."""
+        """Insert rows. Raises `ValueError` if two have the same revision, `sqlite3.Error`."""
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -52,12 +52,12 @@ class Loader:
             )
         except sqlite3.IntegrityError as error:
             connection.execute("ROLLBACK")
-            raise ValueError("two rows have one revision: this engine cannot keep them") from error
+            raise ValueError("two rows have the same revision, which this engine cannot store") from error
         connection.execute("COMMIT")
 
     def finish(self, revision: int) -> None:
-        """Say at which revision the store is; all before it is history that is forgotten."""
+        """Set the revision of the store; all history before it counts as compacted."""
         newest = self._connection.execute("SELECT coalesce(max(revision), 0) FROM log").fetchone()[0]
         if newest > revision:
-            raise ValueError(f"a row is at revision {newest}, beyond the store's {revision}")
+            raise ValueError(f"a row has revision {newest}, which is after the store's revision {revision}")
         self._connection.execute("UPDATE state SET compacted = ?, swept = ?", (revision, revision))

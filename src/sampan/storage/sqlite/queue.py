@@ -1,12 +1,13 @@
-"""`WriteQueue`: group commit. Writes are judged on the event loop, in order; the writer thread only writes what was
-judged good.
+"""`WriteQueue`: group commit. The event loop checks writes in order; the writer thread only writes those that passed.
 
 Concurrency: everything here runs on the event loop. `_index` is the committed state (key → revision, create revision),
-`_pending` what the writes under way will make of it. At most one group is being committed; the writes that come
-meanwhile are the next group. A write that is refused because of a pending one learns it only when that one is
-committed, so nobody sees what is not durable. When a commit fails its group fails with `StoreUnavailable`, and all that
-was queued behind it is judged anew; the revisions that it had are skipped. On a full disk only steps of deletions are
-taken: the writer gives up the reserve for them, and those of the failed group are tried once more.
+`_pending` the state after the writes under way. At most one group is being committed; writes that arrive meanwhile form
+the next group. A write may fail because of a pending one. Its error waits until that one is committed, so no caller
+sees state that is not durable.
+
+If a commit fails, its group fails with `StoreUnavailable`, and all queued writes are checked again. The revisions of
+the failed group are skipped. On a full disk only steps of deletions are accepted: the writer releases the reserve for
+them, and those of the failed group are retried once.
 """
 
 import asyncio
@@ -32,11 +33,11 @@ _GROUP_BYTES_MAX = 4 << 20
 _NOT_PENDING = KeyValue("", b"", 0, 0)
 
 IndexEntry = tuple[int, int]
-"""Mod revision and create revision of a key that exists."""
+"""Mod revision and create revision of an existing key."""
 
 
 class _Write:
-    """One write: what was asked (`expected` 0: a create), and how it was judged.
+    """One write: the request (`expected` 0: a create) and the result of its check.
 
     `frees`: it is a step of a deletion that has not been tried on a full disk yet.
     """
@@ -68,7 +69,7 @@ class _Write:
 
 
 class WriteQueue:
-    """See the module. `expires(due, key, revision)` is called for each committed row that expires."""
+    """Queue of writes. `expires(due, key, revision)` is called for each committed row that expires."""
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class WriteQueue:
     def replace(
         self, key: str, value: bytes | None, expected: int, expires_at: float, *, frees: bool
     ) -> asyncio.Future[Revision]:
-        """Queue an update (or with value None a delete). Raises `Conflict`, at once or through the future.
+        """Queue an update, or a delete if the value is None. Raises `Conflict`, at once or through the future.
 
         `frees`: see `Store.update`.
         """
@@ -108,12 +109,12 @@ class WriteQueue:
         return self._submit(key, value, expected, expires_at, frees=frees)
 
     def get(self, key: str) -> KeyValue | None:
-        """The committed row."""
+        """Return the committed row, or None."""
         entry = self._index.get(key)
         return None if entry is None else self._recent.row(key, entry[0])
 
     async def close(self) -> None:
-        """Take no more writes, and wait until all that was queued is settled."""
+        """Accept no more writes, and wait until all queued ones have completed."""
         self._closed = True
         await self._idle.wait()
 
@@ -123,7 +124,7 @@ class WriteQueue:
         if self._closed:
             raise RuntimeError("the store is closed")
         if not key.isascii():
-            key.encode()  # raises for text that cannot be stored, before it spoils a group
+            key.encode()  # raises for text that SQLite cannot store, before it fails a whole group
         future: asyncio.Future[Revision] = self._loop.create_future()
         write = _Write(key, value, expected, expires_at, future, frees=frees)
         self._judge(write)
@@ -135,9 +136,9 @@ class WriteQueue:
         return future
 
     def _judge(self, write: _Write) -> None:
-        """Decide on a write, as things will stand when all before it are committed.
+        """Check a write against the state after all writes before it.
 
-        Raises when it is certain to be refused.
+        Raises if it is certain to be refused.
         """
         key = write.key
         previous = self._pending.get(key, _NOT_PENDING)
@@ -244,7 +245,7 @@ class WriteQueue:
 
 
 def _unavailable(cause: Exception) -> StoreUnavailable:
-    """Error for the writes of a commit that failed."""
+    """Return the error for the writes of a commit that failed."""
     if isinstance(cause, StoreUnavailable):
         return cause
     error = StoreUnavailable(str(cause))

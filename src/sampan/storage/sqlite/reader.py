@@ -1,8 +1,8 @@
-"""Reads. Points and short runs are read on the event loop itself, in some microseconds a row; history is read by a
-thread.
+"""Reads. Single rows and short ranges are read on the event loop, in some microseconds a row. A thread reads long
+ranges.
 
-Handing a read to a thread costs more than the read, and under CPython's lock a thread that fetches rows beside a busy
-event loop gets one row for each switch interval. So a long range is read in chunks with pauses, all from one snapshot.
+Handing a read to a thread costs more than a short read. Under CPython's lock, a thread next to a busy event loop
+fetches one row for each switch interval. So a long range is read in chunks with pauses, all from one snapshot.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ WHERE l.revision > ? AND l.revision <= ? AND l.key >= ? AND l.key < ? ORDER BY l
 
 
 class Reader:
-    """Connections that read: one for points and history, a few for ranges, each of which is a snapshot of its own."""
+    """Connections for reads: one for single rows and history, and a few for ranges, each with its own snapshot."""
 
     def __init__(self, path: str, condition: Condition) -> None:
         self._path = path
@@ -58,14 +58,14 @@ class Reader:
         self._closed = False
 
     def close(self) -> None:
-        """Let go of the file, once ranges under way are done with it. Idempotent."""
+        """Close the connections, after the ranges under way. Idempotent."""
         self._closed = True
         self._point.close()
         while self._idle:
             self._idle.pop().close()
 
     def row(self, revision: int) -> KeyValue:
-        """The row that was written by a revision, which must be there still."""
+        """Return the row that a revision wrote. It must exist."""
         with self._explained():
             rows = self._point.execute(
                 "SELECT key, value, create_revision, revision FROM log WHERE revision = ?", (revision,)
@@ -75,7 +75,7 @@ class Reader:
         return KeyValue(*rows[0])
 
     def history(self, start: str, end: str, after: int, until: int) -> EventBatch:
-        """Some events of the range after a revision that is not compacted (the caller sees to that), up to another."""
+        """Return the first events of the range between two revisions. The caller checks for compaction."""
         reached = min(until, after + _HISTORY_REVISIONS)
         with self._explained():
             rows = self._point.execute(_HISTORY, (after, reached, start, end)).fetchall()
@@ -155,7 +155,7 @@ def _page(items: list[KeyValue], limit: int, revision: int, total: int) -> Range
 
 
 async def _in_thread(read: Callable[[], _T]) -> _T:
-    """Run in a thread, to the end also when the caller is cancelled: the connection is in use until then."""
+    """Run in a thread, to the end even if the caller is cancelled: the connection is in use until then."""
     future = asyncio.get_running_loop().run_in_executor(None, read)
     try:
         return await asyncio.shield(future)

@@ -1,6 +1,6 @@
-"""`RecentRows`: rows that were written lately, in a bounded memory.
+"""`RecentRows`: bounded cache of recently written rows.
 
-What is written is soon written again, and the event of a write carries the row before it.
+Rows are often written again soon, and the event of a write contains the row before it.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ _OVERHEAD_BYTES = 400
 
 
 class RecentRows:
-    """Least recently written rows go first. `read` gets the row of a revision from the disk."""
+    """Cache that evicts the least recently written rows. `read` reads the row of a revision from disk."""
 
     __slots__ = ("_read", "_rows", "_size", "_size_max")
 
@@ -23,12 +23,12 @@ class RecentRows:
         self._size_max = size_bytes_max
 
     def row(self, key: str, revision: int) -> KeyValue:
-        """The row of a key that is at this revision."""
+        """Return the row of a key at this revision."""
         row = self._rows.get(key)
         return row if row is not None and row.mod_revision == revision else self._read(revision)
 
     def keep(self, row: KeyValue) -> None:
-        """Remember a row."""
+        """Cache a row."""
         rows = self._rows
         self.forget(row.key)
         rows[row.key] = row
@@ -37,7 +37,7 @@ class RecentRows:
             self.forget(next(iter(rows)))
 
     def forget(self, key: str) -> None:
-        """Let go of a row."""
+        """Remove a row from the cache."""
         row = self._rows.pop(key, None)
         if row is not None:
             self._size -= len(row.value) + _OVERHEAD_BYTES

@@ -1,5 +1,7 @@
-"""`restore`: a data directory from a snapshot. All is made in `UNFINISHED` within it and then moved; the database comes
-last, so what a killed restore left is no store, and the next restore begins anew.
+"""`restore`: creates a data directory from a snapshot.
+
+All files are written to `UNFINISHED` inside the directory and then moved, the database last. So a killed restore leaves
+no store, and the next restore starts again.
 """
 
 import os
@@ -14,13 +16,13 @@ from sampan.storage.sqlite.load import Loader
 
 UNFINISHED = ".restoring"
 COPYING = ".copying"
-"""What a copy keeps in the directory until the store is there and was compared."""
+"""Subdirectory that a copy keeps until the store is in place and verified."""
 DATABASE = "state.db"
 LOCK_FILE = "lock"
 BUMP_REVISION = 1_000_000_000
-"""How much the revision goes forward: beyond whatever was written after the snapshot was made."""
+"""Number that is added to the revision, so that it exceeds all revisions written after the snapshot."""
 CREDENTIALS = ("admin.token", "pki")
-"""What of a data directory says who the server is: a file, and a directory of files."""
+"""Identity of the server in a data directory: a file, and a directory of files."""
 _OF_NOBODY = {LOCK_FILE, "lost+found"}
 _OF_A_RESTORE = {*_OF_NOBODY, *CREDENTIALS, UNFINISHED}
 _OF_A_COPY = {*_OF_A_RESTORE, COPYING, DATABASE}
@@ -31,7 +33,7 @@ Progress = Callable[[int, int], None]
 
 
 def check_empty(directory: Path) -> None:
-    """Raises `SnapshotError` when there is something in the directory that a restore would be mixed with."""
+    """Raise `SnapshotError` if the directory has content that would mix with a restore."""
     if not directory.exists():
         return
     if not directory.is_dir():
@@ -40,18 +42,16 @@ def check_empty(directory: Path) -> None:
     left = _OF_A_COPY if COPYING in names else _OF_A_RESTORE if UNFINISHED in names else _OF_NOBODY
     found = sorted(names - left)
     if found:
-        raise SnapshotError(f"the data directory {directory} is not empty: it holds {', '.join(found[:3])}")
+        raise SnapshotError(f"the data directory {directory} is not empty: it contains {', '.join(found[:3])}")
 
 
 def is_unfinished(directory: Path) -> bool:
-    """Whether a restore or a copy was killed in this directory before there was a store, and a copy before it was found
-    to be what was copied.
-    """
+    """Return True if a restore or copy was killed in this directory before its store was complete and verified."""
     return (directory / COPYING).exists() or ((directory / UNFINISHED).exists() and not (directory / DATABASE).exists())
 
 
 def credentials(directory: Path) -> dict[str, bytes]:
-    """The files of a data directory that say who the server is, by their names in it."""
+    """Return the files of a data directory that identify the server, by their relative names."""
     token, pki = CREDENTIALS
     paths = [directory / token, *sorted((directory / pki).rglob("*"))]
     return {path.relative_to(directory).as_posix(): path.read_bytes() for path in paths if path.is_file()}
@@ -60,11 +60,11 @@ def credentials(directory: Path) -> dict[str, bytes]:
 def restore(
     path: Path, summary: Summary, directory: Path, *, bump_revision: int = BUMP_REVISION, progress: Progress
 ) -> int:
-    """Make a store in `directory` from a snapshot that `verify` found good; gives the store's revision.
+    """Create a store in `directory` from a verified snapshot. Return the store's revision.
 
-    The caller holds the directory, and has had it checked by `check_empty`. Objects keep their revisions; the store's
-    goes forward by `bump_revision`, and history up to there is forgotten, so whoever watched is told to list anew.
-    Raises `SnapshotError`, `OSError`, `sqlite3.Error`; then there is no store.
+    The caller has locked the directory and called `check_empty`. Objects keep their revisions. The store's revision
+    grows by `bump_revision`, and the history before it counts as compacted, so every watch must list again. Raises
+    `SnapshotError`, `OSError`, `sqlite3.Error`; no store exists then.
     """
     draft = directory / UNFINISHED
     shutil.rmtree(draft, ignore_errors=True)
@@ -72,7 +72,7 @@ def restore(
     try:
         revision = summary.header.revision + bump_revision
         if not 0 < revision < _REVISION_MAX:
-            raise SnapshotError(f"the store would be at revision {revision}, which cannot be")
+            raise SnapshotError(f"the store's revision would be {revision}, which is out of range")
         try:
             with Loader(draft / DATABASE) as loader:
                 _load(path, summary, loader, draft, progress)
@@ -104,13 +104,13 @@ def _load(path: Path, summary: Summary, loader: Loader, draft: Path, progress: P
     done += len(rows)
     progress(done, total)
     if done != total:
-        raise SnapshotError(f"{path} has {done} keys; its totals say {total}")
+        raise SnapshotError(f"{path} has {done} keys, but its totals have {total}")
 
 
 def _write_private(draft: Path, name: str, content: bytes) -> None:
     parts = Path(name).parts
     if not parts or ".." in parts or parts[0] not in CREDENTIALS:
-        raise SnapshotError(f"a file of the snapshot has the name {name!r}")
+        raise SnapshotError(f"a file of the snapshot has an invalid name: {name!r}")
     target = draft.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -120,7 +120,7 @@ def _write_private(draft: Path, name: str, content: bytes) -> None:
 
 
 def _move(draft: Path, directory: Path) -> None:
-    """Everything to its place, the database last. What an earlier restore moved before it was killed is replaced."""
+    """Move everything to its place, the database last. Replaces what a killed restore has moved before."""
     for path in _files_first(draft):
         target = directory / path.name
         if target.is_dir():

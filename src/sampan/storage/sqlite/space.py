@@ -1,15 +1,15 @@
 """`DiskSpace`: the reserve that keeps deletes possible on a full disk.
 
 A delete in SQLite needs space too: in the write-ahead log and for its row in the history. So the store keeps a file of
-`RESERVE_BYTES` next to the database. While that file cannot be allocated the store counts as full: the reserve is given
-up for deletes, and other writes are refused. The store recovers when twice the reserve can be allocated: so it does not
-flap while the disk has just what the reserve left.
+`RESERVE_BYTES` next to the database. While that file cannot be allocated, the store counts as full: it releases the
+reserve for deletes and refuses other writes. It recovers when twice the reserve can be allocated. That margin prevents
+flapping while the disk has only the space of the released reserve.
 
 Half of the reserve is for the database, to which a checkpoint moves the whole write-ahead log; `log_bytes_max` keeps
-the log that short. The other half is for what deletes add.
+the log that short. The other half is for the rows that deletes add.
 
-A small part stays until a restart needs it: SQLite cannot open a database in WAL mode, not even for reading, without a
-little space for its index of the log.
+A small part remains for a restart: SQLite cannot open a database in WAL mode, not even for reading, without a little
+space for its index of the log.
 
 Concurrency: `hold` and `release` block and run in the writer thread, or before it exists.
 """
@@ -42,7 +42,7 @@ def _allocate(descriptor: int, start: int, size: int) -> None:
 
 
 class DiskSpace:
-    """See the module. `error` is why the store is full (None: it is not)."""
+    """Reserve of one database. `error` is the reason why the store is full (None: it is not)."""
 
     def __init__(self, database: str, *, allocate: Allocate = _allocate) -> None:
         """`allocate(descriptor, start, size)` reserves space on disk; tests replace it."""
@@ -52,7 +52,7 @@ class DiskSpace:
         self.error: StoreFull | None = None
 
     def hold(self) -> bool:
-        """Allocate the reserve, unless it is there; False if the disk has no room for it.
+        """Allocate the reserve, unless it exists. Return False if the disk has no room for it.
 
         Raises `OSError` for any other reason than a lack of space.
         """
@@ -71,7 +71,7 @@ class DiskSpace:
         return True
 
     def release(self, keep_bytes: int = START_BYTES) -> None:
-        """Give the reserve up, except `keep_bytes`."""
+        """Release the reserve, except `keep_bytes`."""
         with suppress(FileNotFoundError):
             if keep_bytes == 0:
                 os.unlink(self._path)
@@ -79,13 +79,13 @@ class DiskSpace:
                 os.truncate(self._path, keep_bytes)
 
     def exhaust(self) -> StoreFull:
-        """Count as full from now on, until `hold` succeeds; gives the error."""
+        """Count as full until `hold` succeeds. Return the error."""
         if self.error is None:
             self.error = self._full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         return self.error
 
     def is_exhausted(self) -> bool:
-        """Whether the disk has no room left for one more block, as a failed write suggests."""
+        """Return True if the disk has no room for one more block."""
         probe = self._path + "-probe"
         try:
             descriptor = os.open(probe, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -106,12 +106,12 @@ class DiskSpace:
 
     @property
     def wanted(self) -> str:
-        """Free space that ends the lack, for messages."""
+        """Free space that the store needs to recover, for messages."""
         return f"{max(2 * self.size_bytes >> 20, 1)} MiB"
 
     @property
     def log_bytes_max(self) -> int:
-        """Size at which the write-ahead log has to be moved to the database."""
+        """Size at which the write-ahead log must be moved to the database."""
         return self.size_bytes // 2
 
     def _resize(self, size: int) -> None:

@@ -34,14 +34,14 @@ _STOP_INTERVAL_S = 0.05
 
 
 class SQLiteStore:
-    """See `Store`. Durable: WAL with `synchronous=FULL`, group commit.
+    """Store on one SQLite file. Durable: WAL with `synchronous=FULL`, group commit.
 
-    `size_bytes_max` bounds the database (0: no bound): beyond it writes fail with `StoreFull`, until something
-    is deleted and compacted. `clock` gives seconds since the epoch and rules expiry, which is looked after
-    every `expiry_interval_s`.
+    `size_bytes_max` limits the database (0: no limit). Above it writes fail with `StoreFull`, until something is
+    deleted and compacted. `clock` returns seconds since the epoch and determines expiry, which is checked every
+    `expiry_interval_s`.
 
-    On a full disk reads and deletions go on and other writes fail with `StoreFull`, until there is space again. Once
-    damage is found all writes fail with `StoreDamaged`.
+    On a full disk reads and deletions continue, and other writes fail with `StoreFull` until there is space again.
+    After damage is detected, all writes fail with `StoreDamaged`.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class SQLiteStore:
     async def open(self) -> None:
         """See `Store.open`.
 
-        Raises `BlockingIOError` when another store has the file, `StoreDamaged`, `StoreFull` for a new store on a full
-        disk, `OSError`, `sqlite3.Error`. What was made of a new store is removed then.
+        Raises `BlockingIOError` if another store uses the file, `StoreDamaged`, `StoreFull` for a new store on a full
+        disk, `OSError`, `sqlite3.Error`. A new store that fails to open is removed.
         """
         assert self._lock is None, "the store is open"
         new = not is_present(self._path)
@@ -105,11 +105,11 @@ class SQLiteStore:
         self._unlock()
 
     async def revision(self) -> Revision:
-        """See `Store.revision`. From memory."""
+        """See `Store.revision`. Read from memory."""
         return Revision(self._hub.revision)
 
     async def ready(self) -> None:
-        """See `Store.ready`. Reads nothing of the database, but waits for the writes before it.
+        """See `Store.ready`. Does not read the database, but waits for the earlier writes.
 
         Raises `StoreFull`, `StoreDamaged`.
         """
@@ -148,7 +148,7 @@ class SQLiteStore:
         return self._hub.watch(start, end, after)
 
     async def compact(self, revision: int) -> None:
-        """See `Store.compact`. Returns when the rows are gone; writers get their turn after each small step."""
+        """See `Store.compact`. Returns when the rows are deleted. Writers run between its small steps."""
         async with self._compacting:
             if revision > self._hub.revision:
                 raise FutureRevision(revision, self._hub.revision)
@@ -175,7 +175,7 @@ class SQLiteStore:
         return size_bytes(self._path)
 
     def expire(self) -> None:
-        """Delete rows that are due (a bounded number). Called by the timer; tests call it after moving their clock."""
+        """Delete a bounded number of due rows. The timer calls this, and so do tests after moving their clock."""
         for key, revision in self._expiry.take():
             with suppress(StoreError):
                 removal = self._queue.replace(key, None, revision, 0, frees=True)
@@ -186,7 +186,7 @@ class SQLiteStore:
             self._expiry.add(0, key, revision)
 
     async def _look(self) -> None:
-        """Raise why there are no writes, if that is still so. What deletions freed is given back to the disk first."""
+        """Return freed space to the disk, then raise the reason for refusing writes if it persists."""
         try:
             await self._writer.run(self._condition.look)
         except StoreFull:
@@ -196,7 +196,7 @@ class SQLiteStore:
             await self._writer.run(self._condition.look)
 
     def _load(self, new: bool) -> tuple[sqlite3.Connection, dict[str, IndexEntry]]:
-        """Open and read the index. Raises `StoreDamaged`, `StoreFull`, `OSError`, `sqlite3.Error`."""
+        """Open the database and read the index. Raises `StoreDamaged`, `StoreFull`, `OSError`, `sqlite3.Error`."""
         try:
             check_log(self._path)
             try:

@@ -1,8 +1,8 @@
-"""The writer thread: owns the one connection that writes, and does jobs in order.
+"""Writer thread: owns the one connection that writes, and runs jobs in order.
 
-A job is a function of the connection. Its end is told to the event loop with one call. Under CPython's lock a thread
-that gives it up for each small statement waits for the busy event loop each time, up to the switch interval (5 ms); so
-a job should be one statement, whatever the number of its rows.
+A job is a function of the connection. One call reports its end to the event loop. A thread releases CPython's
+lock for each small statement. Then it waits for the busy event loop, up to the switch interval (5 ms). So a job should
+be one statement, however many rows it has.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ Job = Callable[[sqlite3.Connection], Any]
 Done = Callable[[Any, Exception | None], None]
 Explain = Callable[[Exception, sqlite3.Connection], Exception]
 Row = tuple[int, str, int, int, float, bytes | None]
-"""revision, key, create_revision, previous, expires_at, value (None: a delete)."""
+"""Revision, key, create_revision, previous, expires_at, value (None: a delete)."""
 
 
 class Writer:
-    """Runs jobs on its own thread; `submit` and `run` are for the event loop that made it."""
+    """Runs jobs on a thread. `submit` and `run` must be called on the event loop that created it."""
 
     def __init__(self, connection: sqlite3.Connection, explain: Explain) -> None:
-        """`explain` turns an error of the connection into that for the callers; it runs on the writer's thread."""
+        """`explain` translates an error of the connection for the callers. It runs on the writer thread."""
         self._explain = explain
         self._connection = connection
         self._loop = asyncio.get_running_loop()
@@ -34,11 +34,11 @@ class Writer:
         self._thread.start()
 
     def submit(self, job: Job, done: Done) -> None:
-        """Queue a job; `done(result, error)` is called on the event loop."""
+        """Queue a job. `done(result, error)` is called on the event loop."""
         self._jobs.put((job, done))
 
     async def run(self, job: Job) -> Any:
-        """Queue a job and wait for its result. Raises what the job raised."""
+        """Queue a job and wait for its result. Raises the error of the job."""
         future: asyncio.Future[Any] = self._loop.create_future()
 
         def done(result: Any, error: Exception | None) -> None:
@@ -53,7 +53,7 @@ class Writer:
         return await future
 
     async def close(self) -> None:
-        """Finish what is queued, close the connection, end the thread."""
+        """Finish the queued jobs, close the connection and end the thread."""
         await self.run(sqlite3.Connection.close)
         self._jobs.put(None)
         self._thread.join()
@@ -62,7 +62,7 @@ class Writer:
         while (item := self._jobs.get()) is not None:
             job, done = item
             result, error = self._attempt(job)
-            with suppress(RuntimeError):  # the loop may be gone: then nobody waits
+            with suppress(RuntimeError):  # the loop may be closed: then no task waits
                 self._loop.call_soon_threadsafe(done, result, error)
 
     def _attempt(self, job: Job) -> tuple[Any, Exception | None]:
@@ -81,7 +81,7 @@ def _insert(rows: int) -> str:
 
 
 def commit(rows: list[Row]) -> Job:
-    """The job that writes rows in one transaction: one statement, so nothing is ever half done."""
+    """Return a job that writes rows in one transaction. It is one statement, so it is never partly done."""
     parameters = [field for row in rows for field in row]
 
     def job(connection: sqlite3.Connection) -> None:

@@ -1,7 +1,6 @@
-"""Values as Kubernetes keeps them, in stores that others write to too."""
+"""Conversion of stored values between our encoding and Kubernetes' own, for stores shared with kube-apiserver."""
 
 from sampan.storage.translation.forms import Upgrade, canonical, protobuf_form
 from sampan.storage.translation.store import Translation, translated
 
 __all__ = ["Translation", "Upgrade", "canonical", "protobuf_form", "translated"]
-"""What a store of Kubernetes' needs: reading as it is, and writing so that kube-apiserver reads it."""

@@ -1,5 +1,7 @@
-"""The forms in which values are stored: ours is canonical JSON with a place for the resourceVersion; kube-apiserver
-writes protobuf for built-in kinds, and for custom resources JSON in another order, without that place.
+"""Encodings of stored values.
+
+Our encoding is canonical JSON with a place for the resourceVersion. kube-apiserver writes protobuf for built-in kinds.
+For custom resources it writes JSON in another order, without that place.
 
 Source: apiserver pkg/storage/etcd3/store.go, pkg/server/storage (1.36).
 """
@@ -17,29 +19,31 @@ _PLACE = MARKER + b'"'
 _METADATA = b'"metadata":{'
 
 Upgrade = Callable[[Object], Object]
-"""Makes of an object that another program stored what this one would have stored: its version, its defaults. May change
-it. Raises `DecodeError` for what it does not know, as kube-apiserver does not either."""
+"""Converts an object that another program stored to our version and defaults. May change it.
+
+Raises `DecodeError` for an unknown version, as kube-apiserver does.
+"""
 
 
 def as_it_is(obj: Object) -> Object:
-    """The `Upgrade` that changes nothing."""
+    """Return the object unchanged, as an `Upgrade`."""
     return obj
 
 
 def is_canonical(value: bytes) -> bool:
-    """Whether a value has our form already, or at least its place for the resourceVersion where it belongs.
+    """Return True if a value is in our encoding already, or has the place for the resourceVersion where it belongs.
 
-    Takes a microsecond or two: what is not certain (braces in a name) is denied.
+    Takes a microsecond or two. Doubtful cases (braces in a name) return False.
     """
     head = value[: value.find(_PLACE)]
     return value.startswith(b"{") and _METADATA in head and head.count(b"{") == 2 and b"}" not in head
 
 
 def canonical(value: bytes, upgrade: Upgrade = as_it_is) -> bytes:
-    """A stored value in our form, whatever form it has; what is no object in a known form is given back as it is.
+    """Return a stored value in our encoding. A value that is not an object in a known encoding is returned unchanged.
 
-    An object that has our form is neither decoded nor upgraded. One of Kubernetes' that nobody can read any more is
-    an `UnreadableValue`: to pass over it would tell that it is not there.
+    An object in our encoding is neither decoded nor upgraded. An unreadable object of Kubernetes becomes an
+    `UnreadableValue`. Skipping it would make it look deleted.
     """
     if value.startswith(MAGIC):
         try:
@@ -57,9 +61,9 @@ def canonical(value: bytes, upgrade: Upgrade = as_it_is) -> bytes:
 
 
 def protobuf_form(value: bytes) -> bytes:
-    """A value in our form as kube-apiserver would store it: protobuf where the kind has that form.
+    """Return a value in our encoding as kube-apiserver would store it: protobuf where the kind supports it.
 
-    What is no object, and custom resources, are given back as they are: kube-apiserver reads them so.
+    Custom resources, and values that are not objects, are returned unchanged: kube-apiserver reads them so.
     """
     try:
         obj = decode(value)

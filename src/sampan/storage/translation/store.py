@@ -1,4 +1,4 @@
-"""`TranslatedStore`: a store that others write to too, each in a form of its own."""
+"""`TranslatedStore`: a store shared with programs that use another encoding."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -20,32 +20,32 @@ from sampan.storage.translation.watch import presented, presented_row, translate
 from sampan.storage.unreadable import fault_of
 
 _KEPT = 1024
-"""Values that are kept in both forms: an event has the row before it, which was an event before."""
+"""Values cached in both encodings. The row before an event is usually the row of an earlier event."""
 
 _CHUNK = 100
-"""Reading a value of kube-apiserver's takes up to a millisecond."""
+"""Rows converted without a pause. Decoding a value of kube-apiserver takes up to a millisecond."""
 
 Stored = Callable[[bytes], bytes]
-"""Gives the form in which a value is to be stored."""
+"""Returns the encoding in which a value is to be stored."""
 
 
 class Translation:
-    """How values get into our form. `upgrade` is set before the store is opened."""
+    """Conversion of values to our encoding. `upgrade` is set before the store is opened."""
 
     def __init__(self, stored: Stored | None = None) -> None:
-        """`stored` None: our own form is what is stored."""
+        """`stored` None: values are stored in our encoding."""
         self.stored: Stored = stored or _as_it_is
         self.upgrade: Upgrade = as_it_is
 
     def present(self, value: bytes) -> bytes:
-        """A stored value in our form."""
+        """Return a stored value in our encoding."""
         return canonical(value, self.upgrade)
 
 
 class TranslatedStore:
-    """Hands everything on to `store`: what is read is in our form, what is written in the one of `translation`.
+    """Store that passes every call to `store`. Reads return our encoding; writes use that of `translation`.
 
-    What nobody can read comes as `UnreadableValue` from `range` and `watch`.
+    Unreadable values are `UnreadableValue` in `range` and `watch`.
     """
 
     def __init__(self, store: Store, translation: Translation) -> None:
@@ -90,7 +90,9 @@ class TranslatedStore:
         return found._replace(items=await self._all(list(found.items)))
 
     async def _all(self, rows: list[KeyValue]) -> Sequence[KeyValue]:
-        """The rows in our form; `rows` is used for them, so that both forms of all are not held. With pauses."""
+        """Return the rows in our encoding, with pauses. Reuses `rows`, so that memory does not hold both encodings of
+        all.
+        """
         for start in range(0, len(rows), _CHUNK):
             chunk = slice(start, start + _CHUNK)
             rows[chunk] = [row._replace(value=presented(row.key, row.value, self._once)) for row in rows[chunk]]
@@ -134,19 +136,19 @@ class TranslatedStore:
 
 
 class _SharedTranslatedStore(TranslatedStore):
-    """The same for a store that several servers write to."""
+    """`TranslatedStore` for a store that several servers write to."""
 
     def __init__(self, store: Store, shared: SharedStore, translation: Translation) -> None:
         super().__init__(store, translation)
         self._shared = shared
 
-    async def take_turn(self, revision: int) -> bool:
-        """See `SharedStore.take_turn`."""
-        return await self._shared.take_turn(revision)
+    async def claim_compaction(self, revision: int) -> bool:
+        """See `SharedStore.claim_compaction`."""
+        return await self._shared.claim_compaction(revision)
 
 
 def translated(store: Store, translation: Translation | None = None) -> Store:
-    """The store with values in our form, whatever others wrote. It can do what `store` can."""
+    """Return the store with values in our encoding. It keeps the capabilities of `store`."""
     translation = translation or Translation()
     if isinstance(store, SharedStore):
         return _SharedTranslatedStore(store, store, translation)

@@ -1,4 +1,4 @@
-"""A watch whose events are translated."""
+"""`translated_watch`: a watch whose events are in our encoding."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -9,11 +9,11 @@ from sampan.storage.store import EventBatch, KeyValue, StoreEvent, UnreadableVal
 from sampan.storage.translation.forms import is_canonical
 
 Present = Callable[[bytes], bytes]
-"""Gives a stored value in our form."""
+"""Returns a stored value in our encoding."""
 
 
 class TranslatedWatch:
-    """The iterator of a watch."""
+    """Iterator of a translated watch."""
 
     def __init__(self, watch: AsyncIterator[EventBatch], present: Present) -> None:
         self._watch = watch
@@ -37,7 +37,7 @@ class TranslatedWatch:
 
 
 class TranslatedLocalWatch(TranslatedWatch):
-    """The same for an engine in this process. See `LocalWatch`."""
+    """`TranslatedWatch` of an engine in this process. See `LocalWatch`."""
 
     def __init__(self, watch: AsyncIterator[EventBatch], local: LocalWatch, present: Present) -> None:
         super().__init__(watch, present)
@@ -58,7 +58,7 @@ class TranslatedLocalWatch(TranslatedWatch):
 async def translated_watch(
     context: AbstractAsyncContextManager[AsyncIterator[EventBatch]], present: Present
 ) -> AsyncIterator[AsyncIterator[EventBatch]]:
-    """The watch of `context`, its events translated."""
+    """Enter the watch of `context` and yield it with translated events."""
     async with context as watch:
         if isinstance(watch, LocalWatch):
             yield TranslatedLocalWatch(watch, watch, present)
@@ -67,14 +67,14 @@ async def translated_watch(
 
 
 def presented_row(row: KeyValue | None, present: Present) -> KeyValue | None:
-    """A row with its value in our form."""
+    """Return a row with its value in our encoding."""
     if row is None or is_canonical(row.value):
         return row
     return row._replace(value=presented(row.key, row.value, present))
 
 
 def presented(key: str, value: bytes, present: Present) -> bytes:
-    """The value at a key. Where it cannot be read, the text says which one it is."""
+    """Return the value of a key in our encoding. If it cannot be read, the text of the error names the key."""
     found = present(value)
     if isinstance(found, UnreadableValue) and not isinstance(value, UnreadableValue):
         return UnreadableValue(f'the value of "{key}" cannot be read: {found.error}'.encode())

@@ -1,4 +1,4 @@
-"""What is stored of a value whose key a KMS keeps: the encrypted value with the encrypted source of its key.
+"""Stored form of a value with a KMS key: the encrypted value, with the encrypted source of its key.
 
 Source: apiserver pkg/storage/value/encrypt/envelope/kmsv2/envelope.go (1.36).
 """
@@ -21,11 +21,11 @@ SOURCE_SIZE_MAX: Final = 1024
 ANNOTATIONS_SIZE_MAX: Final = 32 * 1024
 
 SourceKey = tuple[int, bytes, str, tuple[tuple[str, bytes], ...]]
-"""What tells apart the sources of keys."""
+"""Identity of a source of keys."""
 
 
 class Envelope(NamedTuple):
-    """A stored value, taken apart."""
+    """Stored value, parsed."""
 
     data: bytes
     source: EncryptedSource
@@ -33,13 +33,13 @@ class Envelope(NamedTuple):
 
     @property
     def source_key(self) -> SourceKey:
-        """Values with the same one are read with the same key."""
+        """Identity of the source: values with the same one have the same key."""
         annotations = tuple(sorted(self.source.annotations.items()))
         return self.source_type, self.source.ciphertext, self.source.key_id, annotations
 
 
 def open_envelope(data: bytes) -> Envelope:
-    """Raises `TransformError`."""
+    """Parse a stored value. Raises `TransformError`."""
     try:
         found = messages.EncryptedObject.FromString(data)
     except DecodeError as error:
@@ -51,7 +51,7 @@ def open_envelope(data: bytes) -> Envelope:
 
 
 def sealed(envelope: Envelope) -> bytes:
-    """The bytes to store. Raises `TransformError`."""
+    """Return the bytes to store. Raises `TransformError`."""
     check_envelope(envelope)
     source = envelope.source
     data: bytes = messages.EncryptedObject(
@@ -65,7 +65,7 @@ def sealed(envelope: Envelope) -> bytes:
 
 
 def check_envelope(envelope: Envelope) -> None:
-    """Raises `TransformError` for what nobody would have stored."""
+    """Raise `TransformError` if the envelope is invalid."""
     if envelope.source_type not in (AES_GCM_KEY, HKDF_SEED):
         raise TransformError(f"unknown encryptedDEKSourceType: {envelope.source_type}")
     if not envelope.data:
@@ -83,7 +83,7 @@ def check_envelope(envelope: Envelope) -> None:
 
 
 def key_id_problem(key_id: str) -> str:
-    """What is wrong with the id of a key, or nothing."""
+    """Return the fault of a key id; empty if it is valid."""
     size = len(key_id.encode())
     if not size:
         return "keyID is empty"
@@ -102,7 +102,7 @@ def _check_annotations(annotations: Mapping[str, bytes]) -> None:
 
 
 def transformer_of(source_type: int, plaintext: bytes) -> Transformer:
-    """What reads values, given the decrypted source of their key. Raises `TransformError`."""
+    """Return the transformer for a decrypted source of keys. Raises `TransformError`."""
     if source_type == HKDF_SEED:
         return ExtendedNonceGcm(plaintext)
     try:
@@ -112,5 +112,5 @@ def transformer_of(source_type: int, plaintext: bytes) -> Transformer:
 
 
 def key_id_hash(key_id: str) -> str:
-    """What may be shown of the id of a key."""
+    """Return the hash of a key id, for logs and metrics."""
     return f"sha256:{hashlib.sha256(key_id.encode()).hexdigest()}" if key_id else ""

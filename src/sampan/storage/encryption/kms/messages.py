@@ -1,6 +1,7 @@
-"""The messages of KMS v2 and of what is stored, as a table; protobuf makes classes of it in a pool of their own.
+"""Messages of KMS v2 and of the stored envelope, as a table; protobuf makes classes of them in a separate pool.
 
-A map is written as what it is on the wire: repeated entries of key and value.
+A map has the form that it has on the wire: repeated entries of key and value.
+
 Source: kms apis/v2/api.proto, apiserver pkg/storage/value/encrypt/envelope/kmsv2/v2/api.proto (1.36).
 """
 
@@ -30,7 +31,7 @@ _TYPES: Final = {
 
 AES_GCM_KEY: Final = 0
 HKDF_SEED: Final = 1
-"""What the encrypted source of the data encryption key is: the key, or the seed of the keys."""
+"""Content of the encrypted source: the data encryption key itself, or the seed of such keys."""
 
 
 def _add_field(message: descriptor_pb2.DescriptorProto, declaration: str) -> None:
@@ -66,7 +67,7 @@ EncryptRequest: Any = _CLASSES["EncryptRequest"]
 
 
 class Method(NamedTuple):
-    """A call: its path, and the classes of its messages."""
+    """Call of the plug-in: its path, and the classes of its messages."""
 
     path: str
     request: Any
@@ -83,10 +84,10 @@ ENCRYPT: Final = _method("Encrypt")
 
 
 def entries(annotations: dict[str, bytes]) -> list[Any]:
-    """A map as it is on the wire, in the order of keys."""
+    """Return a map in its wire form, ordered by key."""
     return [_CLASSES["Entry"](key=key, value=value) for key, value in sorted(annotations.items())]
 
 
 def annotations_of(message: Any) -> dict[str, bytes]:
-    """The map of a message."""
+    """Return the map of a message."""
     return {entry.key: entry.value for entry in message.annotations}

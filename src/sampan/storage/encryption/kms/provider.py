@@ -1,11 +1,12 @@
-"""`KmsProvider`: values whose key a KMS plug-in keeps.
+"""`KmsProvider`: encrypts values with keys that a KMS plug-in protects.
 
-Concurrency: `check` asks the plug-in in a thread, one call at a time; `learn` does for seeds that are not known
-yet. Reads and writes work with what is known. A read of a value whose seed nobody has learnt before asks the plug-in on
-the spot, on the event loop: it happens when another server has begun to write with a new seed, once for each.
+Concurrency: `check` calls the plug-in in a thread, one call at a time; `fetch_keys` does so for unknown seeds. Reads
+and writes use the cached seeds. Only a read of a value with an uncached seed calls the plug-in synchronously, on the
+event loop. That happens once for each seed, when another server has begun to write with it.
 
-A seed is made when the provider is first asked, and when the plug-in's key changes; each value has a key derived from
-it. Writing ends three minutes after the plug-in was last well; what was read once can be read on.
+A seed is made on the first call, and when the plug-in's key changes; each value has a key derived from it. Writing
+stops three minutes after the plug-in was last healthy; values with cached seeds stay readable.
+
 Source: apiserver pkg/server/options/encryptionconfig/config.go kmsv2PluginProbe (1.36).
 """
 
@@ -36,10 +37,10 @@ from sampan.storage.encryption.transformer import KeyServiceDown, Plain, Transfo
 WRITE_MAX_S: Final = 180.0
 CHECK_GOOD_S: Final = 60.0
 CHECK_BAD_S: Final = 10.0
-"""How long after a good and a bad answer the plug-in is asked again."""
+"""Interval between checks after a failed one (`CHECK_GOOD_S` after a successful one)."""
 HEALTH_GOOD_S: Final = 20.0
 HEALTH_BAD_S: Final = 3.0
-"""How long such an answer serves health checks."""
+"""Time for which health checks reuse a failed result (`HEALTH_GOOD_S` for a successful one)."""
 KNOWN_MAX: Final = 1000
 _FAILED_S: Final = 5.0
 _Answer = TypeVar("_Answer")
@@ -47,7 +48,7 @@ _VERSIONS: Final = ("v2", "v2beta1")
 
 
 class State(NamedTuple):
-    """What is written with."""
+    """Seed for new values."""
 
     transformer: Transformer
     source: EncryptedSource
@@ -55,9 +56,9 @@ class State(NamedTuple):
 
 
 class KmsProvider:
-    """See the module. A `Transformer`."""
+    """`Transformer` with one KMS plug-in."""
 
-    learns = True
+    needs_keys = True
     prefix = ""
 
     def __init__(
@@ -68,7 +69,7 @@ class KmsProvider:
         *,
         measures: EncryptionMeasures | None = None,
     ) -> None:
-        """`clock`: monotonic seconds."""
+        """`clock` returns monotonic seconds."""
         self.name = name
         self._measures = measures or EncryptionMeasures()
         self.state: State | None = None
@@ -79,14 +80,14 @@ class KmsProvider:
         self._version = ""
         self._checked = -HEALTH_GOOD_S
         self._error: TransformError | None = None
-        self._asking = asyncio.Lock()
+        self._checking = asyncio.Lock()
 
     def read(self, data: bytes, key: bytes) -> Plain:
         """See `Transformer`."""
         envelope = open_envelope(data)
         transformer = self._known.get(envelope.source_key)
         if transformer is None:
-            transformer = self._learned(envelope, self._decrypted(envelope))
+            transformer = self._cache_decrypted(envelope, self._decrypted(envelope))
         plain = transformer.read(envelope.data, key)
         self._measures.used(FROM, self.name, key_id_hash(envelope.source.key_id))
         state = self.state
@@ -101,12 +102,12 @@ class KmsProvider:
         if self._clock() > state.expires:
             raise TransformError(f'encryptedDEKSource with keyID hash "{key_id_hash(state.source.key_id)}" expired')
         envelope = Envelope(state.transformer.write(value, key), state.source, HKDF_SEED)
-        self._know(envelope.source_key, state.transformer)
+        self._cache(envelope.source_key, state.transformer)
         self._measures.used(TO, self.name, key_id_hash(state.source.key_id))
         return sealed(envelope)
 
-    async def learn(self, data: Iterable[bytes]) -> None:
-        """See `Transformer`. What the plug-in refuses to decrypt is left to `read` to report."""
+    async def fetch_keys(self, data: Iterable[bytes]) -> None:
+        """See `Transformer`. If the plug-in refuses to decrypt a seed, `read` reports it."""
         wanted: dict[SourceKey, Envelope] = {}
         for each in data:
             try:
@@ -118,50 +119,51 @@ class KmsProvider:
         for envelope in wanted.values():
             try:
                 plaintext = await asyncio.to_thread(self._decrypted, envelope)
-                self._learned(envelope, plaintext)
+                self._cache_decrypted(envelope, plaintext)
             except KeyServiceDown:
                 raise
             except TransformError:
                 continue
 
     async def check(self) -> None:
-        """Whether the plug-in is well; makes a new seed when its key has changed. Raises `TransformError`."""
-        async with self._asking:
+        """Check the plug-in, and make a new seed if its key has changed. Raises `TransformError`."""
+        async with self._checking:
             await self._check()
 
     async def health(self) -> None:
-        """The same for health checks: an answer serves for some seconds from when it came, and those who ask while it
-        is awaited wait for it too.
+        """Check the plug-in for a health check. Raises `TransformError`.
+
+        A result is reused for some seconds, and concurrent callers share one check.
         """
-        async with self._asking:
+        async with self._checking:
             if self._clock() - self._checked >= (HEALTH_BAD_S if self._error else HEALTH_GOOD_S):
                 await self._check()
             elif self._error is not None:
                 raise self._error
 
     @property
-    def sources_known(self) -> int:
-        """Of how many seeds and keys is known what they are."""
+    def sources_cached(self) -> int:
+        """Number of cached seeds and keys."""
         return len(self._known)
 
     @property
-    def well(self) -> bool:
-        """Whether the last answer was good."""
+    def healthy(self) -> bool:
+        """True if the last check succeeded."""
         return self._error is None
 
     @property
     def pause_s(self) -> float:
-        """When to ask again."""
-        return CHECK_GOOD_S if self.well else CHECK_BAD_S
+        """Time until the next check, in seconds."""
+        return CHECK_GOOD_S if self.healthy else CHECK_BAD_S
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._service.close()
 
     async def _check(self) -> None:
         error: TransformError | None = None
         try:
-            await self._take(await asyncio.to_thread(self._asked, STATUS, self._service.status))
+            await self._take(await asyncio.to_thread(self._call, STATUS, self._service.status))
         except TransformError as fault:
             error = TransformError(f"kmsv2 Provider {self.name} is not healthy, error: {fault}")
         self._checked, self._error = self._clock(), error
@@ -179,9 +181,9 @@ class KmsProvider:
             raise TransformError(f"{text} {self._version}, got {status.version}")
         problem = key_id_problem(status.key_id)
         if problem:
-            self._measures.told_wrongly(self.name, status.key_id)
+            self._measures.status_key_invalid(self.name, status.key_id)
             raise TransformError(f'got invalid KMSv2 KeyID hash "{key_id_hash(status.key_id)}": {problem}')
-        self._measures.told(self.name, key_id_hash(status.key_id))
+        self._measures.status_key(self.name, key_id_hash(status.key_id))
         expires = self._clock() + WRITE_MAX_S
         if self.state is not None and self.state.source.key_id == status.key_id:
             self.state = self.state._replace(expires=expires)
@@ -193,22 +195,22 @@ class KmsProvider:
         seed = os.urandom(SEED_SIZE)
         self._measures.seeds.observe((), time.perf_counter() - began)
         encrypt = partial(self._service.encrypt, str(uuid.uuid4()), seed)
-        source = await asyncio.to_thread(self._asked, ENCRYPT, encrypt)
+        source = await asyncio.to_thread(self._call, ENCRYPT, encrypt)
         envelope = Envelope(b"\0", source, HKDF_SEED)
         check_envelope(envelope)
         if source.key_id != key_id:
             hashes = f'statusKeyIDHash="{key_id_hash(key_id)}", encryptKeyIDHash="{key_id_hash(source.key_id)}"'
             raise TransformError(f"failed to rotate DEK {hashes}")
         self.state = State(ExtendedNonceGcm(seed), source, expires)
-        self._know(envelope.source_key, self.state.transformer)
+        self._cache(envelope.source_key, self.state.transformer)
 
     def _decrypted(self, envelope: Envelope) -> bytes:
-        """Ask the plug-in; what it refused a moment ago is not asked again. Raises `TransformError`."""
+        """Decrypt a seed with the plug-in. A recent refusal is not retried. Raises `TransformError`."""
         until, error = self._failed.get(envelope.source_key, (0.0, None))
         if error is not None and self._clock() < until:
             raise error
         try:
-            return self._asked(DECRYPT, partial(self._service.decrypt, str(uuid.uuid4()), envelope.source))
+            return self._call(DECRYPT, partial(self._service.decrypt, str(uuid.uuid4()), envelope.source))
         except TransformError as refused:
             if len(self._failed) >= KNOWN_MAX:
                 self._failed.clear()
@@ -217,23 +219,23 @@ class KmsProvider:
             self._failed[envelope.source_key] = self._clock() + _FAILED_S, found
             raise found from None
 
-    def _asked(self, method: Method, ask: Callable[[], _Answer]) -> _Answer:
-        """What the plug-in answers; blocks."""
+    def _call(self, method: Method, call: Callable[[], _Answer]) -> _Answer:
+        """Call the plug-in and measure the call. Blocks."""
         began, failure = time.perf_counter(), None
         try:
-            return ask()
+            return call()
         except TransformError as error:
             failure = error
             raise
         finally:
             self._measures.called(self.name, method.path, time.perf_counter() - began, failure)
 
-    def _learned(self, envelope: Envelope, plaintext: bytes) -> Transformer:
+    def _cache_decrypted(self, envelope: Envelope, plaintext: bytes) -> Transformer:
         transformer = transformer_of(envelope.source_type, plaintext)
-        self._know(envelope.source_key, transformer)
+        self._cache(envelope.source_key, transformer)
         return transformer
 
-    def _know(self, source: SourceKey, transformer: Transformer) -> None:
+    def _cache(self, source: SourceKey, transformer: Transformer) -> None:
         if source not in self._known:
             if len(self._known) >= KNOWN_MAX:
                 del self._known[next(iter(self._known))]

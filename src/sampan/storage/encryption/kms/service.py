@@ -1,6 +1,7 @@
-"""`GrpcKeyService`: the calls of a KMS plug-in.
+"""`GrpcKeyService`: calls of a KMS plug-in.
 
-Concurrency: calls block. They are made in threads, but for the one case that cannot wait (see `KmsProvider.read`).
+Concurrency: calls block, so they run in threads, except the synchronous call of `KmsProvider.read`.
+
 Source: apiserver pkg/storage/value/encrypt/envelope/kmsv2/grpc_service.go (1.36).
 """
 
@@ -17,7 +18,7 @@ _DOWN: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
 class KeyStatus(NamedTuple):
-    """How the plug-in is, and the key that it encrypts with now."""
+    """Health of the plug-in, and the key that it uses."""
 
     version: str
     healthz: str
@@ -25,7 +26,7 @@ class KeyStatus(NamedTuple):
 
 
 class EncryptedSource(NamedTuple):
-    """An encrypted seed (or key), and what the plug-in wants to be given to decrypt it."""
+    """Encrypted seed (or key), with the data that the plug-in needs to decrypt it."""
 
     ciphertext: bytes
     key_id: str
@@ -33,26 +34,26 @@ class EncryptedSource(NamedTuple):
 
 
 class KeyService(Protocol):
-    """What a KMS plug-in can do. All of it blocks, and raises `TransformError` (`KeyServiceDown`: nobody answers)."""
+    """KMS plug-in. All methods block and raise `TransformError`; `KeyServiceDown` if the plug-in does not answer."""
 
     def status(self) -> KeyStatus:
-        """Ask how it is."""
+        """Return the plug-in's status."""
 
     def encrypt(self, uid: str, plaintext: bytes) -> EncryptedSource:
-        """Encrypt a seed. `uid` is for logs."""
+        """Encrypt a seed. `uid` identifies the call in logs."""
 
     def decrypt(self, uid: str, source: EncryptedSource) -> bytes:
         """Decrypt a seed."""
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
 
 
 class GrpcKeyService:
-    """A plug-in on a Unix socket; each call has `timeout_s` seconds, also to wait for the plug-in to come up."""
+    """Plug-in on a Unix socket. Each call has a timeout of `timeout_s`, including the connection."""
 
     def __init__(self, endpoint: str, timeout_s: float) -> None:
-        """`endpoint`: unix:///path, or unix:///@name for a name in the abstract space."""
+        """`endpoint`: unix:///path, or unix:///@name for an abstract socket."""
         path = urlsplit(endpoint).path
         target = f"unix-abstract:{path[2:]}" if path.startswith("/@") else f"unix:{path}"
         self._timeout_s = timeout_s
