@@ -1,4 +1,4 @@
-"""A cluster with a Node whose kubelet is an upstream of the test: HTTPS, with client certificates."""
+"""Cluster with a Node whose kubelet is an upstream of the test: HTTPS, with client certificates."""
 
 import ssl
 from collections.abc import AsyncIterator
@@ -18,13 +18,13 @@ PODS = "/api/v1/namespaces/default/pods"
 
 @dataclass
 class Cell:
-    """A server, its one Node `n1`, and that one's kubelet."""
+    """Server, its Node `n1`, and the kubelet of the Node."""
 
     api: Api
     kubelet: Upstream
 
     async def add_node(self, name: str, **status: Any) -> None:
-        """A Node with this status."""
+        """Add a Node with this status."""
         await self.api.create("/api/v1/nodes", {"metadata": {"name": name}})
         answer = await self.api.patch(f"/api/v1/nodes/{name}/status", {"status": status})
         assert answer.code == 200, answer.body
@@ -32,7 +32,7 @@ class Cell:
     async def add_pod(
         self, name: str = "p", *containers: str, node: str | None = "n1", ip: str = "", **spec: Any
     ) -> None:
-        """A Pod with containers of these names (or one, `c`)."""
+        """Add a Pod with containers of these names (by default one, `c`)."""
         listed = [{"name": each, "image": "i"} for each in containers or ("c",)]
         spec = {"containers": listed, **({"nodeName": node} if node else {}), **spec}
         await self.api.create(PODS, {"metadata": {"name": name}, "spec": spec})
@@ -44,7 +44,7 @@ class Cell:
 
 @asynccontextmanager
 async def cell(folder: Path, answer: Answer, *, verified: bool = True, loopback: bool = True) -> AsyncIterator[Cell]:
-    """`verified`: the server knows who signs the kubelet's certificate."""
+    """Start a cell. With `verified`, the server trusts the issuer of the kubelet's certificate."""
     files = make_files(folder)
     serving, client = files.serving("kubelet", "127.0.0.1"), files.client("kube-apiserver-kubelet-client")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,4 +1,4 @@
-"""Requests and answers on their way through the proxy."""
+"""Requests and responses through the proxy."""
 
 import asyncio
 import contextlib
@@ -168,7 +168,7 @@ async def test_a_client_that_waits_for_100_is_told_to_go_on() -> None:
         writer.close()
 
 
-# --- connections that are kept
+# --- idle connections
 
 
 async def test_reads_share_a_connection_and_writes_get_a_new_one() -> None:
@@ -222,7 +222,7 @@ async def test_idle_connections_are_closed_in_time() -> None:
             await served.ended.wait()
 
 
-# --- ends
+# --- disconnects
 
 
 async def test_an_upstream_that_is_not_there_is_503() -> None:

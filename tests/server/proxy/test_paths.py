@@ -1,4 +1,4 @@
-"""Which part of a path goes to the upstream."""
+"""Path of a proxied request at the upstream."""
 
 from urllib.parse import unquote
 

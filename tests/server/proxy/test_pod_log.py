@@ -1,4 +1,4 @@
-"""pods/log: what is asked of the kubelet, and what is made of its answer."""
+"""pods/log: the request to the kubelet, and the response to the client."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -50,7 +50,7 @@ async def log(here: Cell, *protocols: str, name: str = "p", query: str = "") -> 
 
 
 async def messages(connection: ClientConnection) -> list[str | bytes]:
-    """All messages until the server closes."""
+    """Return all messages until the server closes."""
     return [message async for message in connection]
 
 

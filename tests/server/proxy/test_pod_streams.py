@@ -1,4 +1,4 @@
-"""pods/exec, attach and portforward: what is asked of the kubelet, and who may."""
+"""pods/exec, attach and portforward: the request to the kubelet, and authorization."""
 
 import asyncio
 from collections.abc import AsyncIterator

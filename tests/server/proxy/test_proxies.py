@@ -1,4 +1,4 @@
-"""pods/proxy, services/proxy and nodes/proxy: where requests go, and where they must not go."""
+"""pods/proxy, services/proxy and nodes/proxy: permitted and forbidden destinations."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Cell]:
 
 @pytest.fixture
 async def web() -> AsyncIterator[Upstream]:
-    """What listens in a Pod."""
+    """Start the server that listens in a Pod."""
     async with upstream(hello) as served:
         yield served
 
@@ -73,7 +73,7 @@ async def test_without_a_port_it_is_the_first_of_the_pods(here: Cell, web: Upstr
 async def test_a_pod_behind_tls_is_not_verified(here: Cell) -> None:
     await here.add_pod(ip="127.0.0.1")
     answer = await here.api.get(f"{PODS}/https:p:{here.kubelet.port}/proxy/x")
-    # What listens there wants a certificate of its client, and Pods are shown none.
+    # This upstream requires a client certificate, and Pods do not get one.
     assert (answer.code, "error trying to reach service" in answer.message) == (503, True)
 
 
@@ -145,7 +145,7 @@ async def add_service(here: Cell, port: int, *, ready: bool = True, ip: str = "1
 
 @pytest.fixture
 def routed(monkeypatch: pytest.MonkeyPatch) -> str:
-    """An address of Pods that leads to this machine: endpoints may not be on loopback."""
+    """Return an address of Pods that is routed to this machine, because endpoints may not be on loopback."""
     address = "10.1.2.3"
     monkeypatch.setattr(
         "sampan.server.verbs.proxies.check_address", lambda text, **_: text.replace(address, "127.0.0.1")
@@ -185,7 +185,7 @@ async def test_endpoints_that_are_no_ready_pods_are_not_used(here: Cell, routed:
     assert (await ask(here, f"{SERVICES}/s:web/proxy/")).code == 503
 
 
-# --- what is not passed on
+# --- dropped headers
 
 
 SECRET = {
@@ -251,7 +251,7 @@ async def test_an_unknown_node_is_404(here: Cell) -> None:
     assert (await ask(here, f"{NODES}/n9/proxy/pods")).message == 'nodes "n9" not found'
 
 
-# --- tricks
+# --- attacks
 
 PIECES = ["..", ".", "", "%2e%2e", "%2F", "%2f..%2f", "@evil", "http:", "evil:80", "%0d%0aX:1", "%00", "a;b", "proxy"]
 

@@ -1,4 +1,4 @@
-"""What an upstream says about its own addresses."""
+"""Rewriting of an upstream's URLs."""
 
 import gzip
 import zlib

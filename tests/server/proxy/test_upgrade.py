@@ -1,4 +1,4 @@
-"""Upgrades through the proxy: bytes in both directions, whatever is spoken."""
+"""Upgrades through the proxy: bytes in both directions, for any protocol."""
 
 import asyncio
 import os
@@ -155,7 +155,7 @@ async def test_a_websocket_goes_through() -> None:
 
 
 class RecordingTunnel(Tunnel):
-    """A client that only listens; each write is a TLS record."""
+    """Client that only reads. Each write is a TLS record."""
 
     def __init__(self) -> None:
         self.records: list[bytes] = []
@@ -164,7 +164,7 @@ class RecordingTunnel(Tunnel):
         self.records.append(data)
 
     async def drain(self) -> None:
-        """The client reads at once."""
+        """Return immediately: the client reads without delay."""
 
     async def read(self) -> bytes:
         await asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""Why an upstream cannot be reached, in Go's words."""
+"""Texts of connection errors, as Go's dialler has them."""
 
 import ssl
 
@@ -8,7 +8,7 @@ from sampan.server.proxy.words import connection_text
 
 
 def refused(code: int, message: str) -> ssl.SSLCertVerificationError:
-    """What OpenSSL says of a certificate."""
+    """Return a certificate error of OpenSSL."""
     error = ssl.SSLCertVerificationError(1, "certificate verify failed")
     error.verify_code, error.verify_message = code, message
     return error

@@ -1,4 +1,4 @@
-"""Upstreams of a test: servers on real sockets, whose answers are functions; and a front that passes everything on."""
+"""Upstreams of a test: servers on real sockets whose responses are functions, and a front that proxies to them."""
 
 import asyncio
 import ssl
@@ -15,7 +15,7 @@ from tests.server.test_websocket import listening
 
 @dataclass
 class Asked:
-    """A request as the upstream got it, and the connection that it came on."""
+    """Request as the upstream received it, with its connection."""
 
     method: str
     target: str
@@ -23,14 +23,14 @@ class Asked:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     lines: list[tuple[str, str]] = field(default_factory=list)
-    """The headers as they came."""
+    """Headers as received."""
 
     async def body(self) -> bytes:
-        """All of it."""
+        """Return the whole body."""
         return b"".join([piece async for piece in self.pieces()])
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The body as it comes."""
+        """Yield the parts of the body as they arrive."""
         if self.headers.get("transfer-encoding") == "chunked":
             while size := int(await self.reader.readline(), 16):
                 yield await self.reader.readexactly(size)
@@ -45,11 +45,11 @@ class Asked:
         await self.writer.drain()
 
     async def answer(self, body: bytes = b"", head: str = "HTTP/1.1 200 OK\r\n") -> None:
-        """An answer with a length."""
+        """Send a response with a length."""
         await self.say(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
 
     async def gone(self) -> None:
-        """Returns when the other side has closed the connection."""
+        """Return when the other side has closed the connection."""
         try:
             async with asyncio.timeout(60):
                 while await self.reader.read(1 << 16):
@@ -63,7 +63,7 @@ Answer = Callable[[Asked], Awaitable[None]]
 
 @dataclass
 class Upstream:
-    """A server that answers by a function; `asked` holds what came."""
+    """Server that responds by a function. `asked` holds the received requests."""
 
     answer: Answer
     port: int = 0
@@ -71,10 +71,10 @@ class Upstream:
     asked: list[Asked] = field(default_factory=list)
     certificates: list[object] = field(default_factory=list)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a connection has ended."""
+    """Event that is set when a connection has ended."""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Serve one connection."""
         self.connections += 1
         ssl_object = writer.get_extra_info("ssl_object")
         if ssl_object is not None:
@@ -99,13 +99,13 @@ class Upstream:
 
     @property
     def last(self) -> Asked:
-        """The last request."""
+        """Return the last request."""
         return self.asked[-1]
 
 
 @asynccontextmanager
 async def upstream(answer: Answer, tls: ssl.SSLContext | None = None) -> AsyncIterator[Upstream]:
-    """A server on a free port until the end of the block."""
+    """Run a server on a free port until the end of the block."""
     served, tasks = Upstream(answer), set[asyncio.Task[None]]()
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -124,13 +124,13 @@ async def upstream(answer: Answer, tls: ssl.SSLContext | None = None) -> AsyncIt
 
 @dataclass
 class Front:
-    """A server that passes on all that it gets."""
+    """Server that forwards all requests."""
 
     proxy: Proxy
     port: int
 
     async def raw(self, request: bytes) -> bytes:
-        """Send bytes; gives all that comes back until the connection ends."""
+        """Send bytes. Return all bytes received until the connection ends."""
         reader, writer = await self.open(request)
         try:
             async with asyncio.timeout(60):
@@ -139,19 +139,19 @@ class Front:
             writer.close()
 
     async def open(self, request: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection on which some bytes have been sent."""
+        """Open a connection and send some bytes."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(request)
         await writer.drain()
         return reader, writer
 
     async def get(self, target: str = "/", headers: str = "") -> tuple[int, dict[str, str], bytes]:
-        """GET on a connection of its own: code, headers (lower case) and body."""
+        """Send GET on a new connection. Return code, headers (lower case) and body."""
         return split(await self.raw(f"GET {target} HTTP/1.1\r\nHost: h\r\n{headers}Connection: close\r\n\r\n".encode()))
 
 
 def split(answer: bytes) -> tuple[int, dict[str, str], bytes]:
-    """Code, headers and body of an answer that is not chunked."""
+    """Return code, headers and body of a response that is not chunked."""
     head, _, body = answer.partition(b"\r\n\r\n")
     line, *lines = head.decode("latin-1").split("\r\n")
     pairs = (each.partition(":") for each in lines)
@@ -160,7 +160,7 @@ def split(answer: bytes) -> tuple[int, dict[str, str], bytes]:
 
 @asynccontextmanager
 async def fronted(target_of: Callable[[Request], Target]) -> AsyncIterator[Front]:
-    """A front on a real socket; its proxy keeps connections."""
+    """Run a front on a real socket. Its proxy keeps idle connections."""
     proxy = Proxy(connect_timeout_s=5)
 
     async def handler(request: Request) -> Response:
@@ -176,7 +176,7 @@ async def fronted(target_of: Callable[[Request], Target]) -> AsyncIterator[Front
 
 
 def to(served: Upstream, **more: object) -> Callable[[Request], Target]:
-    """Everything goes to that upstream, under the same path."""
+    """Return a function that forwards all requests to that upstream, under the same path."""
 
     def target_of(request: Request) -> Target:
         target: Target = Target("127.0.0.1", served.port, request.raw_path, request.query_string, **more)  # type: ignore[arg-type]

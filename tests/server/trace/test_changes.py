@@ -1,4 +1,4 @@
-"""What a step has changed."""
+"""Changes of a step."""
 
 from typing import Any
 

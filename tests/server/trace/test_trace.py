@@ -14,7 +14,7 @@ QUERY = "dryRun=All&sampan.dev%2Ftrace=true&fieldManager=tests"
 
 @pytest.fixture
 async def api() -> AsyncIterator[Api]:
-    """A server and its administrator."""
+    """Start a server, and return its administrator's client."""
     async with served() as api:
         yield api
 
@@ -189,7 +189,7 @@ BOATS = "/apis/example.com/v1/namespaces/default/boats"
 
 @pytest.fixture
 async def boats(api: Api) -> Api:
-    """A server that has Boats, one of them there."""
+    """Start a server with Boats, one of which exists."""
     await api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", CRD)
     await api.create(BOATS, _boat("a", crew=3))
     return api

@@ -1,4 +1,4 @@
-"""The reverse proxy: requests that somebody else answers (kubelets, Pods, services).
+"""Reverse proxy to other servers: kubelets, Pods and services.
 
-`Proxy.forward(request, target)` in `forward.py` is the one way; `target.py` says what a target is.
+`Proxy.forward(request, target)` in `forward.py` is the entry point. `target.py` defines targets.
 """

@@ -1,7 +1,8 @@
-"""Addresses that `proxy` subresources connect to, refused as API errors.
+"""Checks of the addresses that `proxy` subresources connect to. A forbidden address is an API error.
 
-`core.dial` has the rule. Loopback is refused as well, unless the settings allow it: where Pods and nodes live on the
-server's machine.
+`core.dial` has the rule. Loopback addresses are forbidden too, unless the settings permit them: for clusters whose Pods
+and nodes run on the server's machine.
+
 Source: kubernetes pkg/registry/core/{pod,node}/strategy.go (1.36).
 """
 
@@ -12,7 +13,7 @@ from sampan.core.errors import bad_request
 
 
 def check_address(text: str, *, allow_loopback: bool) -> str:
-    """Return the IP address as it is dialled. Raises `StatusError` 400."""
+    """Return the IP address to connect to. Raises `StatusError` 400."""
     try:
         return dial.check_address(text, allow_loopback=allow_loopback)
     except dial.AddressNotAllowed as error:
@@ -20,7 +21,10 @@ def check_address(text: str, *, allow_loopback: bool) -> str:
 
 
 async def resolve(host: str, *, allow_loopback: bool) -> str:
-    """Return an address of the host: looked up once, so that it cannot change between check and use. Raises 400."""
+    """Return an address of the host. Raises 400.
+
+    The caller connects to this address, so that a second lookup cannot give another one after the check.
+    """
     try:
         return (await dial.resolve(host, allow_loopback=allow_loopback))[0]
     except dial.AddressNotAllowed as error:

@@ -1,8 +1,10 @@
-"""`Exchange`: one request to an upstream and its answer.
+"""`Exchange`: one request to an upstream and its response.
 
-Concurrency: a task of the exchange sends the request body while the answer is read. It ends in `aclose`. A client that
-disconnects before the head of the answer has arrived cuts the connection. A request that is safe to repeat and has no
-body can use a kept connection, and is sent again on a new one if that was dead. Other requests get a new connection.
+Concurrency: a task of the exchange sends the request body while the caller reads the response. It ends in `aclose`. If
+the client disconnects before the head of the response has arrived, the connection is cut.
+
+A request that is safe to repeat and has no body may use an idle connection. If that was dead, the request is sent again
+on a new one. Other requests get a new connection.
 """
 
 import asyncio
@@ -22,21 +24,21 @@ _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A request as it goes on; `headers` in lower case."""
+    """Request to the upstream. Names of `headers` are in lower case."""
 
     method: str
     headers: Mapping[str, str]
     body: AsyncIterator[bytes] | None = None
     chunked: bool = False
-    """The body goes in chunks, else it is as long as its Content-Length says."""
+    """True to send the body in chunks. Otherwise its length is that of Content-Length."""
     gone: Callable[[], Awaitable[None]] | None = None
-    """Returns when the client has disconnected."""
+    """Function that returns when the client has disconnected."""
     single: bool = False
-    """The connection is not for others: neither before nor after."""
+    """True for a connection that is used by this request only."""
 
 
 class Exchange:
-    """An answer whose head has arrived. Iterate it for the body; `aclose` it in any case."""
+    """Response whose head has arrived. Iterate over it to read the body, and always call `aclose`."""
 
     answer: Answer
 
@@ -50,7 +52,7 @@ class Exchange:
         return self
 
     async def __anext__(self) -> bytes:
-        """Raises `ConnectionResetError` if the upstream breaks off."""
+        """Return the next part of the body. Raises `ConnectionResetError` if the upstream disconnects."""
         try:
             data = await self.answer.receive()
         except TransportError as error:
@@ -62,14 +64,14 @@ class Exchange:
         return data
 
     async def aclose(self) -> None:
-        """Give the connection up. It is kept for others if both sides are complete."""
+        """Release the connection. It becomes idle if both sides are complete, and is closed otherwise."""
         self.abandon()
         sender, self._sender = self._sender, None
         if sender is not None:
             await asyncio.wait([sender])
 
     def abandon(self) -> None:
-        """As `aclose`, for callers that cannot wait."""
+        """Release the connection like `aclose`, for callers that cannot wait."""
         if not self._over:
             self._over = True
             if self._sender is not None:
@@ -78,12 +80,12 @@ class Exchange:
                 self.answer.close()
 
     def switch(self) -> Tunnel:
-        """Return the connection as bytes, after a 101."""
+        """Return the connection as a byte stream, after a 101 response."""
         assert self._connection is not None
         return self._connection.switch()
 
     def begin(self, connection: Connection, answer: Answer) -> None:
-        """Start to send the body: the head is written."""
+        """Start to send the body, after the head was written."""
         self._connection, self.answer = connection, answer
         outgoing = self._outgoing
         connection.retired = connection.retired or outgoing.single
@@ -97,7 +99,7 @@ class Exchange:
 async def begin(
     target: Target, outgoing: Outgoing, client: HttpClient, timeout_s: float = CONNECT_TIMEOUT_S
 ) -> Exchange:
-    """Send a request, and wait for the head of its answer. Raises `StatusError`, as the target's `failure` makes it."""
+    """Send a request, and wait for the head of the response. Raises the `StatusError` that `Target.failure` returns."""
     exchange = Exchange(outgoing)
     replay = outgoing.method in _REPEATABLE and outgoing.body is None and not outgoing.single
     try:
@@ -124,7 +126,7 @@ async def begin(
 
 
 def failure_text(error: TransportError) -> str:
-    """Return the reason why there is no answer, or not all of it."""
+    """Return the reason why the response is missing or incomplete."""
     return str(error.__cause__ or error) or "EOF"
 
 
@@ -147,7 +149,10 @@ async def _abandoned_with(gone: Callable[[], Awaitable[None]] | None, exchange: 
 
 
 async def _send_body(connection: Connection, body: AsyncIterator[bytes], writer: BodyWriter) -> None:
-    """Pass the client's body on. Without its client the upstream must not take half a body for a whole one."""
+    """Send the client's body to the upstream.
+
+    If the client disconnects, cut the connection: the upstream must not take a part of the body for all of it.
+    """
     pieces = aiter(body)
     while True:
         try:
@@ -160,7 +165,7 @@ async def _send_body(connection: Connection, body: AsyncIterator[bytes], writer:
         try:
             await connection.write(writer.data(piece))
         except ConnectionError:
-            return  # the upstream's answer says why
+            return  # the response of the upstream has the reason
     with contextlib.suppress(ConnectionError):
         await connection.write(writer.end())
     connection.end_request()

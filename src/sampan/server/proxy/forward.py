@@ -1,16 +1,21 @@
-"""`Proxy.forward`: pass a request on to a `Target`, and the answer back.
+"""`Proxy.forward`: send a request to a `Target` and return its response.
 
-The contract, for whoever makes targets:
-- Any method, body and answer, of any size, streamed in both directions as they come; nothing is compressed, nothing
-  decompressed. HEAD, 204 and 304 have no body. Trailers and interim answers are dropped.
-- Headers of the connection, those that `Connection` names, and credentials for this server stay here;
-  `X-Forwarded-For` grows by the client's address. With `Target.prefix` also `X-Forwarded-Uri`, `-Host` and `-Proto` are
-  set, and `Location` and links in HTML are rewritten (`rewrite.py`).
-- An upgrade (any protocol, HTTP/1.1 only) goes over a connection of its own; after the upstream's 101 bytes are passed
-  on in both directions until either side ends. What the upstream answers instead goes to the client as it is.
-- An upstream that cannot be reached, or breaks off before the head of its answer, raises what `Target.failure` makes.
-  One that breaks off later makes the client's connection be cut. A client that goes cuts the upstream's connection.
-Concurrency: see `exchange.py` and `pipe.py`. Somebody runs `pool.run()`, else no connection is kept.
+The contract for targets:
+
+- Any method, body and response, of any size, is streamed in both directions. Nothing is compressed or decompressed.
+  HEAD, 204 and 304 have no body. Trailers and interim responses are dropped.
+- Hop-by-hop headers, those that `Connection` lists, and credentials for this server are not forwarded. The client's
+  address is appended to `X-Forwarded-For`.
+- With `Target.prefix`, `X-Forwarded-Uri`, `-Host` and `-Proto` are set too, and `Location` and links in HTML are
+  rewritten (`rewrite.py`).
+- An upgrade (any protocol, HTTP/1.1 only) uses a separate connection. After a 101, bytes are copied in both directions
+  until either side ends. Any other response is returned to the client unchanged.
+- If the upstream cannot be reached, or disconnects before the head of the response, the error of `Target.failure` is
+  raised. If it disconnects later, the connection of the client is cut. If the client disconnects, that of the upstream
+  is cut.
+
+Concurrency: see `exchange.py` and `pipe.py`. While `run()` is not running, no idle connections are kept.
+
 Source: apimachinery pkg/util/proxy/{upgradeaware,transport}.go (1.36).
 """
 
@@ -43,14 +48,14 @@ _BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 
 
 class Proxy:
-    """Passes requests on; holds the connections that are kept. `run` it."""
+    """Reverse proxy with a pool of idle connections. `run` must be running."""
 
     def __init__(self, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
         self._client = HttpClient(_SETTINGS)
         self._connect_timeout_s = connect_timeout_s
 
     async def run(self) -> None:
-        """Keep connections for later requests, until cancelled."""
+        """Keep idle connections until cancelled."""
         try:
             await asyncio.get_running_loop().create_future()
         finally:
@@ -58,15 +63,15 @@ class Proxy:
 
     @property
     def pool(self) -> ConnectionPool[DialledOrigin]:
-        """The connections."""
+        """Return the pool of connections."""
         return self._client.pool
 
     async def ask(self, target: Target, outgoing: Outgoing) -> Exchange:
-        """A request of the server's own. Raises what `Target.failure` makes."""
+        """Send a request of this server. Raises the error that `Target.failure` returns."""
         return await begin(target, outgoing, self._client, self._connect_timeout_s)
 
     async def forward(self, request: Request, target: Target) -> Response:
-        """The upstream's answer; see the module for what it is. Raises `StatusError`."""
+        """Return the response of the upstream, as the module describes. Raises `StatusError`."""
         wanted = upgrade_of(request.headers)
         if target.upgrade_only and not wanted:
             raise bad_request("Upgrade request required")
@@ -95,10 +100,11 @@ class Proxy:
 
 
 async def _body(request: Request) -> tuple[AsyncIterator[bytes] | None, dict[str, str]]:
-    """The body to be sent, None if there is none, and the headers that frame it.
+    """Return the body to send (None if there is none) and the headers that frame it.
 
-    Clients of HTTP/2 need not say how long their body is: whether there is one shows when its first piece comes.
-    Raises `StatusError` 400 for a length that is no number, as the upstream might make another one of it.
+    Clients of HTTP/2 may omit the length, so the first piece decides whether there is a body.
+
+    Raises `StatusError` 400 if the length is not a number, because the upstream might parse it differently.
     """
     declared = request.headers.get("content-length", "")
     if request.stream_body is None or declared == "0":
@@ -127,14 +133,14 @@ async def _chained(beginning: bytes, pieces: AsyncIterator[bytes]) -> AsyncItera
 
 
 def _with_slash(request: Request) -> Response:
-    """Relative links of what is proxied lead nowhere unless its root ends with a slash."""
+    """Return a redirect to the path with a slash. Without it, relative links of the upstream would be wrong."""
     query = f"?{request.query_string}" if request.query_string else ""
     location = (request.raw_path or quote(request.path)) + "/" + query
     return Response(301, content_type="", headers=[(b"Location", location.encode("latin-1", "replace"))])
 
 
 def _switched(exchange: Exchange, wanted: str) -> Response:
-    """The upstream's 101, and then its bytes."""
+    """Return the 101 response of the upstream, and then copy its bytes."""
 
     async def takeover(tunnel: Tunnel) -> None:
         cut = FrameCutter().cut if wanted.lower() == "websocket" else None

@@ -1,4 +1,4 @@
-"""Which headers pass a proxy, in either direction, and the head of the request that goes on.
+"""Filters of headers in both directions, and the head of the forwarded request.
 
 Source: Go net/http/httputil/reverseproxy.go, apimachinery pkg/util/proxy/upgradeaware.go (1.36); RFC 9110, 7.6.1.
 """
@@ -27,10 +27,10 @@ _OF_THE_CONNECTION = frozenset(
     }
 )
 _CREDENTIALS = ("authorization", "impersonate-", "x-remote-")
-"""Beginnings of headers that are for this server alone: whoever gets them could act as the client."""
+"""Prefixes of headers for this server only. An upstream that received them could act as the client."""
 _PROTOCOLS = "sec-websocket-protocol"
 _BEARER = "base64url.bearer.authorization.k8s.io."
-"""In browsers' WebSockets a sub-protocol is a token."""
+"""Prefix of a WebSocket sub-protocol that carries a token, as browsers send it."""
 _KEPT_BACK = frozenset(
     name.encode()
     for name in (
@@ -46,13 +46,13 @@ _KEPT_BACK = frozenset(
 
 
 def upgrade_of(headers: Mapping[str, str]) -> str:
-    """The protocols that a client wants to change to; empty: it asks for no upgrade."""
+    """Return the protocols that the client requests an upgrade to, or an empty string."""
     wanted = headers.get("upgrade", "").strip()
     return wanted if "upgrade" in _named(headers.get("connection", "")) else ""
 
 
 def forwarded(request: Request, target: Target) -> dict[str, str]:
-    """The client's headers as the upstream gets to see them, but for those that frame the body."""
+    """Return the client's headers to forward, without those that frame the body."""
     dropped = _OF_THE_CONNECTION | target.removed | _named(request.headers.get("connection", ""))
     headers = {
         name: value
@@ -77,7 +77,9 @@ def forwarded(request: Request, target: Target) -> dict[str, str]:
 
 
 def head_of(method: str, target: Target, headers: Mapping[str, str]) -> bytes:
-    """The head of a request, with the empty line. Headers that would break it are left out: HTTP/2 carries them."""
+    """Return the head of a request, with the empty line. Headers that would break it, which HTTP/2 permits, are
+    dropped.
+    """
     path = (target.path or "/") + (f"?{target.query}" if target.query else "")
     lines = [(name, value) for name, value in headers.items() if fits(name, value)]
     lines += [(name, value.encode().decode("latin-1")) for name, value in target.lines if fits(name, value)]
@@ -85,7 +87,7 @@ def head_of(method: str, target: Target, headers: Mapping[str, str]) -> bytes:
 
 
 def answered(headers: Headers) -> tuple[str, Headers]:
-    """Content type and further headers of an answer, as the client gets to see them."""
+    """Return the content type and the other headers of a response to forward."""
     dropped = _KEPT_BACK | {
         name.strip().lower()
         for header, value in headers
@@ -99,13 +101,13 @@ def answered(headers: Headers) -> tuple[str, Headers]:
 
 
 def switched(headers: Headers) -> Headers:
-    """The headers of a 101 as the client gets to see them."""
+    """Return the headers of a 101 to forward."""
     lowered = _KEPT_BACK - {b"connection", b"upgrade"}
     return [(name, value) for name, value in headers if name.lower() not in lowered]
 
 
 def first(headers: Headers, name: bytes) -> str:
-    """The first header of that (lower-case) name, or nothing."""
+    """Return the first header with this lower-case name, or an empty string."""
     for header, value in headers:
         if header.lower() == name:
             return value.decode("latin-1")
@@ -117,5 +119,5 @@ def _named(connection: str) -> frozenset[str]:
 
 
 def _printable(text: str) -> str:
-    """Nothing that ends a request line, or a part of it."""
+    """Percent-encode characters that would end a request line or a part of it."""
     return "".join(c if "!" <= c <= "~" or c >= "\x80" else f"%{ord(c):02X}" for c in text)

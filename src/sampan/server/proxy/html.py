@@ -1,6 +1,7 @@
-"""`rewrite_links`: change the URLs in a document, and nothing else: all other bytes stay as they are.
+"""`rewrite_links`: change the URLs in an HTML document. All other bytes stay unchanged.
 
-One pass, linear in the size of the document, whatever is in it.
+It makes one pass, in linear time for any document.
+
 Source: apimachinery pkg/util/proxy/transport.go atomsToAttrs (1.36).
 """
 
@@ -35,15 +36,15 @@ _ATTRIBUTES = {
     "source": {"src"},
     "video": {"poster", "src"},
 }
-"""Which attributes of which elements are URLs."""
+"""Attributes with URLs, for each element."""
 _RAW = frozenset({"script", "style", "textarea", "title", "xmp", "noembed", "noframes"})
-"""Elements whose content is text, whatever it looks like."""
+"""Elements whose content is text, even if it looks like markup."""
 _TAG = re.compile(rb"""<([A-Za-z][A-Za-z0-9]*+)(?:[^"'>]++|"[^"]*+"|'[^']*+')*+>""")
 _ATTRIBUTE = re.compile(rb"""([^\s"'>/=]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 
 
 def rewrite_links(document: bytes, url: Callable[[str], str]) -> bytes:
-    """The document with `url` applied to every URL-valued attribute."""
+    """Return the document with `url` applied to every attribute that is a URL."""
     pieces: list[bytes] = []
     at = 0
     while (start := document.find(b"<", at)) >= 0:
@@ -56,14 +57,14 @@ def rewrite_links(document: bytes, url: Callable[[str], str]) -> bytes:
 
 
 def _next(document: bytes, start: int, url: Callable[[str], str]) -> tuple[int, bytes]:
-    """What begins with the `<` at `start`: where it ends, and what becomes of it."""
+    """Return the end of the markup at the `<` at `start`, and its replacement."""
     if document.startswith(b"<!--", start):
         end = _behind(document, b"-->", start + 4)
         return end, document[start:end]
     if not document[start + 1 : start + 2].isalpha():
         return start + 1, b"<"
     tag = _TAG.match(document, start)
-    if tag is None:  # it has no end: nothing behind it is markup
+    if tag is None:  # the tag has no end, so the rest is not markup
         return len(document), document[start:]
     name = tag[1].decode().lower()
     piece = _tag(tag[0], _ATTRIBUTES[name], url) if name in _ATTRIBUTES else tag[0]

@@ -1,4 +1,4 @@
-"""`KubeletConnection`: where the kubelet of a Node is, and how the server makes itself known to it.
+"""`KubeletConnection`: the address of a Node's kubelet, and the credentials for it.
 
 Source: kubernetes pkg/kubelet/client/kubelet_client.go, pkg/util/node GetPreferredNodeAddress (1.36).
 """
@@ -18,21 +18,21 @@ from sampan.core.tls_trust import client_context, unverified_context
 
 DEFAULT_PORT = 10250
 PREFERRED_ADDRESS_TYPES = ("InternalIP", "ExternalIP", "Hostname")
-"""As kubeadm sets it: names of nodes need not be known to the server's machine."""
+"""Order of address types, as kubeadm sets it. The server's machine need not resolve the names of nodes."""
 _NODES = GroupResource("", "nodes")
 _HTTP_1 = ["http/1.1"]
 
 
 class NodeReader(Protocol):
-    """Where Nodes are read from."""
+    """Source of Nodes."""
 
     def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None:
-        """One object, or None."""
+        """Return an object, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class KubeletSettings:
-    """How kubelets are reached."""
+    """Settings of the connections to kubelets."""
 
     client_certificate: Path | None = setting(
         None,
@@ -52,17 +52,17 @@ class KubeletSettings:
 
 @dataclass(frozen=True, slots=True)
 class Kubelet:
-    """One Node's."""
+    """Address and TLS contexts of one kubelet."""
 
     host: str
     port: int
     tls: ssl.SSLContext
     insecure_tls: ssl.SSLContext
-    """The same, but for a serving certificate that is not verified."""
+    """TLS context that does not verify the serving certificate."""
 
 
 class KubeletConnection:
-    """Finds kubelets. Raises `OSError` (`ssl.SSLError`) when the settings' files cannot be used."""
+    """Finds kubelets. Raises `OSError` (`ssl.SSLError`) if a file of the settings cannot be used."""
 
     def __init__(self, nodes: NodeReader, settings: KubeletSettings | None = None) -> None:
         self._nodes = nodes
@@ -72,7 +72,7 @@ class KubeletConnection:
         self._tls = self._context(authority) if authority is not None else self._insecure_tls
 
     def of(self, node_name: str) -> Kubelet:
-        """The kubelet of a Node. Raises `StatusError`: 404 for an unknown Node, 500 for one without an address."""
+        """Return the kubelet of a Node. Raises `StatusError`: 404 for an unknown Node, 500 without an address."""
         node = self._nodes.get("", "nodes", "", node_name) if node_name else None
         if node is None:
             raise errors.not_found(_NODES, node_name)
@@ -101,5 +101,5 @@ class KubeletConnection:
 
 
 def unverified_tls() -> ssl.SSLContext:
-    """Return a context for Pods and Services: reached by IP address, they have no name that could be verified."""
+    """Return a context for Pods and Services. They are reached by IP address, so there is no name to verify."""
     return unverified_context(protocols=_HTTP_1)

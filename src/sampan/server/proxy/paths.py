@@ -1,14 +1,15 @@
-"""The part of a request's path that is meant for the upstream."""
+"""Path of a proxied request at the upstream."""
 
 from sampan.server.request import RequestInfo
 
 
 def path_behind(raw_path: str, info: RequestInfo) -> str:
-    """What comes behind `…/proxy` in `raw_path`, encoded as the client sent it; empty, or it begins with a slash.
+    """Return the part of `raw_path` after `…/proxy`, encoded as the client sent it. It is empty or begins with a slash.
 
-    `info` has been read from the decoded path, so a slash that the client has encoded counts as one here too: what has
-    been authorized and what is passed on are cut at the same place. Dot segments are resolved, as the upstream might do
-    it, and cannot leave the root.
+    `info` is parsed from the decoded path, so encoded slashes count as slashes here too. The request is authorized and
+    forwarded with the path cut at the same place.
+
+    Dot segments are resolved here, because the upstream might resolve them. They cannot leave the root.
     """
     slashes = info.path.strip("/").count("/") - len(info.parts) + 4
     at = _skip_slashes(raw_path)
@@ -22,7 +23,7 @@ def path_behind(raw_path: str, info: RequestInfo) -> str:
 
 
 def without_dots(path: str) -> str:
-    """An encoded path without `.` and `..`, also where their dots are encoded; it begins with just one slash."""
+    """Return an encoded path without `.` and `..`, even if their dots are encoded. It begins with exactly one slash."""
     kept: list[str] = []
     segments = path.split("/")[1:]
     for index, segment in enumerate(segments):
@@ -46,7 +47,7 @@ def _skip_slashes(path: str) -> int:
 
 
 def _next_slash(path: str, at: int) -> int:
-    """Where the next slash is, plain or encoded; the end of the path if there is none."""
+    """Return the index of the next slash, plain or encoded, or that of the end of the path."""
     found = [index for index in (path.find("/", at), path.find("%2F", at), path.find("%2f", at)) if index >= 0]
     return min(found, default=len(path))
 

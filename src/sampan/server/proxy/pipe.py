@@ -1,9 +1,11 @@
-"""`pipe`: bytes between a client and an upstream after an upgrade.
+"""`pipe`: copy bytes between a client and an upstream after an upgrade.
 
-Concurrency: two tasks, one for each direction, in a group of the caller; each waits for the side that it writes to. So
-what one side does not read the other cannot send. When either side ends, its last bytes are still delivered, then both
-connections are closed: over TLS there is no half-closed connection. A cancellation (the client has disconnected, the
-server ends) delivers what the client sent last, and passes.
+Concurrency: two tasks, one for each direction, in a group of the caller. Each waits for the side that it writes to, so
+a slow reader slows the sender.
+
+When either side ends, its last bytes are still delivered. Then both connections are closed, because TLS has no
+half-closed connections. On cancellation (client disconnect, server shutdown) the last bytes of the client are
+delivered, and the cancellation propagates.
 """
 
 import asyncio
@@ -17,7 +19,7 @@ Cut = Callable[[bytes], Iterable[bytes]]
 async def pipe(client: Tunnel, upstream: Tunnel, cut: Cut | None = None) -> None:
     """Copy bytes until either side ends, and close `upstream`.
 
-    `cut`: the pieces in which bytes are written to the client, each a TLS record; None: as they come.
+    `cut` splits the bytes for the client into pieces, each of which becomes a TLS record. None: no split.
     """
     cut = cut or _whole
     try:

@@ -1,4 +1,4 @@
-"""`Rewriting`: what an upstream says about its own addresses, as its client sees them: below the proxy's path.
+"""`Rewriting`: rewrite the upstream's URLs so that clients reach them through the proxy.
 
 Source: apimachinery pkg/util/proxy/transport.go (1.36).
 """
@@ -15,13 +15,13 @@ from sampan.server.proxy.target import Target
 from sampan.server.request import Response
 
 HTML_BYTES_MAX = 8 << 20
-"""Larger documents (also when unpacked) are passed on as they are."""
+"""Limit of documents to rewrite. Larger ones (also when decompressed) are forwarded unchanged."""
 _ENCODINGS = {"": 0, "gzip": 31, "deflate": -15}
-"""Content encodings that are understood, as zlib's window bits."""
+"""Supported content encodings, and zlib's window bits for them."""
 
 
 class Rewriting:
-    """For one answer. `host`: the Host header of the client."""
+    """Rewriting of one response. `host` is the Host header of the client."""
 
     def __init__(self, target: Target, host: str) -> None:
         self._prefix = target.prefix or ""
@@ -31,7 +31,7 @@ class Rewriting:
             self._own.add(target.netloc.rpartition(":")[0])
 
     def url(self, text: str) -> str:
-        """A URL that the upstream gives. Relative ones and those of other hosts stay as they are."""
+        """Rewrite a URL of the upstream. Relative ones and those of other hosts stay unchanged."""
         try:
             parts = urlsplit(text)
         except ValueError:
@@ -47,8 +47,9 @@ class Rewriting:
 
 
 async def rewritten(response: Response, rewriting: Rewriting) -> Response:
-    """An HTML answer with its links rewritten. It is held until its end, unless it is too large or of no known
-    encoding.
+    """Return an HTML response with its links rewritten.
+
+    The body is buffered, unless it is too large or its encoding is not supported; then it is forwarded unchanged.
     """
     encoding = next((value.decode("latin-1") for name, value in response.headers if _is_encoding(name)), "")
     stream = response.stream

@@ -1,4 +1,4 @@
-"""`Target`: where a request goes on to, and what changes on the way."""
+"""`Target`: destination of a forwarded request, and the changes to the request."""
 
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -8,42 +8,44 @@ from sampan.core.errors import StatusError, service_unavailable
 from sampan.http import Endpoint
 
 Failure = Callable[[str], StatusError]
-"""The error of an upstream that cannot be reached, or gives no answer; gets the words of the dialler."""
+"""Function that returns the error for an upstream that cannot be reached or does not respond, from the dial error."""
 
 
 def unreachable(text: str) -> StatusError:
-    """What clients of `proxy` subresources are told. Source: apimachinery pkg/util/proxy/transport.go (1.36)."""
+    """Return the error for clients of `proxy` subresources. Source: apimachinery pkg/util/proxy/transport.go (1.36)."""
     return service_unavailable(f"error trying to reach service: {text}")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An upstream, and the path there. All of it is the server's own word, but for `path` and `query`."""
+    """Upstream and path. Only `path` and `query` come from the client; the server sets the rest."""
 
     host: str
     port: int
     path: str
-    """Percent-encoded; begins with a slash, or is empty: GET is then redirected to the path with a slash."""
+    """Percent-encoded path that begins with a slash. If it is empty, GET is redirected to the path with a slash."""
     query: str = ""
-    """As it stands behind the question mark."""
+    """Query string, without the question mark."""
     tls: ssl.SSLContext | None = None
-    """None: plain HTTP."""
+    """TLS context, or None for plain HTTP."""
     address: str = ""
-    """The IP address to connect to, where `host` has been looked up already."""
+    """IP address to connect to, if `host` was already resolved."""
     authority: str = ""
-    """The Host header; empty: the one that the client sent."""
+    """Host header. If empty, that of the client is forwarded."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers that are set, lower case; they replace what the client sent."""
+    """Headers to set, in lower case. They replace those of the client."""
     lines: Sequence[tuple[str, str]] = ()
-    """Further headers, also several of one name, in UTF-8. One that would break the head is left out."""
+    """Additional headers in UTF-8, which may repeat a name. Headers that would break the head are dropped."""
     removed: frozenset[str] = frozenset()
-    """Headers (lower case) that are kept back, besides credentials and those of the connection."""
+    """Headers (lower case) to drop, besides credentials and hop-by-hop headers."""
     prefix: str | None = None
-    """The path under which the client sees the root of the upstream: redirects and links in HTML get it put in front,
-    and `X-Forwarded-Uri` tells it. None: the upstream's answers are passed on as they are.
+    """Path under which the client sees the root of the upstream.
+
+    It is the prefix of rewritten redirects and HTML links, and is sent in `X-Forwarded-Uri`. None: responses are
+    forwarded unchanged.
     """
     upgrade_only: bool = False
-    """400 for requests that ask for no upgrade."""
+    """True to refuse requests without an upgrade, with 400."""
     failure: Failure = unreachable
 
     def endpoint(self, timeout_s: float) -> Endpoint:
@@ -52,17 +54,17 @@ class Target:
 
     @property
     def netloc(self) -> str:
-        """Host and port, as in a URL."""
+        """Return host and port, as in a URL."""
         return _joined(self.host, self.port)
 
     @property
     def dialled(self) -> str:
-        """Host and port of what is connected to."""
+        """Return host and port of the connection."""
         return _joined(self.address or self.host, self.port)
 
     @property
     def url(self) -> str:
-        """For messages."""
+        """Return the URL, for messages."""
         scheme = "https" if self.tls is not None else "http"
         return f"{scheme}://{self.netloc}{self.path}" + (f"?{self.query}" if self.query else "")
 

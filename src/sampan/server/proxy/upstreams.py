@@ -1,4 +1,4 @@
-"""`Upstreams`: all that the verbs need to pass requests on; one for each server. `run` it."""
+"""`Upstreams`: proxies and connections that the verbs use; one for each server. `run` must be running."""
 
 import asyncio
 import ssl
@@ -10,15 +10,15 @@ from sampan.server.proxy.kubelet import KubeletConnection, KubeletSettings, Node
 
 @dataclass(frozen=True, slots=True)
 class ProxySettings:
-    """What requests may be passed on to."""
+    """Settings of proxied requests."""
 
     kubelet: KubeletSettings = field(default_factory=KubeletSettings)
     allow_loopback: bool = False
-    """Whether `proxy` subresources may lead to loopback addresses: where Pods are processes of the same machine."""
+    """True to permit loopback addresses in `proxy` subresources, for Pods that are processes of the same machine."""
 
 
 class Upstreams:
-    """Raises `OSError` when the kubelet settings' files cannot be used."""
+    """Proxies and kubelet connections of one server. Raises `OSError` if a kubelet file cannot be used."""
 
     def __init__(self, nodes: NodeReader, settings: ProxySettings | None = None) -> None:
         self.settings = settings or ProxySettings()
@@ -26,10 +26,10 @@ class Upstreams:
         self.kubelet_proxy = Proxy(connect_timeout_s=self.settings.kubelet.timeout_s)
         self.proxy = Proxy()
         self.tls: ssl.SSLContext = unverified_tls()
-        """For Pods and services."""
+        """TLS context for Pods and services."""
 
     async def run(self) -> None:
-        """Keep connections for later requests, until cancelled."""
+        """Keep idle connections until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.kubelet_proxy.run())
             group.create_task(self.proxy.run())

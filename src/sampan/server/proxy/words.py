@@ -1,4 +1,4 @@
-"""In which words it is told that an upstream cannot be reached: those of Go's dialler, which clients know."""
+"""Texts of connection errors. They are those of Go's dialler, because clients match them."""
 
 import errno
 import socket
@@ -18,12 +18,12 @@ _ERRNO = {
 
 
 def dial_text(target: Target, error: Exception) -> str:
-    """Why there is no connection to `target`."""
+    """Return the reason why there is no connection to `target`."""
     return connection_text(target.host, target.dialled, error)
 
 
 def connection_text(host: str, dialled: str, error: Exception) -> str:
-    """Why there is no connection to `dialled`, the address and port of `host`."""
+    """Return the reason why there is no connection to `dialled`, the address and port of `host`."""
     if isinstance(error, AddressNotAllowed):
         return str(error)
     if isinstance(error, socket.gaierror):

@@ -1,4 +1,4 @@
-"""What a step has changed, as a JSON patch: items of lists are compared place by place."""
+"""Changes of a step, as a JSON patch. Items of lists are compared by index."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ Operation = dict[str, Any]
 
 
 def changes(before: Any, after: Any, path: str = "") -> list[Operation]:
-    """The operations (RFC 6902 add, remove, replace) that make `after` of `before`, in the order to apply them."""
+    """Return the operations (RFC 6902 add, remove, replace) that turn `before` into `after`, in order."""
     return list(_changes(before, after, path))
 
 
@@ -30,7 +30,7 @@ def _changes(before: Any, after: Any, path: str) -> Iterator[Operation]:
             yield from _changes(old, new, f"{path}/{index}")
         for index in range(len(before), len(after)):
             yield {"op": "add", "path": f"{path}/{index}", "value": after[index]}
-        # From the end, so that no removal moves what is still to be removed.
+        # From the end, so that a removal does not shift the indexes of the next ones.
         for index in range(len(before) - 1, len(after) - 1, -1):
             yield {"op": "remove", "path": f"{path}/{index}"}
     else:

@@ -1,4 +1,4 @@
-"""A traced request: who may have one, and what it is answered with. See docs/adr/0014-traces-of-requests.md."""
+"""Handler of traced requests: authorization and response. See docs/adr/0014-traces-of-requests.md."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -18,19 +18,20 @@ from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.update import update
 
 PARAMETER: Final = "sampan.dev/trace"
-"""The query parameter that asks for a trace in the place of the object."""
+"""Query parameter that requests a trace in place of the object."""
 
 VERB: Final = "trace"
-"""What a user must be allowed to do with the resource, besides the write itself: a trace shows what policies do."""
+"""Verb that the user needs for the resource, besides that of the write, because a trace shows the effects of policies.
+"""
 
 _VERBS: Final = {"create": create, "update": update, "patch": patch}
 _SUBRESOURCES: Final = ("", "status")
 
 
 async def traced(scope: Scope) -> Response:
-    """200 with the `RequestTrace` of a dry-run write, also when it is refused.
+    """Return 200 with the `RequestTrace` of a dry-run write, even if the write is refused.
 
-    Raises 400 for what cannot be traced, 403 for who may not.
+    Raises 400 if the request cannot be traced, 401 or 403 if the user is not authorized.
     """
     request = scope.request
     verb = _VERBS.get(request.info.verb)
@@ -41,7 +42,7 @@ async def traced(scope: Scope) -> Response:
     await _check_allowed(scope)
     recorder = Recorder(request=request)
     request.headers = {**request.headers, "accept": "application/json"}
-    # A chain of its own: a trace also shows the plug-ins that have nothing to do, and is in no metric of admission.
+    # Traced requests get a separate chain: a trace also shows plug-ins without effect, and does not count in metrics.
     chain = AdmissionChain(scope.admission.plugins)
     try:
         answer = await verb(replace(scope, admission=chain, observer=recorder))
@@ -65,7 +66,7 @@ async def _check_allowed(scope: Scope) -> None:
 
 
 def _document(request: Request, recorder: Recorder, code: int, **more: Any) -> dict[str, Any]:
-    """`object` is what would be stored, `status` why nothing would."""
+    """Return the trace. `object` is the object that would be stored; `status` is the error of a refused write."""
     assert request.user is not None
     return {
         "kind": "RequestTrace",

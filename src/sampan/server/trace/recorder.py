@@ -1,7 +1,7 @@
-"""`Recorder`: the steps of one request, one after the other.
+"""`Recorder`: records the steps of one request, in order.
 
-Every moment belongs to one step: each begins at the end of the one before. The time of the observation itself is left
-out, and so are steps that a reader cannot act on: their time counts towards the next step.
+All time belongs to a step: each begins at the end of the step before. The time of the observation is subtracted. Steps
+that are useless to a reader are not shown; their time counts towards the next step.
 """
 
 import time
@@ -18,26 +18,26 @@ from sampan.server.request import Request
 from sampan.server.trace.changes import Operation, changes
 
 _SHOWN: Final = frozenset({"decode", "load", "defaults", "managed fields", "prepare", "allocate", "validation"})
-"""Steps that a trace has. It also has the change under its own name, and the plug-ins of admission."""
+"""Steps that a trace shows. In addition, it shows the change under its name, and the admission plug-ins."""
 
 Look = Callable[[], Any]
-"""Gives the object that a step works on, as it is at the moment."""
+"""Function that returns the current object of a step."""
 
 
 @dataclass(slots=True)
 class Step:
-    """One step. `changes` are a JSON patch of the object in the version that the step works in."""
+    """One step. `changes` is a JSON patch of the object, in the version that the step works in."""
 
     name: str
     detail: str = ""
-    """Of an admission step: the plug-in."""
+    """Name of the plug-in, for an admission step."""
     took_s: float = 0.0
     changes: list[Operation] = field(default_factory=list)
     error: str = ""
-    """Why the request ended here."""
+    """Error that ended the request in this step."""
 
     def document(self) -> dict[str, Any]:
-        """The step as JSON; what is empty is left out."""
+        """Return the step as JSON, without empty fields."""
         said = {"name": self.name, "detail": self.detail, "changes": self.changes, "error": self.error}
         return {name: value for name, value in said.items() if value} | {
             "tookMicroseconds": round(self.took_s * 1e6, 1)
@@ -45,7 +45,7 @@ class Step:
 
 
 class Recorder:
-    """Collects steps. A step within a step (a plug-in that sets defaults again) belongs to the outer one."""
+    """Collects steps. A nested step (such as defaults within a plug-in) belongs to the outer one."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter, request: Request | None = None) -> None:
         self.steps: list[Step] = []
@@ -64,7 +64,7 @@ class Recorder:
         return self.part(name, lambda: write.wanted or None) if name in _SHOWN else nullcontext()
 
     def plugin(self, kind: str, name: str, attributes: Attributes) -> AbstractContextManager[Any]:
-        """Observe a plug-in of admission."""
+        """Observe an admission plug-in."""
         step = "mutating admission" if kind == "admit" else "validating admission"
         return self.part(step + (", again" if attributes.is_reinvocation else ""), lambda: attributes.obj, name)
 
@@ -77,7 +77,7 @@ class Recorder:
 
     @contextmanager
     def part(self, name: str, look: Look, detail: str = "") -> Iterator[Step]:
-        """Observe a step that changes what `look` returns. An error that it raises is recorded and propagates."""
+        """Observe a step that changes the object that `look` returns. An error in it is recorded and propagates."""
         step = Step(name, detail)
         if self._inside:
             yield step
@@ -97,13 +97,13 @@ class Recorder:
             self._forget()
 
     def end(self, name: str, detail: str = "") -> None:
-        """What was left to do after the last step."""
+        """Add a final step with the time since the last one."""
         step = Step(name, detail)
         self._end(step)
 
     @property
     def total_s(self) -> float:
-        """What all steps took together."""
+        """Return the total time of all steps."""
         return sum(step.took_s for step in self.steps)
 
     def _end(self, step: Step) -> None:
@@ -119,12 +119,14 @@ class Recorder:
         return copy
 
     def _forget(self) -> None:
-        """Comparing is observing too: the next step begins now."""
+        """Start the next step now, so that the time of the comparison is not counted."""
         self._last, self._observing_s = self._clock(), 0.0
 
 
 def _changing(write: Write) -> Any:
-    """Return the wanted object; before it is made, the stored one in the request's version, or what is applied."""
+    """Return the wanted object. Before it exists, return the stored one in the request's version, or the applied
+    fields.
+    """
     if write.wanted or write.old is None:
         return write.wanted or write.change.given()
     assert write.endpoint is not None
@@ -132,7 +134,7 @@ def _changing(write: Write) -> Any:
 
 
 def _text(error: Exception) -> str:
-    """Return the faults of an invalid object, or the message."""
+    """Return the faults of an invalid object, or the message of the error."""
     if not isinstance(error, StatusError):
         return str(error)
     causes = (error.details or {}).get("causes", ())

@@ -1,1 +1,1 @@
-"""One file per verb: what a request for a resource does."""
+"""Handlers of resource requests: one file for each verb."""

@@ -1,4 +1,4 @@
-"""POST of the access reviews: may somebody do something, and what may I do? Nothing is stored.
+"""POST of access reviews: return whether a user may perform an action. Nothing is stored.
 
 Source: kubernetes pkg/registry/authorization (1.36).
 """
@@ -26,33 +26,33 @@ from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
 
 _NO_KIND = GroupKind("authorization.k8s.io", "")
-"""Kubernetes names no kind here: its internal objects carry none."""
+"""Empty kind, as in the errors of Kubernetes: its internal objects have none."""
 
 Review = Callable[[Scope, Object], Awaitable[Object]]
 
 
 async def subject_access_review(scope: Scope) -> Response:
-    """POST subjectaccessreviews: for any user."""
+    """Handle POST subjectaccessreviews, for any user."""
     return await _answered(scope, _subject)
 
 
 async def local_subject_access_review(scope: Scope) -> Response:
-    """POST localsubjectaccessreviews: for any user, in one namespace."""
+    """Handle POST localsubjectaccessreviews, for any user in one namespace."""
     return await _answered(scope, _local)
 
 
 async def self_subject_access_review(scope: Scope) -> Response:
-    """POST selfsubjectaccessreviews: for whoever asks (`kubectl auth can-i`)."""
+    """Handle POST selfsubjectaccessreviews, for the user of the request (`kubectl auth can-i`)."""
     return await _answered(scope, _own)
 
 
 async def self_subject_rules_review(scope: Scope) -> Response:
-    """POST selfsubjectrulesreviews: the rules of whoever asks, in a namespace (`kubectl auth can-i --list`)."""
+    """Handle POST selfsubjectrulesreviews: return the user's rules in a namespace (`kubectl auth can-i --list`)."""
     return await _answered(scope, _rules)
 
 
 async def _answered(scope: Scope, review: Review) -> Response:
-    """201 with the review that was sent and its status; all admission is asked."""
+    """Return 201 with the review and its status, after all admission."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")

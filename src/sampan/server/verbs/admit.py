@@ -1,4 +1,4 @@
-"""Between the verbs and the admission chain."""
+"""Calls of the admission chain by the verbs."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ _SPOILED: Final = (
 
 
 def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object | None, dry_run: bool) -> Attributes:
-    """What the plug-ins are told."""
+    """Return the attributes that admission plug-ins get."""
     request, endpoint = scope.request, scope.endpoint
     info = request.info
     name = info.name
@@ -52,7 +52,7 @@ _OPTIONS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions"}
 
 
 def _options(request: Request, operation: str) -> Object | None:
-    """The options of a write as they were sent. A patch has those of the create or update that it comes to.
+    """Return the options of a write as they were sent. A patch has those of the resulting create or update.
 
     Source: apiserver pkg/endpoints/handlers/patch.go patchToUpdateOptions (1.36).
     """
@@ -71,7 +71,7 @@ def _options(request: Request, operation: str) -> Object | None:
 
 
 async def admit(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
-    """Mutating admission; defaults are filled in again afterwards."""
+    """Run mutating admission, and set defaults again."""
     if not scope.admission.mutates(operation, scope.endpoint.gvr):
         scope.admission.skip("admit", operation)
         return obj
@@ -81,12 +81,12 @@ async def admit(scope: Scope, operation: str, obj: Object, old: Object | None, d
     admitted = attributes.obj
     assert admitted is not None
     if admitted["metadata"].get("managedFields") is not before:
-        _mend_managed_fields(scope, admitted, before)
+        _restore_managed_fields(scope, admitted, before)
     return admitted
 
 
-def _mend_managed_fields(scope: Scope, admitted: Object, before: Any) -> None:
-    """Put back the managedFields that admission has spoiled, with a warning.
+def _restore_managed_fields(scope: Scope, admitted: Object, before: Any) -> None:
+    """Restore managedFields that admission made invalid, with a warning.
 
     Source: apiserver pkg/endpoints/handlers/fieldmanager/admission.go (1.36).
     """
@@ -112,7 +112,7 @@ async def validate(scope: Scope, operation: str, obj: Object, old: Object | None
 
 
 async def admit_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> Object:
-    """Mutating admission of an update of a subresource that is an object of its own kind (Scale)."""
+    """Run mutating admission for an update of a subresource with a different kind (Scale)."""
     attributes = attributes_of(scope, "UPDATE", obj, old, dry_run)
     attributes.gvk = gvk
     await scope.admission.admit(attributes)
@@ -122,14 +122,14 @@ async def admit_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Obje
 
 
 async def validate_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> None:
-    """Validating admission of the same."""
+    """Run validating admission for an update of a subresource with a different kind (Scale)."""
     attributes = attributes_of(scope, "UPDATE", obj, old, dry_run)
     attributes.gvk = gvk
     await scope.admission.validate(attributes)
 
 
 async def admit_connect(scope: Scope, gvk: GroupVersionKind, options: Object) -> None:
-    """All admission of a connection (exec, attach, portforward, proxy); `options` is an object of kind `gvk`."""
+    """Run all admission for a connection (exec, attach, portforward, proxy). `options` is an object of kind `gvk`."""
     attributes = attributes_of(scope, "CONNECT", options, None, False)
     attributes.gvk = gvk
     await scope.admission.admit(attributes)
@@ -137,7 +137,7 @@ async def admit_connect(scope: Scope, gvk: GroupVersionKind, options: Object) ->
 
 
 def binding_attributes(scope: Scope, name: str, binding: Object, dry_run: bool) -> Attributes:
-    """What admission is asked about a Binding, which is not stored but taken over into the Pod `name`."""
+    """Return the attributes of a Binding, which is not stored but applied to the Pod `name`."""
     attributes = attributes_of(scope, "CREATE", binding, None, dry_run)
     attributes.gvk, attributes.name = GroupVersionKind("", "v1", "Binding"), name
     return attributes

@@ -13,7 +13,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.write.write import Change, Write
 from sampan.schema.compile import DecodeError as SchemaError
-from sampan.server.verbs.body import Undecodable, decode_value, read_limited, tell_audit
+from sampan.server.verbs.body import Undecodable, decode_value, read_limited, record_for_audit
 from sampan.server.verbs.options import WriteOptions
 from sampan.server.verbs.recognition import unreadable
 from sampan.server.verbs.scope import Scope
@@ -50,7 +50,7 @@ class Application(Change):
         """Decode the configuration. Raises 400."""
         request = self._scope.request
         config, faults = _decode_apply(self._body, self._options)
-        tell_audit(request, config)
+        record_for_audit(request, config)
         if config is None:
             raise errors.bad_request("invalid object type: /, Kind=")
         if not isinstance(config, dict):

@@ -1,8 +1,11 @@
-"""List bodies that are kept while nothing is written: the items of a list, encoded (and compressed) once for all who
-ask.
+"""Cache of list bodies: while nothing is written, the items of a list are encoded (and compressed) once for all
+clients.
 
-Only the tail of a body is kept, from `"items":[` on; the head with the list's resourceVersion is new for each answer.
-Concurrency: used on the server's loop alone; compression runs in a thread, once for each tail however many wait for it.
+Only the tail of a body, from `"items":[` on, is cached. The head with the list's resourceVersion is new for each
+response.
+
+Concurrency: used only on the server's loop. Compression runs in a thread, once for each tail, for any number of waiting
+requests.
 """
 
 import asyncio
@@ -16,18 +19,16 @@ from sampan.wire.gzip_parts import Packed, join, pack
 
 KEPT_BYTES_MAX = 48 << 20
 KEPT_S = 120.0
-"""A tail that nobody has asked for in so long is dropped: lists of a namespace that is gone are not asked for again."""
+"""Time after which an unused tail is evicted, for example that of a namespace that was deleted."""
 ENTRY_BYTES = 2048
-"""About what a tail takes beside its bytes: who asks for small lists of many namespaces, or by many selectors, may not
-fill the memory with them either.
-"""
+"""Estimated overhead of a tail. It limits the memory for many small lists of namespaces or selectors."""
 
 
 @dataclass(slots=True)
 class ListTail:
-    """The items part of a list body, and what its head must say of the page.
+    """Items of a list body, with the metadata that its head needs.
 
-    `stamp`: the state of the cache that it shows; `expires`: loop time after which cells that tell the time are old
+    `stamp` is the state of the cache that it shows. `expires` is the loop time after which cells with ages are stale
     (0: never).
     """
 
@@ -37,14 +38,14 @@ class ListTail:
     more: bool
     remaining: int | None
     size: int = 0
-    """How many objects it has."""
+    """Number of objects."""
     used: float = 0.0
-    """Loop time of its last use."""
+    """Loop time of the last use."""
     expires: float = 0.0
     packed: asyncio.Future[Packed] | None = field(default=None)
 
     async def response(self, request: Request, head: bytes, content_type: str = "application/json") -> Response:
-        """The whole body, gzipped where the client accepts it and it is large."""
+        """Return the whole body, with gzip if it is large and the client accepts that."""
         if len(self.tail) <= SIZE_MIN_BYTES or not accepts_gzip(request.headers):
             return Response(200, head + self.tail, content_type)
         if self.packed is None:
@@ -53,7 +54,7 @@ class ListTail:
 
 
 class ListBodies:
-    """The tails kept by one server, the least recently used ones leave first."""
+    """Cached tails of one server. The least recently used ones are evicted."""
 
     def __init__(self, kept_bytes_max: int = KEPT_BYTES_MAX) -> None:
         self._kept_bytes_max = kept_bytes_max
@@ -61,7 +62,7 @@ class ListBodies:
         self._bytes = 0
 
     def get(self, key: Hashable, stamp: int, now: float) -> ListTail | None:
-        """The tail, if it still shows the state `stamp`."""
+        """Return the tail if it shows the state `stamp`."""
         found = self._tails.get(key)
         if found is None:
             return None
@@ -73,7 +74,7 @@ class ListBodies:
         return found
 
     def put(self, key: Hashable, tail: ListTail, now: float) -> None:
-        """Keep a tail, if it is not larger than everything may be, and drop those that are not used any more."""
+        """Cache a tail, unless it exceeds the total limit, and evict unused ones."""
         self._drop_unused(now - KEPT_S)
         if _size(tail) > self._kept_bytes_max // 2:
             return

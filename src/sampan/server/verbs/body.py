@@ -1,4 +1,4 @@
-"""From a request's body to a decoded object of the endpoint's version, with its strict-decoding faults.
+"""Decoding of a request body into an object of the endpoint's version, with the faults of strict decoding.
 
 Source: apiserver pkg/endpoints/handlers/{create,update,rest}.go (1.36).
 """
@@ -28,13 +28,13 @@ from sampan.wire.negotiation import OFFERED, body_format
 
 BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
 Default = Callable[[Object], None]
-"""Sets defaults in an object."""
+"""Function that sets defaults in an object."""
 
 _CODECS: dict[str, Any] = {"json": wire_json, "yaml": wire_yaml, "protobuf": wire_protobuf}
 
 
 class Undecodable(errors.StatusError):
-    """400: not even JSON, YAML or protobuf. `text` is what is said of an object that was to be stored."""
+    """Error 400 for a body that is not JSON, YAML or protobuf. `text` is the message for objects to be stored."""
 
     def __init__(self, text: str, message: str) -> None:
         super().__init__(errors.Reason.BAD_REQUEST, 400, message)
@@ -42,7 +42,7 @@ class Undecodable(errors.StatusError):
 
 
 async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[str]]:
-    """The decoded body of a built-in type that is taken as it is, and (if asked) texts for the fields that occur twice.
+    """Return the decoded body of a built-in type and, if requested, texts for duplicate fields.
 
     Raises 400, 413, 415.
     """
@@ -54,7 +54,7 @@ async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[s
 
 
 async def read_limited(request: Request) -> bytes:
-    """The body as it was sent, its size noted. Raises 413."""
+    """Return the body as it was sent, and record its size. Raises 413."""
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
     request.body_size_bytes = len(body)
     note_size(len(body))
@@ -62,14 +62,14 @@ async def read_limited(request: Request) -> bytes:
     return body
 
 
-def tell_audit(request: Request, value: Any) -> None:
+def record_for_audit(request: Request, value: Any) -> None:
     """Record a decoded patch for audit."""
     if request.body_read is not None:
         request.body_read(value, lambda: value)
 
 
 async def read_undecoded(request: Request, endpoint: Endpoint, *, duplicates: bool) -> tuple[Object, list[str]]:
-    """The same for a body that `decode_object` gets next: it is an object of which type and version can be read.
+    """Return a body for `decode_object`: an object whose type and version can be read.
 
     Only built-in types have a protobuf form. Raises 400, 413, 415.
     """
@@ -88,15 +88,15 @@ def undecoded(body: bytes, request: Request, endpoint: Endpoint, duplicates: boo
 
 
 def _unchanged(obj: Object) -> None:
-    """Sets no defaults."""
+    """Set no defaults."""
 
 
 async def read_kind(
     scope: Scope, wanted: GroupVersionKind, *, duplicates: bool = False, default: Default = _unchanged
 ) -> tuple[Object, list[str]]:
-    """The body of a subresource, which is of a built-in type of its own (or says nothing of types), not yet decoded.
+    """Return the body of a subresource with a different built-in type, not yet decoded. It may omit its type.
 
-    `default` sets what the type's schema does not say, for the audit. Raises 400, 413, 415.
+    `default` sets defaults that are not in the schema, for audit. Raises 400, 413, 415.
     """
     request, endpoint = scope.request, scope.endpoint
     value, faults = await _read_typed(request, wanted.kind, BUILTIN, duplicates=duplicates)
@@ -119,9 +119,9 @@ async def decoded_kind(
     versions: Collection[str] = (),
     default: Default = _unchanged,
 ) -> Object:
-    """As `read_kind`, decoded as `wanted`; `versions`: other apiVersions that are the same. Raises 400, 413, 415.
+    """Read a body as `read_kind` does, and decode it as `wanted`. `versions` lists equivalent apiVersions.
 
-    Unknown and duplicate fields become warnings or (Strict) a 400, as fieldValidation says.
+    Unknown and duplicate fields become warnings, or a 400 with fieldValidation=Strict. Raises 400, 413, 415.
     """
     shown = wanted.api_version
     value, texts = await read_kind(scope, wanted, duplicates=options.field_validation != "Ignore", default=default)
@@ -161,7 +161,7 @@ def _unhandled(gvk: GroupVersionKind) -> str:
 
 
 def _encoded(scope: Scope, gvk: GroupVersionKind, value: Object, default: Default) -> Object:
-    """An object as Go writes it once it has read it."""
+    """Return an object as Go writes it after decoding."""
     schema = scope.cluster.schemas.schema_for_kind(gvk)
     obj = copy_json(value)
     if schema is None:
@@ -181,7 +181,7 @@ async def _read_typed(request: Request, kind: str, dialect: Dialect, *, duplicat
 
 
 def _typed(body: bytes, content_type: str, kind: str, duplicates: bool, dialect: Dialect) -> tuple[Object, list[str]]:
-    """The body decoded as far as its type can be read. Raises 400, 415."""
+    """Decode a body as far as needed to read its type. Raises 400, 415."""
     try:
         value, faults = decode_value(body, content_type, dialect.media_types, duplicates=duplicates)
     except Undecodable as error:
@@ -220,9 +220,9 @@ def _decoded(body: bytes, content_type: str, duplicates: bool) -> tuple[Any, lis
 def decode_object(
     obj: Object, endpoint: Endpoint, options: WriteOptions, faults: list[str], request: Request
 ) -> Object:
-    """Check a decoded body against the endpoint: kind, version, types; prune it.
+    """Check kind, version and types of a decoded body for the endpoint, and prune it.
 
-    Unknown and duplicate fields become warnings or (Strict) a 400, as fieldValidation says.
+    Unknown and duplicate fields become warnings, or a 400 with fieldValidation=Strict.
     """
     check_kind(obj, endpoint)
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
@@ -235,7 +235,7 @@ def decode_object(
 
 
 def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
-    """A copy with those defaults too that the strategy knows, as Go writes it."""
+    """Return a copy with the defaults of the strategy too, as Go writes it."""
     hub = endpoint.to_hub(copy_json(obj))
     endpoint.dialect.default(endpoint.compiled, hub)
     endpoint.store.strategy.default(hub)
@@ -243,9 +243,9 @@ def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
 
 
 def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None, *, converted: bool = False) -> None:
-    """Prune and canonicalize; for built-ins also check types and set the schema's defaults. Raises 400.
+    """Prune and canonicalize. For built-in types, also check types and set the schema's defaults. Raises 400.
 
-    `converted`: faults are told as of an object that is no JSON.
+    With `converted`, faults have the text for objects that were not decoded from JSON.
     """
     untracked = _clears_managed_fields(obj)
     try:
@@ -258,13 +258,13 @@ def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None, *, con
 
 
 def _clears_managed_fields(obj: Object) -> bool:
-    """An empty list of managed fields is a wish, and not as good as none."""
+    """Return True if the list of managed fields is empty, which requests to clear them, unlike an absent list."""
     metadata = obj.get("metadata")
     return isinstance(metadata, dict) and metadata.get("managedFields") == []
 
 
 def _report(texts: list[str], endpoint: Endpoint, options: WriteOptions, request: Request) -> None:
-    """Warnings, or with Strict a 400."""
+    """Add warnings, or with Strict raise 400."""
     if texts and options.strict:
         raise unreadable(endpoint, "strict decoding error: " + errors.listed(texts))
     request.warnings.extend(texts)

@@ -1,7 +1,7 @@
-"""`check_json`, `check_value`: bound the number of objects and lists in a body.
+"""`check_json`, `check_value`: limit the number of objects and lists in a body.
 
-Empty objects and lists take two or three bytes in a body, and some hundred in memory. A body of a million of them would
-make the garbage collector, which runs while nothing else does, take up to a second.
+Empty objects and lists take two or three bytes in a body, and some hundred in memory. A million of them would make the
+garbage collector block the process for up to a second.
 """
 
 import re
@@ -10,11 +10,11 @@ from typing import Any, Final
 from sampan.core.errors import request_entity_too_large
 
 CONTAINERS_MAX: Final = 200_000
-"""Objects and lists in one body. An object that can be stored (1.5 MiB) seldom has a tenth of that."""
+"""Limit of objects and lists in one body. An object that can be stored (1.5 MiB) seldom has a tenth of that."""
 _BODY_BYTES_MIN: Final = 2 * CONTAINERS_MAX
-"""A shorter body cannot have too many: each takes two bytes."""
+"""Shortest body that can exceed the limit: each object or list takes two bytes."""
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\Z)', re.DOTALL)
-"""A JSON string. One without an end matches as well: a failed match would be tried again at each quote in it."""
+"""JSON string. An unterminated one matches too: otherwise the match would be retried at each quote in it."""
 
 
 def check_json(body: bytes) -> None:

@@ -1,7 +1,8 @@
-"""GET and LIST of componentstatuses: how the store, the scheduler and the controllers are, asked when somebody asks.
+"""GET and LIST of componentstatuses: health of the store, the scheduler and the controllers, checked on request.
 
-The store answers for etcd. A component is well when its process beside this server runs, or when somebody holds its
-Lease, as those elsewhere do; Kubernetes asks only those of its own machine.
+The store stands for etcd. A component is healthy if its process in this server runs, or if its Lease is held by another
+server. Kubernetes checks only components on its own machine.
+
 Source: kubernetes pkg/registry/core/componentstatus/{rest,validator}.go (1.36).
 """
 
@@ -33,7 +34,7 @@ _NAMES: Final = (CONTROLLER_MANAGER, _STORE, SCHEDULER)
 
 
 async def get_component_status(scope: Scope) -> Response:
-    """200 with the state of one component as it is now. Raises 404."""
+    """Return 200 with the current health of one component. Raises 404."""
     request, name = scope.request, scope.request.info.name
     if name not in _NAMES:
         raise errors.not_found(GroupResource("", "componentstatus"), name)
@@ -51,7 +52,7 @@ async def get_component_status(scope: Scope) -> Response:
 
 
 async def list_component_statuses(scope: Scope) -> Response:
-    """200 with all of them; selectors are applied to their names. Raises 400."""
+    """Return 200 with all components. Selectors apply to their names. Raises 400."""
     names = _selected(list_options(scope.request))
     media = acceptable_for_list(scope)
     found = [await _status(scope, name) for name in names]

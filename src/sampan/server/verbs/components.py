@@ -1,4 +1,4 @@
-"""How one knows of the other components of a control plane whether they work."""
+"""Health of the other components of a control plane."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,16 +12,18 @@ SCHEDULER_LEASE: Final = "kube-scheduler"
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One that runs beside the server is asked; of one elsewhere its Leases tell."""
+    """Component that runs in this server, or elsewhere with a Lease that shows its health."""
 
     leases: tuple[str, ...]
-    """In kube-system, at least one: the component works while somebody holds one of them."""
+    """Leases in kube-system, at least one. The component is healthy while one of them is held."""
     fault: Callable[[], str] | None = None
-    """What is wrong with the one beside the server, nothing if it works; None: there is none, or it need not work."""
+    """Function that returns the fault of the component in this server, or an empty string. None: there is none, or it
+    may be down.
+    """
 
 
 Components = Mapping[str, Component]
-"""By the names that componentstatuses have."""
+"""Components by their names in componentstatuses."""
 
 ELSEWHERE: Final[Components] = {
     CONTROLLER_MANAGER: Component((CONTROLLER_MANAGER_LEASE,)),

@@ -1,4 +1,4 @@
-"""What the connecting subresources have in common: their options, admission, and rights that are asked for later.
+"""Options, admission and authorization that connecting subresources share.
 
 Source: apiserver pkg/endpoints/handlers/rest.go ConnectResource, apimachinery pkg/runtime/conversion.go, kubernetes
 pkg/registry/core/pod/rest/authorize.go (1.36).
@@ -17,7 +17,9 @@ from sampan.server.verbs.scope import Scope
 
 
 async def admitted(scope: Scope, kind: str, options: Object) -> Object:
-    """The options of a connection after admission. Raises `StatusError`: 400 for a dry run, what admission raises."""
+    """Return the options of a connection after admission. Raises `StatusError`: 400 for a dry run, or that of
+    admission.
+    """
     if "dryRun" in scope.request.query:
         raise errors.bad_request("dryRun is not supported")
     await admit_connect(scope, GroupVersionKind("", "v1", kind), options)
@@ -25,12 +27,12 @@ async def admitted(scope: Scope, kind: str, options: Object) -> Object:
 
 
 def options_of(scope: Scope, kind: str, **fields: object) -> Object:
-    """An options object; what is false or empty is left out."""
+    """Return an options object without false and empty fields."""
     return {"kind": kind, "apiVersion": "v1"} | {name: value for name, value in fields.items() if value}
 
 
 async def require_create(scope: Scope) -> None:
-    """A WebSocket is opened with GET, which asks for the verb `get`: `create` is required too. Raises 403."""
+    """Require the verb `create` for a WebSocket too, whose GET was authorized as `get`. Raises 403."""
     info, user = scope.request.info, scope.request.user
     if info.verb == "create" or user is None:
         return
@@ -40,13 +42,13 @@ async def require_create(scope: Scope) -> None:
 
 
 def boolean(request: Request, name: str) -> bool:
-    """A parameter that is true whenever it is there, but for `0` and `false`."""
+    """Return True if the parameter is present and is not `0` or `false`."""
     values = request.query.get(name)
     return bool(values) and values is not None and values[0] != "0" and values[0].lower() != "false"
 
 
 def integer(request: Request, name: str) -> int | None:
-    """A 64-bit number, None if it is not given. Raises `StatusError` 400."""
+    """Return a 64-bit number, or None if it is absent. Raises `StatusError` 400."""
     values = request.query.get(name)
     if not values:
         return None

@@ -1,4 +1,4 @@
-"""Which subresources are answered by somebody else."""
+"""Subresources that are forwarded to other servers."""
 
 from sampan.server.verbs.pod_log import get_log
 from sampan.server.verbs.pod_streams import Verb, attach, both, exec_, port_forward
@@ -13,4 +13,4 @@ CONNECTIONS: dict[tuple[str, str], dict[str, Verb]] = {
     ("services", "proxy"): any_method(proxy_service),
     ("nodes", "proxy"): any_method(proxy_node),
 }
-"""(resource, subresource) -> verb -> handler."""
+"""Handlers by (resource, subresource) and verb."""

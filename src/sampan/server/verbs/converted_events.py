@@ -1,12 +1,13 @@
 """Events of a watch in a version that a webhook converts to.
 
-While the webhook fails nothing is lost: the events are held back and it is asked again, later each time, until the
-watch ends. Only a watch that has shown nothing yet is told why: who lists by watching does not wait for ever.
+If the webhook fails, no event is lost: events are held back and the conversion is retried with backoff until the watch
+ends. Only a watch that has sent nothing yet ends with the error, so that a list by watch does not wait forever.
 
-Concurrency: `present` runs in the task of the watch that it belongs to, which takes no further events meanwhile; those
-wait in the watcher's buffer, and whoever falls behind that is ended as every slow watcher.
-Source: apiserver pkg/storage/cacher/cacher.go (startCaching, waitUntilFreshAndBlock) (1.36): there the cache of the
-version stands still until it can list again.
+Concurrency: `present` runs in the task of its watch, which takes no further events meanwhile. They wait in the
+watcher's buffer. A watcher that falls behind is ended as any slow watcher.
+
+Source: apiserver pkg/storage/cacher/cacher.go (startCaching, waitUntilFreshAndBlock) (1.36). There the cache of the
+version blocks until it can list again.
 """
 
 import asyncio
@@ -27,11 +28,11 @@ INITIAL_PATIENCE_S = 3.0
 
 
 class TimeIsUp(Exception):
-    """The watch ended before its events could be converted."""
+    """Error if the watch ended before its events could be converted."""
 
 
 class ConvertedEvents:
-    """The events of one watch. `began`: up to which revision they are the state at its beginning; 0: it has none."""
+    """Events of one watch. `began` is the revision of the initial state; 0: there is none."""
 
     def __init__(self, webhook: WebhookConversion, endpoint: Endpoint, began: int, selection: Selection) -> None:
         self._webhook = webhook
@@ -41,9 +42,9 @@ class ConvertedEvents:
         self._began = began
 
     async def present(self, events: list[Delivery], end: float) -> list[Delivery]:
-        """The events in the version. `end` is when the watch ends, in the loop's time.
+        """Return the events in the version. `end` is the end of the watch in loop time.
 
-        Raises `TimeIsUp` then, and `StatusError` when the state at the beginning cannot be had in 3 s.
+        Raises `TimeIsUp` at that time, and `StatusError` if the initial state cannot be converted in 3 s.
         """
         now = asyncio.get_running_loop().time
         initial = bool(events) and events[0][1].revision <= self._began
@@ -72,7 +73,7 @@ class ConvertedEvents:
     async def _selected(self, events: list[Delivery]) -> list[Delivery]:
         """Convert both states of each change, and decide by them whether the object is selected now and was before.
 
-        The watcher has passed on every change of an object whose fields in the version it could not know.
+        The watcher passes on every change of an object whose fields in the version are unknown.
         """
         states = [state for kind, event in events for state in _states(kind, event)]
         records = iter(await self._webhook.shared_records(states, self._api_version))
@@ -98,7 +99,7 @@ class ConvertedEvents:
 
 
 def _states(kind: EventType, event: CacheEvent) -> list[Record]:
-    """The new state, and the one before it where both count."""
+    """Return the new state, and the previous one if both count."""
     return [event.record, event.previous] if kind == "MODIFIED" and event.previous is not None else [event.record]
 
 

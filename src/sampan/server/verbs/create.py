@@ -18,7 +18,7 @@ from sampan.server.verbs.write import write_of
 
 
 class Creation(Change):
-    """The object of the body, new."""
+    """New object of the body."""
 
     __slots__ = ("_faults", "_obj", "_options", "_scope")
 
@@ -28,13 +28,13 @@ class Creation(Change):
         self._faults: list[str] = []
 
     async def read(self, write: Write) -> None:
-        """Read the body as an object of which kind and version are known."""
+        """Read the body as an object whose kind and version are known."""
         request, strict = self._scope.request, self._options.field_validation != "Ignore"
         self._obj, self._faults = await read_undecoded(request, self._scope.endpoint, duplicates=strict)
         write.wanted = self._obj
 
     def decode(self, write: Write) -> None:
-        """Decode the object; drop what only the server sets. Raises 400 if it does not fit the path."""
+        """Decode the object, and drop fields that only the server sets. Raises 400 if it does not match the path."""
         scope = self._scope
         obj = decode_object(self._obj, scope.endpoint, self._options, self._faults, scope.request)
         metadata = metadata_of(obj)
@@ -49,7 +49,7 @@ class Creation(Change):
 
 
 async def create(scope: Scope) -> Response:
-    """201 with the stored object."""
+    """Return 201 with the stored object."""
     options = write_options(scope.request, "CreateOptions")
     write = await run(write_of(scope, Kind.CREATE, Creation(scope, options), options))
     scope.request.step("Write to database call succeeded")
@@ -64,11 +64,13 @@ def warn_of_duplicate_owners(request: Request, metadata: dict[str, Any]) -> None
 
 
 async def tracked(scope: Scope, obj: Object, options: WriteOptions) -> None:
-    """Record in managedFields who created an object that is not stored. Raises 500 if a conversion webhook fails."""
+    """Record the creator of an object that is not stored in its managedFields. Raises 500 if a conversion webhook
+    fails.
+    """
     await scope.endpoint.managing_fields(lambda: track_new(scope, obj, options))
 
 
 def track_new(scope: Scope, obj: Object, options: WriteOptions) -> None:
-    """As `tracked`, for endpoints without a conversion webhook."""
+    """Record the creator like `tracked`, for endpoints without a conversion webhook."""
     now, at = timestamp(scope.clock), scope.request.info.subresource
     track(scope.endpoint, None, obj, manager=options.field_manager, now=now, at=at)

@@ -19,7 +19,7 @@ from sampan.server.verbs.write import deletion_of
 
 
 async def delete(scope: Scope) -> Response:
-    """200 with a Status, or with the object where it stays for now or its type answers so."""
+    """Return 200 with a Status, or with the object if it is not removed yet or its type requires that."""
     request, endpoint = scope.request, scope.endpoint
     parameters = await _parameters(scope)
     fault = endpoint.store.strategy.deletion_fault(request.info.name)
@@ -60,7 +60,7 @@ async def _parameters(scope: Scope) -> DeleteParameters:
 
 
 def _internal(value: Any) -> Any:
-    """The body as events of Kubernetes show it: in the version in which it handles options itself."""
+    """Return the body as Kubernetes shows it in audit events: in its internal version of the options."""
     if not isinstance(value, dict):
         return value
     rest = {name: part for name, part in value.items() if name not in ("kind", "apiVersion")}
@@ -74,9 +74,9 @@ def _status_of(scope: Scope, deleted: Write) -> dict[str, Any]:
 
 
 async def delete_collection(scope: Scope) -> Response:
-    """Return 200 with the list of what was deleted. One by one; not atomic.
+    """Delete a collection one by one, not atomically. Return 200 with the list of deleted objects.
 
-    The answer is made first: if an object cannot be converted to the version of the request, nothing is deleted.
+    The response is encoded first: if an object cannot be converted to the version of the request, nothing is deleted.
     """
     media = acceptable_for_list(scope)
     options = list_options(scope.request)

@@ -1,4 +1,4 @@
-"""`metav1.DeleteOptions`, from a body or from the query, as checked values.
+"""`metav1.DeleteOptions`, from a body or from the query, validated.
 
 Source: apimachinery pkg/apis/meta/v1/validation, apiserver pkg/endpoints/handlers/delete.go (1.36).
 """
@@ -31,7 +31,7 @@ class DeleteParameters:
 
 
 def delete_options(parameters: DeleteParameters) -> Object:
-    """The DeleteOptions as an object, for admission."""
+    """Return the DeleteOptions as an object, for admission."""
     options: Object = {"kind": _KIND, "apiVersion": "meta.k8s.io/v1"}
     if parameters.grace_period_s is not None:
         options["gracePeriodSeconds"] = parameters.grace_period_s
@@ -49,7 +49,7 @@ def delete_options(parameters: DeleteParameters) -> Object:
 
 
 def delete_parameters(request: Request, body: Any) -> DeleteParameters:
-    """Checked delete options. Raises 400 and 422."""
+    """Return validated delete options. Raises 400 and 422."""
     parameters = _from_body(body) if body is not None else _from_query(request)
     faults = []
     policy = parameters.propagation_policy

@@ -1,7 +1,8 @@
-"""POST pods/NAME/eviction: delete a pod if its disruption budget allows that.
+"""POST pods/NAME/eviction: delete a pod if its disruption budget permits it.
 
-Source: kubernetes pkg/registry/core/pod/storage/eviction.go (1.36). Conflicts are tried again at once: the store says
-who was faster, so there is nothing to wait for.
+Conflicts are retried without a delay, because the store has already accepted the other write.
+
+Source: kubernetes pkg/registry/core/pod/storage/eviction.go (1.36).
 """
 
 from dataclasses import replace
@@ -44,7 +45,7 @@ _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction s
 
 
 async def create_eviction(scope: Scope) -> Response:
-    """201 when the pod is deleted; 429 when its budget does not allow that now; 500 when it has several budgets."""
+    """Return 201 if the pod is deleted. Raises 429 if its budget permits none now, 500 if it has several budgets."""
     request = scope.request
     options = write_options(request, "CreateOptions")
     eviction = await _read(scope, options)
@@ -61,12 +62,12 @@ async def create_eviction(scope: Scope) -> Response:
 
 
 async def _read(scope: Scope, options: WriteOptions) -> Object:
-    """The Eviction of the body, as policy/v1. Raises 400 and 415."""
+    """Return the Eviction of the body as policy/v1. Raises 400 and 415."""
     return await decoded_kind(scope, _EVICTION, options, versions=_VERSIONS)
 
 
 def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeleteParameters:
-    """How the pod is to be deleted. A dry run may be asked for in the query or in the body. Raises 422, 500."""
+    """Return the delete options. Query or body may request a dry run. Raises 422, 500."""
     given = eviction.get("deleteOptions") or {}
     if given.get("ignoreStoreReadErrorWithClusterBreakingPotential"):
         path = Path("deleteOptions", "ignoreStoreReadErrorWithClusterBreakingPotential")
@@ -103,9 +104,10 @@ async def _evict(scope: Scope, deletion: DeleteParameters) -> None:
 
 
 async def _delete_unless_guarded(scope: Scope, deletion: DeleteParameters) -> Object | None:
-    """Delete the pod if no budget has a say in that; else give the pod. Raises 404, 409.
+    """Delete the pod if no budget applies, or else return it. Raises 404, 409.
 
-    A pod that could become ready meanwhile is deleted in the state that was looked at, or is looked at again.
+    A pod that can still become ready is deleted with its resourceVersion as a precondition, and read again on a
+    conflict.
     """
     store, name = scope.endpoint.store, scope.request.info.name
     tries = 1 if deletion.resource_version else TRIES_MAX
@@ -125,12 +127,12 @@ async def _delete_unless_guarded(scope: Scope, deletion: DeleteParameters) -> Ob
 
 
 def _as_seen(deletion: DeleteParameters, pod: Object) -> DeleteParameters:
-    """The deletion of a pod in this state and no other."""
+    """Return delete options with the state of this pod as a precondition."""
     return replace(deletion, resource_version=pod["metadata"]["resourceVersion"])
 
 
 async def _budget_of(scope: Scope, pod: Object) -> Object | None:
-    """The one budget that selects the pod. Raises 500 when there are several."""
+    """Return the one budget that selects the pod. Raises 500 if there are several."""
     budgets = scope.cluster.endpoint("policy", "v1", "poddisruptionbudgets")
     assert budgets is not None
     await budgets.store.cache.fresh()
@@ -141,7 +143,7 @@ async def _budget_of(scope: Scope, pod: Object) -> Object | None:
 
 
 async def _take(scope: Scope, budget_name: str, *, dry_run: bool) -> None:
-    """Take a disruption from the budget for the pod of the request. Raises 403, 404, 409, 429."""
+    """Count a disruption in the budget for the pod of the request. Raises 403, 404, 409, 429."""
     endpoint = scope.cluster.endpoint("policy", "v1", "poddisruptionbudgets")
     assert endpoint is not None
     budgets, pod_name = endpoint, scope.request.info.name
@@ -155,7 +157,7 @@ async def _take(scope: Scope, budget_name: str, *, dry_run: bool) -> None:
 
 
 async def _delete(scope: Scope, deletion: DeleteParameters) -> None:
-    """Note in the pod that it is evicted, then delete it. Raises 404, 409."""
+    """Record the eviction in the pod, then delete it. Raises 404, 409."""
     store = scope.endpoint.store
 
     def mark(pod: Object, old: Object) -> None:

@@ -7,7 +7,7 @@ from sampan.server.verbs.scope import Scope
 
 
 async def get(scope: Scope) -> Response:
-    """200 with the object as it is now, or (resourceVersion=N) not older than N."""
+    """Return 200 with the current object, or (resourceVersion=N) one that is not older than N."""
     request, endpoint = scope.request, scope.endpoint
     store = endpoint.store
     cache = store.cache

@@ -1,4 +1,4 @@
-"""LIST: a consistent page of a resource.
+"""LIST: return a consistent page of a resource.
 
 Source: apiserver pkg/storage/{cacher,etcd3}/ list semantics, pkg/endpoints/handlers/get.go (1.36).
 """
@@ -37,12 +37,12 @@ CONTINUE_TOO_OLD = (
 )
 
 LARGE_BYTES = 64 * 1024
-"""A longer list is put into YAML, or made pretty, in a thread: requests of others go on meanwhile."""
+"""Size from which a list is converted to YAML or indented in a thread, so that other requests are not blocked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A list request, understood: where to begin, at which revision (0 = now), how many."""
+    """Parsed list request: start key, revision (0: now) and limit."""
 
     prefix: str
     selection: Selection
@@ -52,7 +52,7 @@ class Query:
 
 
 async def list_objects(scope: Scope) -> Response:
-    """200 with a list, a Table or a PartialObjectMetadataList."""
+    """Return 200 with a list, a Table or a PartialObjectMetadataList."""
     options = list_options(scope.request)
     media = acceptable_for_list(scope)
     query = await query_of(scope, options)
@@ -61,7 +61,7 @@ async def list_objects(scope: Scope) -> Response:
 
 
 def acceptable_for_list(scope: Scope) -> MediaType | None:
-    """What the client accepts of a list. Raises 406."""
+    """Return the media type for a list that the client accepts. Raises 406."""
     media = media_of(scope.request, scope.endpoint.dialect.media_types)
     if media is not None and media.transform == "PartialObjectMetadata":
         raise not_acceptable(media)
@@ -69,7 +69,7 @@ def acceptable_for_list(scope: Scope) -> MediaType | None:
 
 
 async def page_response(scope: Scope, query: Query, page: Page, media: MediaType | None) -> Response:
-    """A page that was read before, as the list that it was then."""
+    """Return the response for a page that was read before."""
     tail = await _tail_of(scope, page, media, 0)
     return await _response(scope, query, tail, media, page.revision)
 
@@ -93,7 +93,7 @@ async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType
 
 
 async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> tuple[ListTail, int]:
-    """The encoded items and the revision that they show: those kept from before when nothing was written since."""
+    """Return the encoded items and their revision. If nothing was written since, the cached items are used."""
     cache, now = scope.endpoint.store.cache, asyncio.get_running_loop().time()
     shared = scope.shared
     form = (media.format == "protobuf", media.transform, media.version) if media is not None else ()
@@ -156,7 +156,7 @@ async def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float
 
 
 def _note_sizes(page: Page) -> None:
-    """A form of the objects has to be computed."""
+    """Record the sizes of objects whose form has to be computed."""
     note_size(sum(len(record.value) for record in page.records))
 
 
@@ -173,21 +173,21 @@ def _head(endpoint: Endpoint, media: MediaType | None, metadata: dict[str, Any])
 
 
 async def query_of(scope: Scope, options: ListOptions) -> Query:
-    """A list request, understood. Raises 400, 422, 504."""
+    """Parse a list request. Raises 400, 422, 504."""
     selection = selection_of(scope.endpoint, options, scope.request.info.name)
     return await _query(scope, options, selection, scope.endpoint.store.scope_prefix(scope.ctx.namespace))
 
 
 async def read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
-    """Return the records that a list request asks for. Raises 410, 500 when they cannot be converted, 504."""
+    """Return the records of a list request. Raises 410, 500 when they cannot be converted, 504."""
     page = await _read_page(scope, options, query)
     return page if query.selection.unconverted is None else await _confirmed(scope, options, query, page)
 
 
 async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Page) -> Page:
-    """Convert a page to the version of the request and keep what is selected; go on until the limit is reached.
+    """Convert a page to the version of the request and keep selected objects, until the limit is reached.
 
-    All pages are of one revision, whatever is written while a webhook converts them.
+    All pages are of one revision, even if there are writes while a webhook converts them.
     """
     chosen: list[Record] = []
     revision = page.revision
@@ -203,7 +203,7 @@ async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Pag
 
 
 def _needs_refresh(scope: Scope, options: ListOptions) -> bool:
-    """Return whether a webhook has to convert even what it converted before: the client wants the newest state."""
+    """Return True if a webhook must convert even cached objects: the client requests the newest state."""
     return not options.resource_version and scope.endpoint.definition.webhook is not None
 
 
@@ -283,7 +283,7 @@ def _list_metadata(query: Query, tail: ListTail, revision: int, *, has_continue:
 
 
 def items_bytes(endpoint: Endpoint, page: Page) -> bytes:
-    """The items of a JSON list, joined; those of built-ins without apiVersion and kind."""
+    """Return the joined items of a JSON list. Items of built-in types have no apiVersion and kind."""
     if not page.records:
         return b""
     if endpoint.is_stored_version:

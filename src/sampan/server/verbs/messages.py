@@ -1,6 +1,6 @@
-"""The protobuf form of stored objects. Messages are kept by record, so that lists and watches encode each state once.
+"""Protobuf form of stored objects. Messages are cached by record, so that lists and watches encode each state once.
 
-Concurrency: used on the server's loop alone. A long list is encoded in turns of a few milliseconds.
+Concurrency: used only on the server's loop. A long list is encoded in slices of a few milliseconds.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ MessageKey = tuple[str, Record]
 
 
 class MessageCache:
-    """Messages by form and record; bounded by starting over."""
+    """Cache of messages by form and record. When it is full, it is cleared."""
 
     __slots__ = ("_bytes", "_kept_bytes_max", "_messages")
 
@@ -32,11 +32,11 @@ class MessageCache:
         self._kept_bytes_max = kept_bytes_max
 
     def get(self, key: MessageKey) -> bytes | None:
-        """The message of a record."""
+        """Return the message of a record."""
         return self._messages.get(key)
 
     def put(self, key: MessageKey, message: bytes) -> None:
-        """Keep a message. It holds the record, whose size counts too."""
+        """Add a message. It references the record, whose size counts too."""
         self._bytes += len(message) + len(key[1].value)
         if self._bytes > self._kept_bytes_max:
             self._messages.clear()
@@ -45,7 +45,7 @@ class MessageCache:
 
 
 class Messages:
-    """Makes messages of an endpoint's records, whole or (PartialObjectMetadata) of their metadata alone."""
+    """Encoder of an endpoint's records, either whole or (PartialObjectMetadata) their metadata only."""
 
     __slots__ = ("_cache", "_endpoint", "_form", "api_version", "kind", "list_kind", "partial")
 
@@ -60,7 +60,7 @@ class Messages:
         self._form = f"{self.api_version} {self.kind}"
 
     def message(self, record: Record) -> bytes:
-        """The message of a record, without an envelope."""
+        """Return the message of a record, without an envelope."""
         key = (self._form, record)
         found = self._cache.get(key)
         if found is None:
@@ -72,11 +72,11 @@ class Messages:
         return found
 
     def enveloped(self, record: Record) -> bytes:
-        """The message of a record in its envelope."""
+        """Return the message of a record in its envelope."""
         return wire_protobuf.envelope(self.api_version, self.kind, self.message(record))
 
     async def items(self, records: Sequence[Record]) -> bytes:
-        """The members of a list and the envelope's end. Between the messages of a long list others get their turn."""
+        """Return the members of a list and the end of the envelope. Yield to other tasks in a long list."""
         messages: list[bytes] = []
         for start in range(0, len(records), _TURN):
             if start:
@@ -87,6 +87,6 @@ class Messages:
         return wire_protobuf.list_items(self.api_version, self.list_kind, messages) + wire_protobuf.LIST_END
 
     def list_head(self, metadata: dict[str, Any], items: bytes) -> bytes:
-        """What stands before `items`."""
+        """Return the bytes before `items`."""
         size_bytes = len(items) - len(wire_protobuf.LIST_END)
         return wire_protobuf.list_head(self.api_version, self.list_kind, metadata, size_bytes)

@@ -1,4 +1,4 @@
-"""Query parameters and DeleteOptions as checked values.
+"""Query parameters and DeleteOptions, validated.
 
 Source: apimachinery pkg/apis/meta/v1/validation, meta/internalversion/validation (1.36).
 """
@@ -19,7 +19,7 @@ _VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
 
 @dataclass(slots=True)
 class WriteOptions:
-    """What create, update and patch take. `field_validation`: Ignore, Warn or Strict."""
+    """Options of create, update and patch. `field_validation` is Ignore, Warn or Strict."""
 
     dry_run: bool = False
     field_manager: str = ""
@@ -28,17 +28,17 @@ class WriteOptions:
 
     @property
     def strict(self) -> bool:
-        """Whether unknown and duplicate fields refuse the request."""
+        """Return True if unknown and duplicate fields are refused."""
         return self.field_validation == "Strict"
 
 
 def parse_bool(request: Request, name: str) -> bool | None:
-    """Go's query conversion: what is there at all is true, but for the false words."""
+    """Parse a boolean as Go's query conversion does: any value except the false words is true."""
     return request.param(name).lower() not in ("false", "0") if name in request.query else None
 
 
 def parse_int(request: Request, name: str) -> int | None:
-    """A whole-number parameter. Raises 400."""
+    """Parse an integer parameter. Raises 400."""
     if name not in request.query:
         return None
     try:
@@ -48,12 +48,12 @@ def parse_int(request: Request, name: str) -> int | None:
 
 
 def errors_quote(text: str) -> str:
-    """A quoted text for messages."""
+    """Return a quoted text for messages."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOptions:
-    """The options of a write. Raises 422 (`CreateOptions.meta.k8s.io "" is invalid: …`)."""
+    """Return the options of a write. Raises 422 (`CreateOptions.meta.k8s.io "" is invalid: …`)."""
     if not request.query and not patch_type:
         return WriteOptions(field_manager=manager_of_user_agent(request))
     options = WriteOptions(
@@ -98,14 +98,14 @@ def _go_unicode(char: str) -> str:
 
 
 def dry_run_faults(values: list[str]) -> list[FieldError]:
-    """What is wrong with the values of dryRun."""
+    """Return the faults of the values of dryRun."""
     if all(value == "All" for value in values):
         return []
     return [not_supported(Path("dryRun"), values, ["All"])]
 
 
 def manager_of_user_agent(request: Request) -> str:
-    """The field manager of a client that names none: its user agent up to the first slash."""
+    """Return the default field manager of a client: its user agent up to the first slash."""
     agent = request.headers.get("user-agent", "").split("/", 1)[0]
     if not agent.isprintable():
         agent = "".join(char for char in agent if char.isprintable())
@@ -114,7 +114,7 @@ def manager_of_user_agent(request: Request) -> str:
 
 @dataclass(slots=True)
 class ListOptions:
-    """What list, watch and deletecollection take."""
+    """Options of list, watch and deletecollection."""
 
     label_selector: str = ""
     field_selector: str = ""
@@ -129,7 +129,7 @@ class ListOptions:
 
 
 def list_options(request: Request) -> ListOptions:
-    """Checked list options. Raises 400 (unparsable) and 422 (combinations, D7)."""
+    """Return validated list options. Raises 400 (syntax) and 422 (combinations, D7)."""
     query = request.query
     if not query:
         return ListOptions()
@@ -155,7 +155,7 @@ def list_options(request: Request) -> ListOptions:
 
 
 def _begin_with_state(options: ListOptions) -> None:
-    """A watch from no revision in particular begins with the present state, as if it had asked for that.
+    """Request the initial state for a watch without a revision, as if the client had requested it.
 
     Source: apimachinery pkg/apis/meta/internalversion/defaults.go (1.36).
     """

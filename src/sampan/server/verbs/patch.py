@@ -1,6 +1,7 @@
-"""PATCH: JSON patch, merge patch, strategic merge patch; server-side apply is in `apply.py`.
+"""PATCH: JSON patch, merge patch, strategic merge patch. Server-side apply is in `apply.py`.
 
-Each kind of patch is a mechanism: from the stored object, in the endpoint's version, to the wanted one.
+Each kind of patch is a mechanism, which turns the stored object, in the endpoint's version, into the wanted one.
+
 Source: apiserver pkg/endpoints/handlers/patch.go (1.36).
 """
 
@@ -21,7 +22,7 @@ from sampan.registry.write.runner import run
 from sampan.registry.write.write import Change, Kind, Write
 from sampan.server.request import Request, Response
 from sampan.server.verbs.apply import NOT_A_MAP, Application
-from sampan.server.verbs.body import normalise, read_limited, tell_audit
+from sampan.server.verbs.body import normalise, read_limited, record_for_audit
 from sampan.server.verbs.body_bounds import check_json
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patched_type import settle_type
@@ -33,14 +34,14 @@ from sampan.server.verbs.write import write_of
 from sampan.wire import json as wire_json
 
 Mechanism = Callable[[Object], Object]
-"""Makes the wanted object of the stored one, which it may change: it is decoded for this."""
+"""Function that returns the wanted object. It may change its argument, a decoded copy of the stored object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a patch that cannot be taken is answered with, besides the reason.
+    """Details of the error for a patch that cannot be applied.
 
-    `faults`: what strict decoding of the patch itself found; `shows_patch`: the error shows the patch, and not the
+    `faults` are those of strict decoding of the patch. With `shows_patch`, the error shows the patch instead of the
     patched object.
     """
 
@@ -50,7 +51,7 @@ class Refusal:
 
 
 async def patch(scope: Scope) -> Response:
-    """200, or 201 where an apply created the object."""
+    """Return 200, or 201 if an apply created the object."""
     request = scope.request
     content_type = patch_type_of(request, scope.endpoint)
     options = write_options(request, "PatchOptions", content_type)
@@ -64,7 +65,7 @@ async def patch(scope: Scope) -> Response:
 
 
 class Patch(Change):
-    """The stored object, changed by a patch that is not an apply."""
+    """Stored object, changed by a patch that is not an apply."""
 
     __slots__ = ("_body", "_content_type", "_mechanism", "_options", "_refusal", "_scope")
     name: ClassVar[str] = "patch"
@@ -80,7 +81,7 @@ class Patch(Change):
         self._body = body = await read_limited(self._scope.request)
         note_size(write.store.strategy.size_of_work(len(body)))
         if self._content_type == JSON_PATCH and b"copy" in body:
-            note_size(json_patch.COPY_BYTES_MAX)  # a short patch can make a long object
+            note_size(json_patch.COPY_BYTES_MAX)  # a short patch can result in a long object
 
     def decode(self, write: Write) -> None:
         """Decode the patch. A malformed one is refused only if the object exists, as in Kubernetes."""
@@ -91,7 +92,7 @@ class Patch(Change):
         except errors.StatusError as error:
             self._mechanism, self._refusal = _failing(error), Refusal([], None, shows_patch=False)
             return
-        tell_audit(scope.request, value)
+        record_for_audit(scope.request, value)
         self._refusal = Refusal(faults, value, content_type == STRATEGIC_MERGE_PATCH)
 
     async def make(self, write: Write) -> Object:
@@ -154,7 +155,7 @@ def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:
 
 
 def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions) -> Object:
-    """A patched object must be one of this type. Raises 400 and 422."""
+    """Check that a patched object is of the endpoint's type. Raises 400 and 422."""
     if not isinstance(patched, dict):
         raise _patch_invalid(patched, refusal, "the patched value is not an object")
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []

@@ -1,7 +1,8 @@
-"""Which type a patched object says it has.
+"""Type of a patched object.
 
-A strategic merge patch works on the object itself, not on its JSON: there apiVersion and kind are no fields. The other
-patches make JSON that is read like a body.
+A strategic merge patch works on the typed object, not on its JSON, so apiVersion and kind are no fields there. The
+result of other patches is decoded like a body.
+
 Source: apiserver pkg/endpoints/handlers/patch.go, apiextensions pkg/registry/customresource/validator.go (1.36).
 """
 
@@ -18,10 +19,9 @@ from sampan.wire import json as wire_json
 
 
 def settle_type(patched: Object, endpoint: Endpoint, name: str, *, typed: bool) -> None:
-    """Make sure that a patched object is of the endpoint's type; `typed`: the patch was a strategic one.
+    """Check that a patched object is of the endpoint's type. With `typed`, the patch was a strategic one.
 
-    Raises `Unreadable` (what is wrong with the patch), 400 (nothing says what it is) and 422 (another kind of custom
-    resource).
+    Raises `Unreadable` (fault of the patch), 400 (no type) and 422 (another kind of custom resource).
     """
     if patched.get("kind") == endpoint.definition.kind and patched.get("apiVersion") == endpoint.api_version:
         return
@@ -55,7 +55,9 @@ def _version_fault(patched: Object) -> str:
 
 
 def _invalid_type(patched: Object, endpoint: Endpoint, name: str) -> StatusError:
-    """Kubernetes answers 500 where the apiVersion is missing; here that is a wrong apiVersion like any other."""
+    """Return the error for a wrong type. Kubernetes returns 500 if the apiVersion is missing; here that is a wrong
+    apiVersion.
+    """
     kind, version = patched["kind"], patched.get("apiVersion") or ""
     wanted = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version}
     given = {"kind": kind, "apiVersion": version}

@@ -1,4 +1,4 @@
-"""Pods and their containers, as the subresources find them that a kubelet serves.
+"""Pods and containers, for subresources that a kubelet serves.
 
 Source: kubernetes pkg/registry/core/pod/strategy.go validateContainer (1.36).
 """
@@ -15,7 +15,7 @@ _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
 async def pod_of(scope: Scope, name: str) -> Object:
-    """The Pod of a request, as it is now. Raises `StatusError` 404."""
+    """Return the current Pod of a request. Raises `StatusError` 404."""
     namespace = scope.ctx.namespace
     pod = await scope.cluster.reader.find("", "pods", namespace, name) if namespace and name else None
     if pod is None:
@@ -24,7 +24,7 @@ async def pod_of(scope: Scope, name: str) -> Object:
 
 
 def container_of(pod: Object, name: str) -> str:
-    """The container that is meant: the only one if none is named. Raises `StatusError` 400."""
+    """Return the requested container, or the only one if the name is empty. Raises `StatusError` 400."""
     spec, pod_name = pod.get("spec") or {}, pod["metadata"]["name"]
     if name:
         if name not in _names(spec):
@@ -41,13 +41,13 @@ def container_of(pod: Object, name: str) -> str:
 
 
 def node_of(pod: Object) -> str:
-    """Where the Pod runs; empty: nowhere yet."""
+    """Return the node of the Pod. Empty: not scheduled yet."""
     name: str = (pod.get("spec") or {}).get("nodeName") or ""
     return name
 
 
 def kubelet_failure(text: str) -> StatusError:
-    """What clients of exec and its like are told when the kubelet cannot be reached."""
+    """Return the error for clients of exec and similar requests if the kubelet cannot be reached."""
     return StatusError(Reason.UNKNOWN, 500, f"error dialing backend: {text}")
 
 

@@ -26,7 +26,7 @@ from sampan.server.websocket import accept, send_stream, wants_websocket
 from sampan.wire.websocket import WebSocket
 
 ERROR_BYTES_MAX = 50_000
-"""Of a kubelet's refusal."""
+"""Limit of an error body of a kubelet."""
 _BASE64 = "base64.binary.k8s.io"
 _PROTOCOLS = ("", "binary.k8s.io", _BASE64)
 _MESSAGE_BYTES = 2048
@@ -48,7 +48,7 @@ _MESSAGES = {
 
 
 async def get_log(scope: Scope) -> Response:
-    """GET pods/NAME/log. A Pod without a node has an empty log (204)."""
+    """Handle GET pods/NAME/log. A Pod without a node has an empty log (204)."""
     request = scope.request
     params = _params(request)
     pod = await pod_of(scope, request.info.name)
@@ -72,11 +72,11 @@ async def get_log(scope: Scope) -> Response:
 def _websocket(request: Request, exchange: Exchange) -> Response:
     async def serve(websocket: WebSocket) -> None:
         split = _base64_messages if websocket.protocol == _BASE64 else _binary_messages
-        await websocket.send(*split(b""))  # tells the client that the connection is open
+        await websocket.send(*split(b""))  # shows the client that the connection is open
         try:
             await send_stream(websocket, exchange, split)
         except* ConnectionError:
-            pass  # the kubelet broke off: the log ends here
+            pass  # the kubelet disconnected: the log ends here
 
     try:
         response = accept(request, serve, _PROTOCOLS)
@@ -115,7 +115,7 @@ def _target(scope: Scope, pod: Object, container: str, params: dict[str, str]) -
 
 
 def _params(request: Request) -> dict[str, str]:
-    """What the kubelet is asked for. Raises `StatusError`: 400 for what cannot be read, 422 for what makes no sense."""
+    """Return the parameters for the kubelet. Raises `StatusError`: 400 for bad syntax, 422 for invalid values."""
     numbers = {name: integer(request, name) for name in ("limitBytes", "sinceSeconds", "tailLines")}
     since_time = _time(request.param("sinceTime")) if "sinceTime" in request.query else None
     faults = _faults(numbers, since_time, "stream" in request.query)
@@ -154,7 +154,7 @@ def _faults(numbers: dict[str, int | None], since_time: str | None, stream: bool
 
 
 async def _refusal(exchange: Exchange, target: Target, name: str) -> StatusError:
-    """What a kubelet's refusal is for the client."""
+    """Return the error for the client after an error of the kubelet."""
     status = exchange.answer.status
     if 300 <= status < 400:
         exchange.abandon()
@@ -178,7 +178,7 @@ async def _refusal(exchange: Exchange, target: Target, name: str) -> StatusError
 
 
 def _generic(status: int, text: str, name: str) -> StatusError:
-    """Source: apimachinery pkg/api/errors NewGenericServerResponse (1.36)."""
+    """Return the error of a status code. Source: apimachinery pkg/api/errors NewGenericServerResponse (1.36)."""
     reason, message = _MESSAGES.get(status, (Reason.UNKNOWN, ""))
     if status == 403:
         reason, message = Reason.FORBIDDEN, text

@@ -1,6 +1,7 @@
-"""pods/exec, pods/attach, pods/portforward: upgrades that are passed on to the kubelet.
+"""pods/exec, pods/attach, pods/portforward: upgrades that are forwarded to the kubelet.
 
-Which protocol is spoken (WebSocket or SPDY, and which version of the channels) is settled between client and kubelet.
+Client and kubelet negotiate the protocol (WebSocket or SPDY, and the version of the channels).
+
 Source: kubernetes pkg/registry/core/pod/{strategy,rest/subresources}.go (1.36).
 """
 
@@ -20,17 +21,17 @@ _PARAMS = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"
 
 
 async def exec_(scope: Scope) -> Response:
-    """GET, POST pods/NAME/exec: a command in a container."""
+    """Handle GET and POST pods/NAME/exec: run a command in a container."""
     return await _stream(scope, "exec", "PodExecOptions", {"command": list(scope.request.query.get("command", ()))})
 
 
 async def attach(scope: Scope) -> Response:
-    """GET, POST pods/NAME/attach: the streams of a container's main process."""
+    """Handle GET and POST pods/NAME/attach: attach to the streams of a container's main process."""
     return await _stream(scope, "attach", "PodAttachOptions", {})
 
 
 async def port_forward(scope: Scope) -> Response:
-    """GET, POST pods/NAME/portforward: connections to ports of a Pod."""
+    """Handle GET and POST pods/NAME/portforward: connect to ports of a Pod."""
     request = scope.request
     ports = _ports(request)
     await admitted(scope, "PodPortForwardOptions", options_of(scope, "PodPortForwardOptions", ports=ports))
@@ -54,7 +55,7 @@ async def _stream(scope: Scope, action: str, kind: str, more: Object) -> Respons
 
 
 async def _passed_on(scope: Scope, pod: Object, words: tuple[str, ...], query: Iterable[tuple[str, str]]) -> Response:
-    """To the Pod's kubelet; `words` are the path's first and, behind the Pod, its further segments."""
+    """Forward a request to the Pod's kubelet. `words` are the first segment of the path, and those after the Pod."""
     metadata, node = pod["metadata"], node_of(pod)
     if not node:
         raise errors.bad_request(f"pod {metadata['name']} does not have a host assigned")
@@ -73,7 +74,7 @@ async def _passed_on(scope: Scope, pod: Object, words: tuple[str, ...], query: I
 
 
 def _ports(request: Request) -> list[int]:
-    """Raises `StatusError` 400."""
+    """Return the requested ports. Raises `StatusError` 400."""
     ports = []
     for text in ",".join(request.query.get("ports", ())).split(","):
         if text and not (text.isascii() and text.isdigit() and int(text) < 1 << 16):
@@ -87,5 +88,5 @@ Verb = Callable[[Scope], Awaitable[Response]]
 
 
 def both(verb: Verb) -> dict[str, Verb]:
-    """GET (WebSocket) and POST (SPDY)."""
+    """Return handlers for GET (WebSocket) and POST (SPDY)."""
     return {"get": verb, "create": verb}

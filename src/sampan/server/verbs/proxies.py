@@ -27,7 +27,7 @@ _PORT_MAX = 65535
 
 @dataclass(frozen=True, slots=True)
 class _Id:
-    """The name in the path, in its parts."""
+    """Parts of the name in the path."""
 
     scheme: str
     name: str
@@ -35,7 +35,7 @@ class _Id:
 
 
 async def proxy_pod(scope: Scope) -> Response:
-    """Any method, pods/[SCHEME:]NAME[:PORT]/proxy[/PATH]."""
+    """Handle any method of pods/[SCHEME:]NAME[:PORT]/proxy[/PATH]."""
     await _admit(scope, "PodProxyOptions")
     wanted = _split(scope, "pod")
     pod = await pod_of(scope, wanted.name)
@@ -46,7 +46,7 @@ async def proxy_pod(scope: Scope) -> Response:
 
 
 async def proxy_service(scope: Scope) -> Response:
-    """Any method, services/[SCHEME:]NAME[:PORT]/proxy[/PATH]: to one of its Pods, at random."""
+    """Handle any method of services/[SCHEME:]NAME[:PORT]/proxy[/PATH]: forward to one of the Pods, at random."""
     await _admit(scope, "ServiceProxyOptions")
     wanted = _split(scope, "service")
     port_name = await _port_name(scope, wanted)
@@ -63,7 +63,9 @@ async def proxy_service(scope: Scope) -> Response:
 
 
 async def proxy_node(scope: Scope) -> Response:
-    """Any method, nodes/[SCHEME:]NAME[:PORT]/proxy[/PATH]: to its kubelet, or to another port of its machine."""
+    """Handle any method of nodes/[SCHEME:]NAME[:PORT]/proxy[/PATH]: forward to the kubelet, or to another port of the
+    node.
+    """
     await _admit(scope, "NodeProxyOptions")
     wanted, upstreams = _split(scope, "node"), scope.shared.upstreams
     kubelet = upstreams.kubelets.of(wanted.name)
@@ -91,7 +93,7 @@ async def _forward(scope: Scope, scheme: str, address: str, port: int) -> Respon
 
 
 def _paths(scope: Scope) -> tuple[str, str]:
-    """The path up to `proxy`, and what is behind it."""
+    """Return the path up to `proxy`, and the path after it."""
     request = scope.request
     path = path_behind(request.raw_path, request.info)
     raw = request.raw_path
@@ -114,7 +116,7 @@ async def _admit(scope: Scope, kind: str) -> None:
 
 
 def _split(scope: Scope, what: str) -> _Id:
-    """Raises `StatusError` 400."""
+    """Split the name in the path. Raises `StatusError` 400."""
     text = scope.request.info.name
     parts = text.split(":")
     if len(parts) == 3:
@@ -129,7 +131,7 @@ def _split(scope: Scope, what: str) -> _Id:
 
 
 def _number(scope: Scope, what: str, port: str, scheme: str) -> int:
-    """Raises `StatusError` 400."""
+    """Parse a port number. Raises `StatusError` 400."""
     if not port:
         return 443 if scheme == "https" else 80
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) <= _PORT_MAX):
@@ -153,7 +155,7 @@ def _address(scope: Scope, ip: str) -> str:
 
 
 async def _port_name(scope: Scope, wanted: _Id) -> str:
-    """The name of the service's port: ports may be asked for by number too. Raises `StatusError` 404, 503."""
+    """Return the name of the service's port, which may be requested by number too. Raises `StatusError` 404, 503."""
     text = wanted.port
     if not (text.isascii() and text.isdigit()):
         return text
@@ -169,7 +171,7 @@ async def _port_name(scope: Scope, wanted: _Id) -> str:
 
 
 def _shuffled(subsets: list[Any], port_name: str) -> Iterator[tuple[Any, int]]:
-    """The addresses of the ready endpoints that have the port, in random order."""
+    """Yield the addresses of ready endpoints that have the port, in random order."""
     found = [
         (address, port["port"])
         for subset in subsets
@@ -182,7 +184,7 @@ def _shuffled(subsets: list[Any], port_name: str) -> Iterator[tuple[Any, int]]:
 
 
 async def _is_pod(scope: Scope, address: Object) -> bool:
-    """Whether an endpoint's address is that of the Pod which it names: else anybody's could be put there."""
+    """Return True if the address is that of the Pod that the endpoint refers to. Clients can write any address."""
     target = address.get("targetRef") or {}
     if target.get("namespace") != scope.ctx.namespace or not target.get("name"):
         return False
@@ -199,5 +201,5 @@ Verb = Callable[[Scope], Awaitable[Response]]
 
 
 def any_method(verb: Verb) -> dict[str, Verb]:
-    """GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS (which has no verb)."""
+    """Return handlers for GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS (which has no verb)."""
     return dict.fromkeys(("get", "create", "update", "patch", "delete", ""), verb)

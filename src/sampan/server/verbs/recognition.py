@@ -1,4 +1,4 @@
-"""What a body says it is, and what is answered to one that is something else, or nothing.
+"""Type of a body, and the errors for a wrong or missing type.
 
 Source: apiserver pkg/endpoints/handlers/rest.go transformDecodeError, pkg/runtime/serializer/json/meta.go and
 conversion.go (apimachinery, 1.36).
@@ -21,7 +21,7 @@ _SHOWN_TEXT: Final = 1024
 
 
 class Unreadable(StatusError):
-    """400: an object of another type, or with values of other types. `text` is what is wrong."""
+    """Error 400 for an object of another type, or with values of other types. `text` is the fault."""
 
     def __init__(self, kind: str, version: str, wanted: str, text: str) -> None:
         message = f'{kind} in version "{version}" cannot be handled as a {wanted}: {text}'
@@ -30,13 +30,13 @@ class Unreadable(StatusError):
 
 
 def unreadable(endpoint: Endpoint, text: str) -> Unreadable:
-    """What says to be of the endpoint's type cannot be read as that."""
+    """Return the error for an object that has the endpoint's type but cannot be decoded."""
     kind = endpoint.definition.kind
     return Unreadable(kind, endpoint.version.name, kind, text)
 
 
 def unrecognized(kind: str, text: str, body: bytes) -> StatusError:
-    """400: nobody can tell what the body is, which must be of this kind. It shows how the body begins."""
+    """Return 400 for a body whose type is unknown. The message shows the beginning of the body."""
     return errors.bad_request(
         f"the object provided is unrecognized (must be of type {kind}): {text} ({_beginning(body)})"
     )
@@ -51,7 +51,7 @@ def _beginning(body: bytes) -> str:
 
 
 def type_fault(value: Any, body: bytes, dialect: Dialect) -> str:
-    """Why the type of a decoded body cannot be read; "" when it can. null is an empty object."""
+    """Return the reason why the type of a decoded body is unreadable, or an empty string. null is an empty object."""
     if value is None:
         value = {}
     elif not isinstance(value, dict):
@@ -66,7 +66,7 @@ def type_fault(value: Any, body: bytes, dialect: Dialect) -> str:
 
 
 def check_kind(obj: Object, endpoint: Endpoint) -> None:
-    """The object must be of the endpoint's kind and version; built-in types need not say so. Raises 400."""
+    """Check that the object is of the endpoint's kind and version. Built-in types may omit them. Raises 400."""
     if obj.get("kind") != endpoint.definition.kind or obj.get("apiVersion") != endpoint.api_version:
         obj["apiVersion"], obj["kind"] = _checked(obj, endpoint)
     if obj.get("metadata") is None:
@@ -93,7 +93,7 @@ def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
 
 
 def check_other_kind(obj: Object, wanted: GroupVersionKind, endpoint: Endpoint) -> None:
-    """The body of a subresource must be of the subresource's kind. Raises 400."""
+    """Check that the body of a subresource is of the subresource's kind. Raises 400."""
     kind, api_version = obj["kind"], obj["apiVersion"]
     if kind == wanted.kind:
         return
@@ -111,7 +111,7 @@ def _unconvertible(api_version: str, kind: str, package: str, wanted: str) -> st
 
 
 def _is_registered(api_version: str, kind: str, endpoint: Endpoint) -> bool:
-    """Whether Kubernetes has the kind in that version."""
+    """Return True if Kubernetes has the kind in that version."""
     group, _, version = api_version.rpartition("/")
     definition = endpoint.definition
     if kind == definition.kind and group == definition.group:
@@ -120,7 +120,7 @@ def _is_registered(api_version: str, kind: str, endpoint: Endpoint) -> bool:
 
 
 def is_known(api_version: str, endpoint: Endpoint) -> bool:
-    """Whether Kubernetes has the endpoint's kind in that version; it also knows the betas that it serves no longer."""
+    """Return True if Kubernetes has the endpoint's kind in that version, including betas that it no longer serves."""
     group, _, version = api_version.rpartition("/")
     definition = endpoint.definition
     return group == definition.group and (version in definition.versions or "beta" in version or "alpha" in version)

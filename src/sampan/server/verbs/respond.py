@@ -1,5 +1,4 @@
-"""From stored bytes to the representation that the client accepts: JSON, YAML, protobuf, Table,
-PartialObjectMetadata.
+"""Encoding of stored bytes in the form that the client accepts: JSON, YAML, protobuf, Table, PartialObjectMetadata.
 
 Source: apiserver pkg/endpoints/handlers/response.go (1.36).
 """
@@ -20,7 +19,7 @@ from sampan.wire.partial import partial_bytes
 
 
 async def object_response(request: Request, endpoint: Endpoint, stored: bytes, status: int = 200) -> Response:
-    """One object, given as stored bytes. Raises 500 where a webhook has to convert it and fails."""
+    """Return the response for one object, given as stored bytes. Raises 500 if a conversion webhook fails."""
     stored = await endpoint.store.present(stored)
     media = media_of(request, endpoint.dialect.media_types)
     if media is None and endpoint.is_stored_version:
@@ -30,7 +29,7 @@ async def object_response(request: Request, endpoint: Endpoint, stored: bytes, s
 
 
 def _shown(request: Request, endpoint: Endpoint, stored: bytes, media: MediaType | None, status: int) -> Response:
-    """Stored bytes as an answer. Raises 406."""
+    """Return the response for stored bytes. Raises 406."""
     if media is None:
         return Response(status, endpoint.value_of(stored))
     if media.transform == "Table":
@@ -45,14 +44,14 @@ def _shown(request: Request, endpoint: Endpoint, stored: bytes, media: MediaType
 
 
 def dict_response(request: Request, obj: Object, status: int = 200) -> Response:
-    """An object that is not stored (Scale, reviews), or a Status, which has no other form."""
+    """Return the response for an object that is not stored (Scale, reviews), or for a Status."""
     media = media_of(request, transforms=obj.get("kind") == "Status")
     body = wire_json.encode(obj)
     return Response(status, body) if media is None else written(media, body, status)
 
 
 def include_object(request: Request) -> str:
-    """`?includeObject=` of a Table. Raises 400."""
+    """Return the parameter `includeObject` of a Table. Raises 400."""
     policy = request.param("includeObject", "Metadata") if request.query else "Metadata"
     if policy not in ("None", "Metadata", "Object"):
         fault = not_supported(Path("includeObject"), policy, ["Metadata", "None", "Object"])
@@ -61,21 +60,21 @@ def include_object(request: Request) -> str:
 
 
 def not_acceptable(media: MediaType) -> errors.StatusError:
-    """406 for a transform that does not fit (a list form for one object, or the reverse)."""
+    """Return 406 for a transform that does not fit (a list form for one object, or the reverse)."""
     return errors.not_acceptable(
         f"you requested {media.transform}, but the requested object can not be converted to it"
     )
 
 
 def resource_version_of(stored: bytes) -> str:
-    """The resourceVersion inside canonical bytes."""
+    """Return the resourceVersion in canonical bytes."""
     mark = b'"resourceVersion":"'
     start = stored.find(mark) + len(mark)
     return stored[start : stored.find(b'"', start)].decode()
 
 
 def success_status(name: str, group: str, resource: str, uid: str) -> dict[str, Any]:
-    """The answer of a delete."""
+    """Return the Status of a successful deletion."""
     details: dict[str, Any] = {"name": name}
     if group:
         details["group"] = group

@@ -1,4 +1,4 @@
-"""resourceVersion as the client gives it. Source: apiserver pkg/storage/{api_object_versioner,errors}.go (1.36)."""
+"""resourceVersion of a request. Source: apiserver pkg/storage/{api_object_versioner,errors}.go (1.36)."""
 
 from sampan.core import errors
 from sampan.core.field import Path, invalid
@@ -8,7 +8,7 @@ from sampan.storage.store import FutureRevision
 
 
 def revision_of_list(text: str) -> int:
-    """The resourceVersion parameter of a list as a number; "" is 0. Raises 400."""
+    """Return the resourceVersion parameter of a list as a number. "" is 0. Raises 400."""
     try:
         return parse_resource_version(text)
     except ValueError as error:
@@ -17,7 +17,7 @@ def revision_of_list(text: str) -> int:
 
 
 def revision_of_read(text: str) -> int:
-    """The same of a get or a watch. Raises 500, as Kubernetes does."""
+    """Return the resourceVersion parameter of a get or a watch as a number. Raises 500, as Kubernetes does."""
     try:
         return parse_resource_version(text)
     except ValueError as error:
@@ -26,7 +26,7 @@ def revision_of_read(text: str) -> int:
 
 
 async def wait_not_older(cache: WatchCache, revision: int) -> None:
-    """Wait (at most 3 s) until the cache has seen a revision. Raises 504 ResourceVersionTooLarge."""
+    """Wait (at most 3 s) until the cache has reached a revision. Raises 504 ResourceVersionTooLarge."""
     if revision <= cache.revision:
         return
     await cache.fresh()

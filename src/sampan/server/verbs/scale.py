@@ -36,7 +36,7 @@ _SCALE = _SCALE_KIND.group_kind
 
 
 async def get_scale(scope: Scope) -> Response:
-    """200 with the Scale of an object. Raises 500 for a custom resource that does not say its replicas."""
+    """Return 200 with the Scale of an object. Raises 500 for a custom resource without replicas."""
     endpoint = scope.endpoint
     record = await endpoint.store.record(scope.ctx.namespace, scope.request.info.name)
     obj = endpoint.object_of(await endpoint.store.present(record.value))
@@ -47,7 +47,7 @@ async def get_scale(scope: Scope) -> Response:
 
 
 async def update_scale(scope: Scope) -> Response:
-    """PUT of a Scale."""
+    """Handle PUT of a Scale."""
     options = write_options(scope.request, "UpdateOptions")
     value = await decoded_kind(scope, _SCALE_KIND, options)
     match_name(scope.request.info.name, value["metadata"])
@@ -55,7 +55,7 @@ async def update_scale(scope: Scope) -> Response:
 
 
 async def patch_scale(scope: Scope) -> Response:
-    """PATCH of a Scale (JSON, apply, or merge; strategic merge is the same, a Scale has no lists)."""
+    """Handle PATCH of a Scale: JSON, apply, or merge. A strategic merge equals a merge: a Scale has no lists."""
     content_type = patch_type_of(scope.request, scope.endpoint)
     options = write_options(scope.request, "PatchOptions", content_type)
     scope.request.headers["content-type"] = "application/yaml" if content_type == APPLY_PATCH else "application/json"
@@ -80,7 +80,7 @@ async def _write(
 
 
 class Scaling(Change):
-    """The stored object with the replicas of a Scale, which is what admission sees."""
+    """Stored object with the replicas of a Scale. Admission sees the Scale."""
 
     __slots__ = ("_applied", "_edit", "_options", "_scope", "old_scale", "scale")
     name: ClassVar[str] = "scale"
@@ -88,11 +88,13 @@ class Scaling(Change):
     def __init__(
         self, scope: Scope, options: WriteOptions, edit: Callable[[Object], Object], applied: Object | None
     ) -> None:
-        """`edit` returns the wanted Scale for the present one; `applied` is what a server-side apply contains."""
+        """Take `edit`, which returns the wanted Scale for the current one, and `applied`, the body of a server-side
+        apply.
+        """
         self._scope, self._options, self._edit, self._applied = scope, options, edit, applied
         self.old_scale: Object = {}
         self.scale: Object = {}
-        """The wanted Scale, admitted."""
+        """Wanted Scale after admission."""
 
     async def make(self, write: Write) -> Object:
         """Admit the wanted Scale, and scale a copy of the object. Raises 409, 422."""
@@ -131,7 +133,7 @@ class Scaling(Change):
         return await admit_part(self._scope, _SCALE_KIND, scale, self.old_scale, self._options.dry_run)
 
     def _merged(self, obj: Object, scale: Object, now: str) -> Object:
-        """Apply the replicas alone to the object itself, under this subresource. Raises 409."""
+        """Apply only the replicas to the object itself, with this subresource. Raises 409."""
         scope, options = self._scope, self._options
         endpoint = scope.endpoint
         if scale.get("kind") != "Scale" or scale.get("apiVersion") != "autoscaling/v1":
@@ -157,7 +159,7 @@ class Scaling(Change):
 
 
 class ScaleGate(RequestGate):
-    """Admission of the Scale: the change has run the mutating part."""
+    """Gate with validating admission of the Scale. The change has already run mutating admission."""
 
     __slots__ = ("_scaling",)
 
@@ -166,7 +168,7 @@ class ScaleGate(RequestGate):
         self._scaling = scaling
 
     async def mutate(self, write: Write) -> None:
-        """The object itself is not admitted."""
+        """Do nothing: the object itself is not admitted."""
 
     async def validate(self, write: Write) -> None:
         """Run validating admission of the Scale."""

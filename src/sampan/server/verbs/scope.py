@@ -1,4 +1,4 @@
-"""`Scope`: one resource request with what all verbs need of it."""
+"""`Scope`: one resource request, with the context that all verbs need."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -24,24 +24,26 @@ from sampan.server.watch_metrics import WatchMetrics
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the requests of one server share: what is counted; kept list bodies, protobuf messages and table rows."""
+    """State that the requests of one server share: metrics, and caches of list bodies, protobuf messages and table
+    rows.
+    """
 
     watches: WatchMetrics
-    """Counts what watches send."""
+    """Metrics of watches."""
     authorizer: Authorizer
-    """Answers the access reviews."""
+    """Authorizer, also for access reviews."""
     identity: Identity = NO_IDENTITY
-    """Issues and reviews tokens."""
+    """Issuer and reviewer of tokens."""
     upstreams: Upstreams = field(kw_only=True)
-    """Where logs, exec and proxied requests go."""
+    """Proxies for logs, exec and proxied requests."""
     deprecated: set[tuple[str, str, str, str]] = field(kw_only=True)
-    """Deprecated versions that were asked for: group, version, resource and subresource."""
+    """Deprecated versions that were requested: group, version, resource and subresource."""
     components: Components = field(default_factory=lambda: ELSEWHERE)
-    """How componentstatuses know of the scheduler and the controllers."""
+    """Health checks of the scheduler and the controllers, for componentstatuses."""
     offload: Offload = field(default_factory=Offload)
     """Threads for the computations of large requests."""
     rewriting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
-    """Large bodies are put into another format in threads, one at a time: more would take the time from the loop."""
+    """Limit of threads that convert large bodies to another format. More than one would slow the loop."""
     bodies: ListBodies = field(default_factory=ListBodies)
     messages: MessageCache = field(default_factory=MessageCache)
     rows: RowCache = field(default_factory=RowCache)
@@ -53,7 +55,7 @@ class ScopeObserver(Observer, AdmissionObserver, Protocol):
 
 @dataclass(slots=True)
 class Scope:
-    """`request` for one `endpoint`; `ctx` is what strategies see."""
+    """`request` for one `endpoint`. Strategies get `ctx`."""
 
     request: Request
     endpoint: Endpoint
@@ -61,12 +63,12 @@ class Scope:
     cluster: Cluster
     shared: Shared
     observer: ScopeObserver | None = None
-    """Observes the steps of a write and the plug-ins of admission, such as a trace."""
+    """Observer of the steps of a write and of admission plug-ins, such as a trace."""
     ctx: Context = field(init=False)
 
     @property
     def clock(self) -> Clock:
-        """The cluster's time."""
+        """Return the clock of the cluster."""
         return self.cluster.clock
 
     def __post_init__(self) -> None:

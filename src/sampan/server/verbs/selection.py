@@ -1,4 +1,4 @@
-"""Selectors of a request as one predicate over cached records.
+"""Selectors of a request as one predicate for cached records.
 
 Source: apiserver pkg/storage/selection_predicate.go, per-type field label conversions (1.36).
 """
@@ -19,7 +19,7 @@ _CACHED_LENGTH_MAX = 4096
 
 @dataclass(frozen=True, slots=True)
 class Unconverted:
-    """The fields of a selector that depend on the version, for records whose fields in it are not known."""
+    """Fields of a selector that depend on the version, for records whose fields in it are unknown."""
 
     fields: FieldSelector
     known: str
@@ -36,10 +36,10 @@ class Unconverted:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`matches` is None when everything is wanted; `name` is set when only one object can match.
+    """Compiled selectors. `matches` is None if everything is selected; `name` is set if only one object can match.
 
-    With `unconverted`, records match that are to be converted first because their selectable fields in the version
-    of the request are not known; `confirms` decides then.
+    With `unconverted`, records match whose selectable fields in the version of the request are unknown. `confirms`
+    decides after their conversion.
     """
 
     matches: Callable[[Record], bool] | None
@@ -52,7 +52,7 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """Whether nothing is filtered."""
+        """Return True if nothing is filtered."""
         return self.matches is None
 
 
@@ -97,7 +97,7 @@ def _single_name(fields: FieldSelector | None, request_name: str) -> str:
 
 
 def _renamed(endpoint: Endpoint, fields: FieldSelector) -> FieldSelector:
-    """Check that each field may be selected on; old names become today's."""
+    """Check that each field is selectable, and replace old names by current ones."""
     strategy = endpoint.store.strategy
     supported = strategy.field_labels(endpoint.api_version)
     if not (endpoint.definition.namespaced or endpoint.dialect.labels_namespace_of_cluster_scoped):
@@ -121,11 +121,10 @@ def _predicate(
     of_version: FieldSelector | None = None,
     known: str = "",
 ) -> Callable[[Record], bool] | None:
-    """Return the conjunction of the selectors; None if it selects everything.
+    """Return the conjunction of the selectors, or None if it selects everything.
 
-    `of_version` applies to records whose `fields` have the key `known`. Equal selectors give the same predicate, so
-    that watchers with equal selectors share its verdicts. Long ones do not, as a client could fill the memory with
-    them.
+    `of_version` applies to records whose `fields` have the key `known`. Equal selectors return the same predicate, so
+    that watchers share its results. Long selectors are not cached, because clients could fill the memory with them.
     """
     size = sum(len(selector.text) for selector in (labels, fields, of_version) if selector is not None)
     make = _cached_conjunction if size <= _CACHED_LENGTH_MAX else _conjunction

@@ -1,4 +1,4 @@
-"""Subresources and virtual resources with rules of their own.
+"""Subresources and virtual resources with special rules.
 
 Source: kubernetes pkg/registry/core/{pod,namespace}/storage, pkg/registry/certificates, pkg/registry/authentication
 (1.36).
@@ -45,7 +45,7 @@ _SELF_REVIEW: Final = GroupVersionKind("authentication.k8s.io", "v1", "SelfSubje
 
 
 async def create_binding(scope: Scope) -> Response:
-    """POST pods/NAME/binding and POST bindings: 201, or 409 when the pod is bound or going."""
+    """Handle POST pods/NAME/binding and POST bindings: 201, or 409 if the pod is bound or is being deleted."""
     request = scope.request
     options = write_options(request, "CreateOptions")
     binding = await decoded_kind(scope, _BINDING, options)
@@ -73,7 +73,7 @@ async def create_binding(scope: Scope) -> Response:
 
 
 async def self_subject_review(scope: Scope) -> Response:
-    """POST selfsubjectreviews: who the server takes the client for (`kubectl auth whoami`)."""
+    """Handle POST selfsubjectreviews: return the authenticated user (`kubectl auth whoami`)."""
     await decoded_kind(scope, _SELF_REVIEW, write_options(scope.request, "CreateOptions"))
     user = scope.request.user
     assert user is not None
@@ -98,7 +98,7 @@ SUBRESOURCES: dict[tuple[str, str], dict[str, Verb]] = {
     ("serviceaccounts", "token"): {"create": create_token},
     ("certificatesigningrequests", "approval"): _PART,
 }
-"""(resource, subresource) -> verb -> handler. What is not here is known to discovery, and answered with 405."""
+"""Handlers by (resource, subresource) and verb. Discovery lists the others too; requests to them get 405."""
 
 VIRTUAL: dict[tuple[str, str], dict[str, Verb]] = {
     ("", "bindings"): {"create": create_binding},
@@ -110,4 +110,4 @@ VIRTUAL: dict[tuple[str, str], dict[str, Verb]] = {
     ("authorization.k8s.io", "subjectaccessreviews"): {"create": subject_access_review},
     ("", "componentstatuses"): {"get": get_component_status, "list": list_component_statuses},
 }
-"""Resources that store nothing."""
+"""Handlers of resources that store nothing."""

@@ -1,7 +1,7 @@
-"""Tables of stored objects, for one endpoint and one `includeObject` policy. Rows are kept for a second.
+"""Tables of stored objects, for one endpoint and one `includeObject` policy. Rows are cached for a second.
 
-The cells of a row are computed from the decoded object, which is dear; an age in seconds may be a second old, so a
-row serves all who ask within that time.
+Computing the cells of a row from the decoded object is expensive. An age may be a second old, so a cached row serves
+all requests in that time.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ RowKey = tuple[str, str, int, str]
 
 
 class RowCache:
-    """Rows by endpoint, key, revision and policy; bounded by starting over."""
+    """Cache of rows by endpoint, key, revision and policy. When it is full, it is cleared."""
 
     __slots__ = ("_rows",)
 
@@ -30,19 +30,19 @@ class RowCache:
         self._rows: dict[RowKey, tuple[float, bytes]] = {}
 
     def get(self, key: RowKey, now: float) -> bytes | None:
-        """The row, if it is young enough."""
+        """Return the row, unless it is too old."""
         found = self._rows.get(key)
         return found[1] if found is not None and found[0] > now else None
 
     def put(self, key: RowKey, now: float, made: bytes) -> None:
-        """Keep a row for a while."""
+        """Add a row."""
         if len(self._rows) >= _ROWS_MAX:
             self._rows.clear()
         self._rows[key] = (now + ROW_AGE_MAX_S, made)
 
 
 class Tabler:
-    """Makes rows out of objects. The version's own columns, or those of a type that declares none."""
+    """Converter of objects to rows, with the columns of the version, or the default ones if the type has none."""
 
     __slots__ = ("_api_version", "_columns", "_conditions", "_definitions", "_endpoint", "_include", "_name")
 
@@ -58,7 +58,7 @@ class Tabler:
         self._name = f"{form} {endpoint.api_version} {endpoint.definition.resource} {id(endpoint.version)}"
 
     def row(self, value: bytes) -> bytes:
-        """A table row for an object given as JSON of the endpoint's version."""
+        """Return the table row of an object, given as JSON in the endpoint's version."""
         obj: Any = decode(value)
         cells = [column.cell(obj) for column in self._columns]
         conditions = self._conditions(obj) if self._conditions is not None else ()
@@ -67,7 +67,7 @@ class Tabler:
         return row(cells, value if self._include == "Object" else None, conditions)
 
     def rows(self, records: Sequence[Record], cache: RowCache, now: float) -> list[bytes]:
-        """The rows of records, from the cache where it has them."""
+        """Return the rows of records, from the cache if possible."""
         name, value_of = self._name, self._endpoint.value_of
         result = []
         for record in records:
@@ -80,11 +80,11 @@ class Tabler:
         return result
 
     def table(self, values: list[bytes], list_metadata: dict[str, Any], *, headers: bool = True) -> bytes:
-        """A whole Table."""
+        """Return a whole Table."""
         definitions = self._definitions if headers else NO_HEADERS
         return table_bytes(definitions, [self.row(value) for value in values], list_metadata, self._api_version)
 
     def tail(self, records: Sequence[Record], cache: RowCache, now: float) -> bytes:
-        """The part of a Table behind its metadata."""
+        """Return the part of a Table after its metadata."""
         rows = b",".join(self.rows(records, cache, now))
         return b',"columnDefinitions":%b,"rows":[%b]}' % (self._definitions, rows)

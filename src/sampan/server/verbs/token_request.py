@@ -1,4 +1,4 @@
-"""POST serviceaccounts/NAME/token: a token for a service account, perhaps bound to an object.
+"""POST serviceaccounts/NAME/token: issue a token for a service account, optionally bound to an object.
 
 Source: kubernetes pkg/registry/core/serviceaccount/storage/token.go, pkg/apis/authentication/validation (1.36).
 """
@@ -39,7 +39,7 @@ _ACCOUNTS = GroupResource("", "serviceaccounts")
 
 
 async def create_token(scope: Scope) -> Response:
-    """201 with the request, the token in its status."""
+    """Return 201 with the request and the token in its status."""
     identity = scope.shared.identity
     if identity.issuer is None:
         raise errors.StatusError(errors.Reason.NOT_FOUND, 404, "the server could not find the requested resource")
@@ -65,7 +65,7 @@ async def create_token(scope: Scope) -> Response:
 
 
 def _track(scope: Scope, request: Object, options: WriteOptions) -> None:
-    """Note in its managedFields who sent what."""
+    """Record the client in the managedFields of the request."""
     schemas = scope.cluster.schemas
     manager = FieldManager(schema_for=lambda api_version: schemas.schema_for_kind(_GVK), convert=lambda obj, to: obj)
     manager.update(
@@ -84,7 +84,7 @@ def _default(request: Object) -> None:
 
 
 async def _account(scope: Scope, name: str, request: Object) -> Object:
-    """The ServiceAccount that the URL and the request agree about."""
+    """Return the ServiceAccount, after checking that URL and request agree."""
     metadata = request["metadata"]
     given = metadata.get("name")
     if given and given != name:
@@ -120,7 +120,7 @@ def _faults(request: Object) -> list[FieldError]:
 
 
 async def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Bound:
-    """What the token is to be bound to, as it is now. Raises 400, 404, 409."""
+    """Return the current object that the token is bound to. Raises 400, 404, 409."""
     if ref is None:
         return UNBOUND
     api_version, kind, name = ref.get("apiVersion", ""), ref.get("kind", ""), ref.get("name", "")
@@ -151,7 +151,7 @@ async def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Boun
 
 
 async def _node_of(scope: Scope, pod: Object) -> Object | None:
-    """Where a Pod runs; of a Node that is not there at least the name."""
+    """Return the node of a Pod. If it does not exist, return only its name."""
     name = (pod.get("spec") or {}).get("nodeName")
     if not name:
         return None
@@ -159,7 +159,7 @@ async def _node_of(scope: Scope, pod: Object) -> Object | None:
 
 
 def _issue(scope: Scope, issuer: TokenIssuer, account: Object, spec: Object, bound: Bound) -> Object:
-    """The status. A Pod's token that asks for the usual time lives on and is noted as stale."""
+    """Return the status. A Pod's token with the default lifetime is extended, and marked as stale after that time."""
     policy, identity = issuer.policy, scope.shared.identity
     seconds, longest = spec["expirationSeconds"], policy.expiration_max_s
     if longest and seconds > longest:

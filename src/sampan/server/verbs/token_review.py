@@ -1,4 +1,4 @@
-"""POST tokenreviews: whose token is it?
+"""POST tokenreviews: return the user of a token.
 
 Source: kubernetes pkg/registry/authentication/tokenreview/storage.go (1.36).
 """
@@ -21,7 +21,7 @@ from sampan.server.verbs.scope import Scope
 
 
 async def create_token_review(scope: Scope) -> Response:
-    """201 with the review, its status filled in."""
+    """Return 201 with the review and its status."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
@@ -39,7 +39,7 @@ async def create_token_review(scope: Scope) -> Response:
 
 
 async def _status(scope: Scope, spec: Object, given: Object) -> Object:
-    """What is found out; what the client had `given` stays where nothing is."""
+    """Return the status of the review. Fields that the client set in `given` are kept if they have no result."""
     audiences = tuple(spec.get("audiences") or ())
     try:
         found = await scope.shared.identity.review(spec["token"], audiences)
@@ -57,7 +57,7 @@ async def _status(scope: Scope, spec: Object, given: Object) -> Object:
 
 
 def user_info(user: UserInfo) -> dict[str, Any]:
-    """A user as reviews show one."""
+    """Return a user as reviews show it."""
     info: dict[str, Any] = {"username": user.name}
     if user.uid:
         info["uid"] = user.uid

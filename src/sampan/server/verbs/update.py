@@ -17,9 +17,9 @@ from sampan.server.verbs.write import write_of
 
 
 class Replacement(Change):
-    """The object of the body in the place of the stored one.
+    """Object of the body that replaces the stored one.
 
-    The steps after this one change the object, so a further attempt decodes the body again.
+    Later steps change the object, so a retry decodes the body again.
     """
 
     __slots__ = ("_body", "_faults", "_is_fresh", "_obj", "_options", "_scope")
@@ -32,11 +32,11 @@ class Replacement(Change):
         self._is_fresh = True
 
     def creates(self, store: ResourceStore) -> bool:
-        """Kinds such as Lease can be created by PUT."""
+        """Return True for kinds that PUT can create, such as Lease."""
         return store.strategy.allow_create_on_update
 
     async def read(self, write: Write) -> None:
-        """Read the body as an object of which kind and version are known."""
+        """Read the body as an object whose kind and version are known."""
         scope, duplicates = self._scope, self._options.field_validation != "Ignore"
         self._body = await read_limited(scope.request)
         note_size(write.store.strategy.size_of_work(len(self._body)))
@@ -44,7 +44,7 @@ class Replacement(Change):
         write.wanted = self._obj
 
     def decode(self, write: Write) -> None:
-        """Decode the object; its uid is a precondition. Raises 400 if it does not fit the path."""
+        """Decode the object. Its uid is a precondition. Raises 400 if it does not match the path."""
         scope = self._scope
         decode_object(self._obj, scope.endpoint, self._options, self._faults, scope.request)
         check_fits(scope, self._obj)
@@ -68,7 +68,7 @@ class Replacement(Change):
 
 
 async def update(scope: Scope) -> Response:
-    """200, or 201 where PUT may create."""
+    """Return 200, or 201 if PUT created the object."""
     request = scope.request
     options = write_options(request, "UpdateOptions")
     write = await run(write_of(scope, Kind.UPDATE, Replacement(scope, options), options))
@@ -77,7 +77,7 @@ async def update(scope: Scope) -> Response:
 
 
 def check_fits(scope: Scope, obj: Object) -> None:
-    """Refuse an object of another name or namespace than the path; remove duplicate owners. Raises 400."""
+    """Check that name and namespace match the path, and remove duplicate owners. Raises 400."""
     metadata = metadata_of(obj)
     match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata)
     match_name(scope.request.info.name, metadata)

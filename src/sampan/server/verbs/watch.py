@@ -1,7 +1,8 @@
-"""WATCH: a stream of events, framed once per representation and shared by all watchers.
+"""WATCH: a stream of events. Each event is encoded once for each representation, for all watchers.
 
-Concurrency: the response's generator owns its `Watcher`; it ends with the time-out, with the client, or with the
-cache's word that the watcher was too slow. What is pending is joined into one chunk, so a burst costs one write.
+Concurrency: the generator of the response owns its `Watcher`. It ends on timeout, on client disconnect, or if the cache
+ends a slow watcher. Pending events are joined into one chunk, so a burst takes one write.
+
 Source: apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher (1.36).
 """
 
@@ -36,7 +37,7 @@ _NOT_STREAMED = ("application/yaml",)
 
 @dataclass(slots=True)
 class Stream:
-    """One watch: what it watches and how it is written."""
+    """One watch: its source and its encoding."""
 
     watcher: Watcher
     framer: Framer
@@ -44,16 +45,16 @@ class Stream:
     timeout_s: float
     bookmarks: bool
     initial_end: bool
-    """Whether the state at the beginning is closed by a bookmark that says so."""
+    """True to send a bookmark that marks the end of the initial state."""
     media: MediaType | None
     sent: Sent
     listed: Callable[[], None]
-    """Told when the state at the beginning has been sent."""
+    """Function that is called when the initial state has been sent."""
     converted: ConvertedEvents | None = None
-    """Where a webhook converts: gives the events in the version that is watched."""
+    """Converter of events to the watched version, if a webhook converts."""
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Event frames, joined as they are pending."""
+        """Yield frames of events. Pending events are joined."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self.timeout_s
         next_bookmark = self._first_bookmark(loop.time(), end)
@@ -84,7 +85,7 @@ class Stream:
             watcher.close()
 
     async def _chunk(self, events: list[Delivery], end: float) -> bytes:
-        """These events, joined. Watchers of the same events that read the same form share the chunk."""
+        """Return these events, joined. Watchers of the same events in the same form share the chunk."""
         form = self.framer.form
         if self.converted is not None:
             events = await self.converted.present(events, end)
@@ -119,7 +120,7 @@ class Stream:
 
 
 async def watch(scope: Scope) -> Response:
-    """200 and a stream; a revision that is too old gives one ERROR event (D21)."""
+    """Return 200 and a stream. A revision that is too old results in one ERROR event (D21)."""
     request, endpoint = scope.request, scope.endpoint
     options = list_options(request)
     selection = selection_of(endpoint, options, request.info.name)
@@ -177,7 +178,7 @@ def _count_list(scope: Scope) -> None:
 
 
 def _acceptable(scope: Scope) -> MediaType | None:
-    """What the client accepts of a stream. Raises 406."""
+    """Return the media type for a stream that the client accepts. Raises 406."""
     media_types = scope.endpoint.dialect.media_types
     media = media_of(scope.request, media_types)
     if media is not None and media.format == "yaml":
@@ -202,7 +203,7 @@ def _expired(revision: int, compacted: int, media: MediaType | None) -> Response
 
 
 def _error_stream(error: errors.StatusError, media: MediaType | None) -> Response:
-    """A stream of one event that says why there are no others."""
+    """Return a stream with one event: the error."""
 
     async def chunks() -> AsyncIterator[bytes]:
         yield error_frame(error, media)

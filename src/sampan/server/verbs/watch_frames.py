@@ -1,4 +1,4 @@
-"""How the events of a watch are written: one frame for each, made once per representation and shared by all watchers.
+"""Encoding of watch events: one frame for each event and representation, which all watchers share.
 
 Source: apiserver pkg/endpoints/handlers/watch.go (1.36).
 """
@@ -22,15 +22,15 @@ Frame = Callable[[str, CacheEvent], bytes]
 
 
 class Framer(NamedTuple):
-    """Writes the events of one watch."""
+    """Encoder of the events of one watch."""
 
     frame: Frame
     form: Hashable | None
-    """Who reads the same form reads the same bytes. None: nobody else's are like these."""
+    """Key of the form: watches with equal keys share frames. None: frames are not shared."""
 
 
 def error_frame(error: errors.StatusError, media: MediaType | None) -> bytes:
-    """The last event of a watch that ends with an error."""
+    """Return the last event of a watch that ends with an error."""
     return _frame("ERROR", error.to_status(), media)
 
 
@@ -41,7 +41,7 @@ def _frame(kind: str, obj: dict[str, Any], media: MediaType | None) -> bytes:
 
 
 def framer(scope: Scope, media: MediaType | None) -> Framer:
-    """How events of this watch are written. Frames are kept with the event, for all who read the same form."""
+    """Return the encoder for this watch. Frames are cached with the event, for all watches of the same form."""
     endpoint = scope.endpoint
     if media is not None and media.format == "protobuf":
         return _message_framer(Messages(endpoint, media, scope.shared.messages))
@@ -95,7 +95,7 @@ def _table_framer(tabler: Tabler, endpoint: Endpoint) -> Frame:
 
 
 def bookmarker(endpoint: Endpoint, media: MediaType | None) -> Callable[[int, bool], bytes]:
-    """Writes bookmarks: an object with nothing but its type and a resourceVersion."""
+    """Return the encoder of bookmarks: objects with only their type and a resourceVersion."""
     kind, api_version = endpoint.definition.kind, endpoint.api_version
     if media is not None and media.transform == "Table":
         kind, api_version = "Table", media.api_version

@@ -1,6 +1,7 @@
-"""WATCH over a WebSocket: one message an event, text for JSON, binary for protobuf.
+"""WATCH over a WebSocket: one message for each event, text for JSON, binary for protobuf.
 
-A client that does not read delays the sender, and so becomes a watcher that is too slow.
+A client that does not read delays the sender, and so becomes a slow watcher.
+
 Source: apiserver pkg/endpoints/handlers/watch.go HandleWS (1.36).
 """
 
@@ -14,7 +15,7 @@ _LENGTH_BYTES = 4
 
 
 async def watch(scope: Scope) -> Response:
-    """A stream of chunks, or of messages where the client asks for a WebSocket."""
+    """Return a stream of chunks, or of messages if the client requests a WebSocket."""
     if not wants_websocket(scope.request):
         return await plain.watch(scope)
     events: Response | None = None
@@ -36,12 +37,12 @@ def _splitter(content_type: str) -> Split:
 
 
 def split_lines(chunk: bytes) -> list[str | bytes]:
-    """The events of a JSON stream, each with the line's end."""
+    """Return the events of a JSON stream, each with its line end."""
     return [f"{line}\n" for line in chunk.decode().split("\n") if line]
 
 
 def split_delimited(chunk: bytes) -> list[str | bytes]:
-    """The events of a protobuf stream, without their lengths."""
+    """Return the events of a protobuf stream, without their lengths."""
     messages: list[str | bytes] = []
     at = 0
     while at < len(chunk):

@@ -1,4 +1,4 @@
-"""The `Write` of a request, and its `Gate`."""
+"""`Write` of a request, and its `Gate`."""
 
 from sampan.core.object import Object
 from sampan.registry.strategy import Context
@@ -12,7 +12,7 @@ from sampan.server.verbs.scope import Scope
 
 
 class RequestGate:
-    """Authorization and admission of the request's object."""
+    """Authorization and admission of the object of the request."""
 
     __slots__ = ("_scope",)
 
@@ -108,7 +108,7 @@ def deletion_of(scope: Scope, ctx: Context, parameters: DeleteParameters) -> Wri
 
 
 def terms_of(parameters: DeleteParameters) -> Deletion:
-    """Return how to delete."""
+    """Return the delete preconditions and policies."""
     return Deletion(
         grace_period_s=parameters.grace_period_s,
         propagation_policy=parameters.propagation_policy,
