@@ -3,14 +3,20 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
+from sampan.core.errors import StatusError
 from sampan.core.offload import LARGE_BYTES
+from sampan.registry.strategy import Context
+from sampan.registry.write.own import update
 from tests.server.admission.policy.policies import GROUP, MAPS, binding, config_map, enforce, failing, validating
-from tests.server.cluster import Answer, Api, served
+from tests.server.cluster import Api, served
 from tests.server.custom_resources import CRD, CRDS, SHIRTS, crd, schema, shirt, version
+from tests.server.custom_resources import GROUP as CRD_GROUP
 
 WRITERS = 4
 ROUNDS = 3
@@ -20,7 +26,7 @@ POLICIES, BINDINGS = f"{GROUP}/validatingadmissionpolicies", f"{GROUP}/validatin
 LINES = {"type": "array", "items": {"type": "string", "maxLength": 100}}
 EXPRESSION = "namespaceObject.metadata.labels.?level.orValue('0') != '1' && object.data.all(k, k != '')"
 ANSWERS = {200, 201, 404, 409, 422}
-"""404 while the CRD is replaced, 409 for an object that another writer has made, 422 for what a policy denies."""
+"""404 for an object that is not there yet, 409 for one that another writer has made, 422 for what a policy denies."""
 
 
 @pytest.fixture
@@ -90,17 +96,32 @@ async def write_maps(api: Api, number: int, writer: int) -> list[int]:
 
 async def write_shirts(api: Api, number: int, writer: int) -> list[int]:
     name = f"shirt-{writer}"
-    created = await answered(lambda: api.post(SHIRTS, shirt(name, {"lines": large()})))
-    return [created, await answered(lambda: api.patch(f"{SHIRTS}/{name}", {"spec": {"lines": large(1600)}}))]
+    created = await api.post(SHIRTS, shirt(name, {"lines": large()}))
+    return [created.code, (await api.patch(f"{SHIRTS}/{name}", {"spec": {"lines": large(1600)}})).code]
 
 
-async def answered(write: Callable[[], Awaitable[Answer]]) -> int:
-    """Write again while the answer names a time for that, as clients do: the cache of the resource was replaced."""
-    while True:
-        answer = await write()
-        if answer.code != 504 or not answer.body["details"]["retryAfterSeconds"]:
-            return answer.code
-        await asyncio.sleep(0.01)
+async def test_write_in_progress_survives_changes_of_its_crd(api: Api) -> None:
+    await api.create(SHIRTS, shirt("a", {"lines": large()}))
+    old = api.cluster.endpoint(CRD_GROUP, "v1", "shirts")
+    assert old is not None
+    for number in range(1, 3):
+        assert await change_crd(api, number) == 200
+    assert old.store.cache is not api.cluster.caches[old.store.prefix]
+    patched = await api.patch(f"{SHIRTS}/a", {"metadata": {"labels": {"new": "yes"}}})
+    ctx = Context(namespace="default", name="a")
+    unchanged = await update(old.store, ctx, lambda obj, stored: None, api.cluster.clock)
+    assert orjson.loads(unchanged) == patched.body
+    with pytest.raises(StatusError, match="not found"):
+        await update(old.store, replace(ctx, name="b"), lambda obj, stored: None, api.cluster.clock)
+
+
+async def test_get_in_progress_survives_a_change_of_its_crd(api: Api) -> None:
+    await api.create(SHIRTS, shirt("a", {"lines": large()}))
+    old = api.cluster.endpoint(CRD_GROUP, "v1", "shirts")
+    assert old is not None
+    assert await change_crd(api, 1) == 200
+    patched = await api.patch(f"{SHIRTS}/a", {"metadata": {"labels": {"new": "yes"}}})
+    assert orjson.loads((await old.store.record("default", "a")).value) == patched.body
 
 
 Change = Callable[[Api, int], Awaitable[int]]

@@ -116,10 +116,13 @@ class Cluster:
         if present is None or present.extract is not definition.extract or prefix not in self.caches:
             assert self._group is not None
             cache, before = self._make_cache(definition), self._tasks.get(prefix)
+            replaced = self.caches.get(prefix)
             task = self._group.create_task(cache.run(), name=f"watch cache {prefix}")
             await cache.wait_ready()
             self.caches[prefix], self._tasks[prefix] = cache, task
             self.registry.add(definition)
+            if replaced is not None:
+                replaced.successor = cache
             if before is not None:
                 before.cancel()
             return

@@ -80,6 +80,16 @@ class WatchCache:
         self._changed = 0
         self._listed = self._ready = self._stopped = False
         self._moved = Signal()
+        self.successor: WatchCache | None = None
+        """Cache that has replaced this one: it reads records in another way. Requests in progress go on with it."""
+
+    @property
+    def newest(self) -> "WatchCache":
+        """The last successor, or this cache if nothing has replaced it."""
+        cache = self
+        while cache.successor is not None:
+            cache = cache.successor
+        return cache
 
     async def run(self) -> None:
         """Follow the store until cancelled. Raises `StoreReplaced`."""

@@ -14,7 +14,7 @@ from sampan.schema.decode import Decoder, DecoderCompiler
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode, encode, splice
 from sampan.storage.records import Record
-from sampan.storage.store import KeyValue, Store
+from sampan.storage.store import FutureRevision, KeyValue, Store
 from sampan.wire import json as wire_json
 
 Validate = Callable[[Object, Object | None], Awaitable[None]]
@@ -134,10 +134,23 @@ class ResourceStore:
         """Return the 404 error of this resource."""
         return errors.not_found(self.definition.group_resource, name)
 
+    async def fresh_cache(self) -> WatchCache:
+        """Return the cache of this resource with all writes up to now. Raises `FutureRevision` if that takes too long.
+
+        A change of a CRD replaces the cache. A request in progress then waits for the new one.
+        """
+        while True:
+            cache = self.cache.newest
+            try:
+                await cache.fresh()
+                return cache
+            except FutureRevision:
+                if cache.successor is None:
+                    raise
+
     async def record(self, namespace: str, name: str) -> Record:
         """Return the present state of an object by a quorum read. Raises 404."""
-        await self.cache.fresh()
-        record = self.cache.get(self.key(namespace, name))
+        record = (await self.fresh_cache()).get(self.key(namespace, name))
         if record is None:
             raise self.not_found(name)
         return record

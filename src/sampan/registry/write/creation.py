@@ -94,9 +94,9 @@ async def encode(write: Write) -> None:
     """Encode the object. Raises 413; with dry run `KeyExists`."""
     store, obj = write.store, write.wanted
     if write.dry_run:
-        store.cache.poll()
-        key = _key(write)
-        if store.cache.get(key) is not None:
+        cache, key = store.cache.newest, _key(write)
+        cache.poll()
+        if cache.get(key) is not None:
             raise KeyExists(key)
         write.value = await offloaded(_dry_run_bytes, store, await store.stored_form(obj))
     else:
@@ -127,8 +127,9 @@ def name_taken(write: Write) -> errors.StatusError:
     name = write.wanted["metadata"]["name"]
     if write.generates_name:
         return errors.generate_name_conflict(resource, name)
-    store.cache.poll()
-    record = store.cache.get(store.key(write.ctx.namespace, name))
+    cache = store.cache.newest
+    cache.poll()
+    record = cache.get(store.key(write.ctx.namespace, name))
     deleting = record is not None and b'"deletionTimestamp":"' in record.value
     return errors.already_exists(resource, name, being_deleted=deleting)
 

@@ -47,7 +47,7 @@ class Origin:
     def look(self) -> None:
         """Take the row from the cache, unless the store has already reported a row. Raises `Untransformable`."""
         if not self.confirmed:
-            cache = self._store.cache
+            cache = self._store.cache.newest
             cache.poll()
             self.row = row_of(cache.get(self.key))
 
@@ -60,8 +60,8 @@ class Origin:
         if self.confirmed:
             return True
         before = self.row
-        await self._store.cache.fresh()
-        self.row = row_of(self._store.cache.get(self.key))
+        cache = await self._store.fresh_cache()
+        self.row = row_of(cache.get(self.key))
         self.confirmed = True
         return _revision(before) == _revision(self.row)
 

@@ -10,10 +10,10 @@ async def get(scope: Scope) -> Response:
     """Return 200 with the current object, or (resourceVersion=N) one that is not older than N."""
     request, endpoint = scope.request, scope.endpoint
     store = endpoint.store
-    cache = store.cache
+    cache = store.cache.newest
     wanted = request.param("resourceVersion") if request.query else ""
     if not wanted:
-        await cache.fresh()
+        cache = await store.fresh_cache()
     elif (revision := revision_of_read(wanted)) > 0:
         await wait_not_older(cache, revision)
     else:
