@@ -84,8 +84,8 @@ async def _save(
     type=click.IntRange(0, BUMP_REVISION * 1000),
     default=BUMP_REVISION,
     show_default=True,
-    help="How much the store's revision goes forward: more than was written since the snapshot was made, or clients "
-    "take new objects for old ones.",
+    help="Increase of the store's revision. It must exceed the number of writes since the snapshot, or clients take "
+    "new objects for old ones.",
 )
 def restore_command(file: Path, data: Path, *, bump_revision: int) -> None:
     """Create a data directory from FILE after checking its checksum.

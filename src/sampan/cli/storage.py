@@ -33,8 +33,8 @@ def copy_command(source: str, target: str, *, engines: Mapping[str, Engine], cle
     """Copy all objects of one revision from one store to another.
 
     The source is not changed. Stop its servers first: later writes are not copied. In a SQLite target, objects keep
-    their resourceVersions; etcd assigns new ones. The copy is read again and compared. No server starts before that.
-    Repeat an interrupted copy from the start, for etcd with --clear-partial.
+    their resourceVersions; etcd assigns new ones. The copy is read again and compared. Until
+    then no server starts on the target. Repeat an interrupted copy from the start, for etcd with --clear-partial.
     """
     whence, whither = store_at(source, engines), store_at(target, engines)
     with store_errors(target), progress_bar("copying") as progress, _left_overs() as begun:

@@ -6,8 +6,8 @@ the client has read responses down to the transport's high-water mark. A request
 reader allows, and until there is a reader up to `BODY_AHEAD_BYTES`. The task of a read or a stream is cancelled when
 its client disconnects; any other runs to its end, as a write may be under way.
 
-The end of a connection: a request of which something has been read is answered, and a client that gets its last answer
-is told so in it. What it sends after that is swallowed until it goes.
+The end of a connection: a partly received request is answered. The last response has `Connection: close`. Data after
+that is discarded until the client disconnects.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ WRITE_CHUNK_BYTES = 256 << 10
 
 
 class Connection(Reading, asyncio.Protocol):
-    """One client's connection. See the module for what bounds what."""
+    """Connection of one client. The module's documentation lists its bounds."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
         super().__init__(owner)
@@ -112,16 +112,16 @@ class Connection(Reading, asyncio.Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being answered."""
+        """True if no request is in progress."""
         return self._current is None
 
     @property
     def quiet_s(self) -> float:
-        """How long it has to be idle until no request is expected any more."""
+        """Idle time after which no request is expected."""
         return self.owner.settings.quiet_s
 
     def end(self) -> None:
-        """Take no further request: close at once when idle, else after the answer. A stream is ended properly."""
+        """Accept no further request: close at once if idle, else after the response. A stream is ended properly."""
         self._ending = True
         if self._current is not None:
             self.end_streams()
@@ -200,12 +200,12 @@ class Connection(Reading, asyncio.Protocol):
             self._next(incoming)
 
     def _is_last(self) -> bool:
-        """Whether the connection ends with this answer. What the client has sent without waiting is answered too."""
+        """Return True if the connection ends with this response. Pipelined requests are answered first."""
         waiting = self._ready is not None or self._queue or self._unparsed
         return self._ending or (self.owner.shutting_down and not waiting)
 
     def _next(self, done: Incoming) -> None:
-        """Begin with the next request that is there."""
+        """Start the next received request."""
         if not done.complete:
             done.limit = 0
             done.body.clear()

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 server for an operator's own endpoints (probes, metrics, webhooks) and for a node's."""
+"""Small HTTP/1.1 server for the endpoints of an operator (probes, metrics, webhooks) and of a node."""
 
 from sampan.http.tunnel import Tunnel
 from sampan.operator.http.exchange import Answer, AnyAnswer, HttpLimits, Request, Respond, StreamedAnswer, Takeover

@@ -1,4 +1,4 @@
-"""Requests and answers of an operator's endpoints, and the bounds of both."""
+"""Requests and responses of an operator's endpoints, and their limits."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,104 +14,107 @@ _NOSNIFF: Final = {"x-content-type-options": "nosniff"}
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request with its whole body. Header names are in lower case."""
+    """Request with its whole body. Header names are in lower case."""
 
     method: str
     target: str
-    """Path and query, as they came."""
+    """Path and query, as received."""
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     client_certificate: bytes = b""
-    """The certificate that the client has proved to own (DER); empty without TLS, or if it showed none."""
+    """Certificate of the client (DER), whose key it has proved to own; empty without TLS or without a certificate."""
 
     @property
     def path(self) -> str:
-        """Without the query."""
+        """Path without the query."""
         return urlsplit(self.target).path
 
     @property
     def query(self) -> dict[str, list[str]]:
-        """The parameters, also those without a value."""
+        """Query parameters, also those without a value."""
         return parse_qs(urlsplit(self.target).query, keep_blank_values=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with its whole body."""
+    """Response with its whole body."""
 
     code: int
     body: bytes = b""
     media_type: str = TEXT
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Further ones."""
+    """More headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamedAnswer:
-    """An answer whose body comes in parts. The connection ends behind it."""
+    """Response whose body is sent in parts. The connection closes after it."""
 
     code: int
     parts: AsyncGenerator[bytes, None]
-    """Asked for the next part when the client has taken most of what came before; closed when the client has gone. When
-    it raises, the connection is cut, so that the client knows that something is missing."""
+    """Parts of the body. The next one is requested when the client has read most of the previous ones; closed when the
+    client disconnects. If it raises, the connection is closed abruptly, so that the client detects the incomplete body.
+    """
     media_type: str = TEXT
 
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """The answer 101: the connection speaks another protocol from here on."""
+    """Response 101: the connection continues with another protocol."""
 
     headers: Mapping[str, str]
-    """`upgrade` and what else the protocol wants."""
+    """`upgrade` and other headers of the protocol."""
     serve: Callable[[Tunnel], Awaitable[None]]
-    """Has the connection until it returns; it learns by reading that the client has gone. It is cancelled when the
-    server ends."""
+    """Owns the connection until it returns. A read shows that the client has disconnected. It is cancelled when the
+    server stops.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """Bounds of a listener; times in seconds, sizes in bytes."""
+    """Limits of a listener; times in seconds, sizes in bytes."""
 
     head_bytes_max: int = 1 << 20
-    """Request line and header fields; a longer head is answered with 431. The API server has the same limit: it passes
-    long commands on to nodes in the request line."""
+    """Limit of the request line and header fields; a longer head gets 431. The API server has the same limit, because
+    it passes long commands on to nodes in the request line.
+    """
     body_bytes_max: Callable[[str], int] = lambda path: 0
-    """By path. A longer body is answered with 413, and not read."""
+    """Limit of the body for a path. A longer body gets 413, and is not read."""
     connections_max: int = 64
-    """Further ones are closed at once."""
+    """Limit of connections. More are closed at once."""
     request_timeout_s: float = 10.0
-    """From the first byte of a request to the last one of its answer; then the connection is cut."""
+    """Limit from the first byte of a request to the last one of its response; then the connection is closed."""
     keep_alive: bool = True
-    """False: a connection is closed behind its first answer."""
+    """False: a connection is closed after its first response."""
     idle_timeout_s: float = 10.0
-    """How long a connection may wait for its next request, and for its first one."""
+    """Limit of the wait for the first or the next request."""
     upgrades: bool = False
-    """Whether a request may ask for another protocol; otherwise such a one is answered with 400."""
+    """A request may switch to another protocol; else such a request gets 400."""
     stream_idle_timeout_s: float = 14_400.0
-    """How long nothing may pass in a streamed answer, or behind a takeover."""
+    """Limit of the silence in a streamed response, or after a switch of the protocol."""
     close_timeout_s: float = 1.0
-    """How long a client may take to read the last of an answer when a connection with TLS is closed."""
+    """Limit of the time in which a client must read the rest of a response when a TLS connection closes."""
 
 
 AnyAnswer = Answer | StreamedAnswer | Takeover
 Respond = Callable[[Request], Awaitable[AnyAnswer]]
-"""Answers a request. What it raises is logged and answered with 500."""
+"""Answers a request. An exception is logged and answered with 500."""
 
 
 def head_of(answer: Answer, *, keep_alive: bool) -> bytes:
-    """The status line and the header fields."""
+    """Return the status line and the header fields."""
     fields = {"content-type": answer.media_type, "content-length": str(len(answer.body)), **answer.headers}
     return _head(answer.code, {**fields, **_NOSNIFF, "connection": "keep-alive" if keep_alive else "close"})
 
 
 def head_of_stream(answer: StreamedAnswer) -> bytes:
-    """The same for a body in chunks."""
+    """Return the head of a response with a chunked body."""
     fields = {"content-type": answer.media_type, "transfer-encoding": "chunked", "connection": "close"}
     return _head(answer.code, {**_NOSNIFF, **fields})
 
 
 def head_of_takeover(answer: Takeover) -> bytes:
-    """The same, behind which HTTP ends."""
+    """Return the head of a response after which HTTP ends."""
     return _head(101, {**answer.headers, "connection": "Upgrade"})
 
 

@@ -1,7 +1,7 @@
-"""`HttpListener`: serves HTTP/1.1 on one address, with or without TLS. Connections are kept alive.
+"""`HttpListener`: serves HTTP/1.1 on one address, with or without TLS and with keep-alive.
 
 Concurrency: `run` owns the listening socket and a task group with one task for each connection, which serves one
-request after the other. Ended by cancellation; `drain` lets what was begun come to its end first.
+request after the other. It ends by cancellation; `drain` lets running requests finish first.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _SILENCE_S: Final = 0.1
 
 
 class HttpListener:
-    """Answers requests with `respond`. `host` "" means all addresses, `port` 0 any free one. To be run once."""
+    """Answers requests with `respond`. `host` "" means all addresses, `port` 0 any free one. Runs once."""
 
     def __init__(
         self,
@@ -43,18 +43,18 @@ class HttpListener:
         self._server: asyncio.Server | None = None
         self._listening = asyncio.Event()
         self._connections: dict[asyncio.Task[None], bool] = {}
-        """Each with whether it serves a request."""
+        """Each with True if it serves a request."""
         self._none_left = asyncio.Event()
         self._draining = False
 
     @property
     def port(self) -> int:
-        """Where it listens, once it is ready."""
+        """Port of the listener, once it is ready."""
         return self._port
 
     @property
     def serving(self) -> bool:
-        """Whether it takes connections."""
+        """The listener accepts connections."""
         return self._server is not None and self._server.is_serving()
 
     async def ready(self) -> None:
@@ -62,7 +62,7 @@ class HttpListener:
         await self._listening.wait()
 
     async def run(self) -> None:
-        """Serve until cancelled, or until it was drained. Raises `OSError` when it cannot listen."""
+        """Serve until cancelled or drained. Raises `OSError` if it cannot listen."""
         async with asyncio.TaskGroup() as tasks:
 
             def connected(connection: Tunnel) -> None:
@@ -88,7 +88,7 @@ class HttpListener:
                     connection.cancel()
 
     async def drain(self) -> None:
-        """Take no more connections, answer what was asked, then end."""
+        """Accept no more connections, answer running requests, then end."""
         self._draining = True
         if self._server is not None:
             self._server.close()
@@ -120,7 +120,7 @@ class HttpListener:
             parser.close()
 
     async def _one_request(self, parser: RequestParser, connection: Tunnel) -> bool:
-        """Whether the connection goes on."""
+        """Serve one request. Return True if the connection stays open."""
         if not parser.requests:
             async with asyncio.timeout(self._limits.idle_timeout_s):
                 data = await connection.read()
@@ -155,7 +155,9 @@ class HttpListener:
     async def _read_request(
         self, data: bytes, parser: RequestParser, connection: Tunnel
     ) -> tuple[Request, bool] | None:
-        """The next request, and whether the connection lives on behind it; None when there is none to answer."""
+        """Return the next request, and True if the connection stays open after it; None if there is no request to
+        answer.
+        """
         try:
             while data:
                 parser.feed(data)
@@ -174,7 +176,7 @@ class HttpListener:
         try:
             return await self._respond(request)
         except Exception:
-            _log.exception("%s %s could not be answered", request.method, request.path)
+            _log.exception("request failed: %s %s", request.method, request.path)
             return Answer(500, b"internal error\n")
 
     def _busy(self, busy: bool) -> None:
@@ -189,8 +191,9 @@ def _client_certificate(connection: Tunnel) -> bytes:
 
 
 async def _refuse(answer: Answer, connection: Tunnel) -> None:
-    """Answer before the request has been read. What is still on its way is dropped: a client that gets its connection
-    reset while it sends may never see the answer."""
+    """Answer before the whole request is read, and discard the rest: a client whose connection is reset while it sends
+    may never see the response.
+    """
     connection.write(head_of(answer, keep_alive=False) + answer.body)
     await connection.drain()
     with contextlib.suppress(TimeoutError):

@@ -1,6 +1,6 @@
-"""Bytes of a connection in, requests out. No I/O.
+"""Convert bytes of a connection to requests. No I/O.
 
-What breaks a rule ends the connection: `RequestRefused` has the answer.
+Bytes that break a rule end the connection: `RequestRefused` has the response.
 """
 
 from collections import deque
@@ -10,7 +10,7 @@ from sampan.wire.http1 import Limits, Malformed, RequestHead, RequestReader
 
 
 class RequestRefused(Exception):
-    """The request gets this answer, and nothing more is read after it."""
+    """The request gets this response, and nothing is read after it."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -18,7 +18,7 @@ class RequestRefused(Exception):
 
 
 class RequestParser:
-    """Reads requests with their bodies. Requests that came together wait in `requests`: at most those of one read."""
+    """Reads requests with their bodies. Requests that arrive together wait in `requests`: at most those of one read."""
 
     def __init__(self, limits: HttpLimits, client_certificate: bytes = b"") -> None:
         self.requests: deque[tuple[Request, bool]] = deque()

@@ -1,6 +1,6 @@
-"""What follows the head of an answer that is not whole: parts of a body, or another protocol.
+"""Send streamed responses, and switch connections to another protocol.
 
-Concurrency: a streamed answer is sent by one task while another one looks whether the client goes.
+Concurrency: one task sends a streamed response, and another one waits for the client to disconnect.
 """
 
 import asyncio
@@ -18,8 +18,10 @@ _TOUCH_S: Final = 1.0
 
 
 async def send_parts(answer: StreamedAnswer, connection: Tunnel, idle_timeout_s: float) -> None:
-    """Send an answer as it comes; returns too when the client has gone. Raises `ConnectionAbortedError` when the body
-    has no end, and `TimeoutError`."""
+    """Send a response as its parts arrive. Returns also when the client disconnects.
+
+    Raises `ConnectionAbortedError` if the body is incomplete, and `TimeoutError`.
+    """
     async with contextlib.aclosing(answer.parts), asyncio.TaskGroup() as tasks:
         sending = tasks.create_task(_send(answer, connection, idle_timeout_s), name="answer")
         watching = tasks.create_task(_until_gone(connection, sending), name="client")
@@ -29,7 +31,7 @@ async def send_parts(answer: StreamedAnswer, connection: Tunnel, idle_timeout_s:
 
 
 async def take_over(answer: Takeover, ahead: bytes, connection: Tunnel, idle_timeout_s: float) -> None:
-    """Let another protocol have the connection. What it raises is logged. Raises `TimeoutError` when it is idle."""
+    """Run another protocol on the connection. Its exceptions are logged. Raises `TimeoutError` when it is idle."""
     connection.write(head_of_takeover(answer))
     connection.unread(ahead)
     loop = asyncio.get_running_loop()
@@ -46,11 +48,11 @@ async def take_over(answer: Takeover, ahead: bytes, connection: Tunnel, idle_tim
         except OSError:
             pass
         except Exception:
-            _log.exception("a connection that was taken over has failed")
+            _log.exception("upgraded connection failed")
 
 
 async def _send(answer: StreamedAnswer, connection: Tunnel, idle_timeout_s: float) -> bool:
-    """Whether it was sent to its end. The client's absence is no failure."""
+    """Send all parts. Return True if the body is complete. A disconnected client is not an error."""
     connection.write(head_of_stream(answer))
     writer = BodyWriter(chunked=True)
     loop = asyncio.get_running_loop()
@@ -66,13 +68,13 @@ async def _send(answer: StreamedAnswer, connection: Tunnel, idle_timeout_s: floa
     except OSError:
         return False
     except Exception:
-        _log.exception("a streamed answer has failed")
+        _log.exception("streamed response failed")
         return False
     return True
 
 
 async def _until_gone(connection: Tunnel, sending: "asyncio.Task[bool]") -> None:
-    """What a client says while it is answered is dropped: nothing is answered behind a stream."""
+    """Discard data of the client until it disconnects: no request is answered after a stream."""
     with contextlib.suppress(OSError):
         while await connection.read():
             pass

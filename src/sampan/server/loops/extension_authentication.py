@@ -1,4 +1,4 @@
-"""ConfigMap kube-system/extension-apiserver-authentication: tells extension servers how to authenticate clients.
+"""ConfigMap kube-system/extension-apiserver-authentication: client CAs and header names for extension servers.
 
 All API servers of a cluster, kube-apiservers among them, add their own CAs and names. Extension servers accept all of
 them.
@@ -21,7 +21,7 @@ from sampan.registry.write.own import create, update
 NAMESPACE = "kube-system"
 NAME = "extension-apiserver-authentication"
 _GRACE = timedelta(minutes=5)
-"""How long an expired certificate is kept, for servers with slow clocks."""
+"""Time that an expired certificate is kept, for servers with slow clocks."""
 
 
 async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> None:

@@ -116,8 +116,8 @@ class KubernetesService:
         self._other_ports = others
         if others and others != before and not servers.own.loopback:
             _log.warning(
-                "a kube-apiserver says in the Service kubernetes that all servers have its port: it does not lead to "
-                "this one before both have the same (docs/etcd.md)",
+                "the Service kubernetes does not reach this server: a kube-apiserver has published another port for "
+                "all servers; give both the same port (docs/etcd.md)",
                 extra={"port": servers.own.port, "other": others[0]},
             )
 
