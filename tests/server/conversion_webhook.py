@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from sampan.registry.webhook.client import WebhookError
-from sampan.registry.webhook.target import Target
+from sampan.registry.webhook.target import WebhookTarget
 from tests.server.custom_resources import GROUP, SHIRTS, crd, schema, version
 
 SHIRTS_2 = SHIRTS.replace("/v1/", "/v2/")
@@ -64,12 +64,12 @@ class FakeWebhook:
 
     def __init__(self) -> None:
         self.asked: list[Json] = []
-        self.targets: list[Target] = []
+        self.targets: list[WebhookTarget] = []
         self.spoil: Callable[[Json], Any] = lambda review: None
         self.down = ""
         self.back_after = sys.maxsize
 
-    def connect(self, target: Target) -> "FakeWebhook":
+    def connect(self, target: WebhookTarget) -> "FakeWebhook":
         """As `Connect`."""
         self.targets.append(target)
         return self

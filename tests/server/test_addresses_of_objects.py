@@ -11,11 +11,10 @@ import pytest
 from sampan.core.errors import StatusError
 from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.client import HttpsWebhook
-from sampan.registry.webhook.target import Target as WebhookTarget
-from sampan.registry.webhook.target import target_of
+from sampan.registry.webhook.target import WebhookTarget, target_of
 from sampan.server.proxy.exchange import Outgoing
 from sampan.server.proxy.forward import Proxy
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from tests.dialling import FORBIDDEN, SPELLINGS, loopback_only
 from tests.registry.webhook.tls import bundle, listening, requests
 from tests.server.admission.webhook.hooks import MAPS, config_map, configure, hook
@@ -113,7 +112,7 @@ async def test_a_service_with_an_external_name_behind_an_api_service(tmp_path: P
 
 @pytest.mark.parametrize("host", FORBIDDEN + SPELLINGS)
 async def test_an_upstream_of_the_proxy(host: str) -> None:
-    for target in (Target(host, 80, "/"), Target("n1", 80, "/", address=host)):
+    for target in (ProxyTarget(host, 80, "/"), ProxyTarget("n1", 80, "/", address=host)):
         with pytest.raises(StatusError, match=f": {REFUSED}$"):
             await Proxy().ask(target, Outgoing("GET", {}))
 

@@ -23,7 +23,7 @@ from sampan.server.authentication.jwt.https import HttpsGet
 from sampan.server.proxy.exchange import Outgoing
 from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.kubelet import KubeletConnection, KubeletSettings
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import UserInfo
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.diagnosis import findings
@@ -120,7 +120,7 @@ async def kubelet(case: Case, folder: Path) -> None:
     async with https(case, folder) as port:
         node = {"status": {"addresses": [{"type": "InternalIP", "address": HOST}]}}
         connection = KubeletConnection(_Node(node), KubeletSettings(certificate_authority=case.bundle_file(folder)))
-        await _handshake(Target(HOST, port, "/", tls=connection.of("n").tls))
+        await _handshake(ProxyTarget(HOST, port, "/", tls=connection.of("n").tls))
 
 
 async def issuer(case: Case, folder: Path) -> None:
@@ -212,7 +212,7 @@ async def _post(webhook: HttpsWebhook) -> None:
         webhook.close()
 
 
-async def _handshake(target: Target) -> None:
+async def _handshake(target: ProxyTarget) -> None:
     exchange = await Proxy(connect_timeout_s=_TIMEOUT_S).ask(target, Outgoing("GET", {"host": HOST}))
     exchange.abandon()
 

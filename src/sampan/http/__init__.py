@@ -9,7 +9,7 @@ from sampan.http.address import ProxyAddress, ServerAddress
 from sampan.http.answer import Answer
 from sampan.http.client import HttpClient
 from sampan.http.connection import Connection
-from sampan.http.dial import Endpoint
+from sampan.http.dial import Upstream
 from sampan.http.errors import BodyTooLarge, ClientError, TransportError, TransportTimeout
 from sampan.http.pool import ConnectionPool
 from sampan.http.request import Headers, HttpRequest, HttpResponse
@@ -25,7 +25,6 @@ __all__ = [
     "ClientError",
     "Connection",
     "ConnectionPool",
-    "Endpoint",
     "Headers",
     "HttpClient",
     "HttpRequest",
@@ -38,4 +37,5 @@ __all__ = [
     "TransportError",
     "TransportTimeout",
     "Tunnel",
+    "Upstream",
 ]

@@ -1,6 +1,6 @@
 """Connections to servers over TCP, with optional proxy and TLS.
 
-`Dialer` connects a client to the server of its configuration, at any address. `Endpoint` is for requests of the API
+`Dialer` connects a client to the server of its configuration, at any address. `Upstream` is for requests of the API
 server or a node. By default it refuses the addresses that `core.dial` refuses.
 """
 
@@ -33,7 +33,7 @@ _SHUTDOWN_TIMEOUT_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class Upstream:
     """Server that the API server or a node sends requests to.
 
     `connect` raises a `TransportError` whose `__cause__` is an `OSError`, for example `AddressNotAllowed`,

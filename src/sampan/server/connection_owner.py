@@ -9,7 +9,7 @@ from sampan.core.errors import StatusError
 from sampan.server.http2.frame_turns import FrameTurns
 from sampan.server.incoming import Incoming
 from sampan.server.request import Handler, Request, Response
-from sampan.server.request_info import Target, TargetCache
+from sampan.server.request_info import RequestTarget, TargetCache
 from sampan.server.response_heads import ResponseHeads
 from sampan.server.settings import HttpSettings
 from sampan.server.status import unreadable
@@ -101,7 +101,7 @@ def peer_of(transport: asyncio.BaseTransport) -> Peer:
     return peer
 
 
-def make_request(incoming: Incoming, target: Target, peer: Peer, *, received: float) -> Request:
+def make_request(incoming: Incoming, target: RequestTarget, peer: Peer, *, received: float) -> Request:
     """Build the request for the filters. `received` is a monotonic time."""
     path, query_string, query, info, long_running, raw_path = target
     return Request(

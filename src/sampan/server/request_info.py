@@ -25,7 +25,7 @@ _CACHED_TARGET_BYTES_MAX = 1024
 _CACHED_S = 60.0
 
 
-class Target(NamedTuple):
+class RequestTarget(NamedTuple):
     """Parsed request target. Requests share it: read only."""
 
     path: str
@@ -43,12 +43,12 @@ class TargetCache:
     """
 
     def __init__(self, entries_max: int = _CACHE_ENTRIES_MAX) -> None:
-        self._targets: Recent[tuple[str, bytes], Target] = Recent(entries_max, _CACHED_S)
+        self._targets: Recent[tuple[str, bytes], RequestTarget] = Recent(entries_max, _CACHED_S)
 
     def __len__(self) -> int:
         return len(self._targets)
 
-    def get(self, method: str, raw: bytes) -> Target:
+    def get(self, method: str, raw: bytes) -> RequestTarget:
         """Return the parsed form of a target. **Raises** `StatusError` 400 if it is malformed."""
         key = (method, raw)
         target = self._targets.get(key)
@@ -59,7 +59,7 @@ class TargetCache:
         return target
 
 
-def parse_target(method: str, raw: bytes) -> Target:
+def parse_target(method: str, raw: bytes) -> RequestTarget:
     """Parse the target of a request line. **Raises** `StatusError`: 400 if it is malformed, 500 for a watch without a
     resource.
     """
@@ -70,7 +70,7 @@ def parse_target(method: str, raw: bytes) -> Target:
     path = _unquote(raw_path) if "%" in raw_path or not raw_path.isascii() else raw_path
     query = parse_query(query_string) if query_string else {}
     info = request_info(method, path, query)
-    return Target(path, query_string, query, info, is_long_running(info), raw_path)
+    return RequestTarget(path, query_string, query, info, is_long_running(info), raw_path)
 
 
 def parse_query(query_string: str) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.cli.kubectl.revisions import state_at
-from sampan.cli.objects.targets import Target
+from sampan.cli.objects.targets import ObjectTarget
 from sampan.client import Client, Expired
 from sampan.core.errors import Reason
 from sampan.resource import Object
@@ -95,7 +95,7 @@ def test_where_the_server_has_forgotten_the_history_ends(
 ) -> None:
     namespace, _, second, third = changed
 
-    async def forgetful(client: Client, target: Target, revision: str) -> Object | None:
+    async def forgetful(client: Client, target: ObjectTarget, revision: str) -> Object | None:
         if int(revision) < int(second):
             raise Expired(Reason.EXPIRED, 410, "compacted")
         return await state_at(client, target, revision)
@@ -165,7 +165,7 @@ def test_an_unknown_command_or_option_names_the_help(run: Run) -> None:
 def test_a_diff_with_what_is_no_longer_kept_says_so(
     run: Run, changed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def forgetful(client: Client, target: Target, revision: str) -> Object | None:
+    async def forgetful(client: Client, target: ObjectTarget, revision: str) -> Object | None:
         raise Expired(Reason.EXPIRED, 410, "compacted")
 
     monkeypatch.setattr("sampan.cli.kubectl.diff.state_at", forgetful)

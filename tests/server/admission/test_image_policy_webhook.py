@@ -11,7 +11,7 @@ from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
 from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.credentials import Credentials
-from sampan.registry.webhook.target import Target
+from sampan.registry.webhook.target import WebhookTarget
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.image_policy_webhook import ImagePolicyWebhook
 from tests.server.admission.objects import container, pod
@@ -32,11 +32,11 @@ class Backend:
     def __init__(self, *answers: Object | bytes | WebhookError) -> None:
         self.answers = list(answers)
         self.asked: list[Any] = []
-        self.place: tuple[Target, Credentials] | None = None
+        self.place: tuple[WebhookTarget, Credentials] | None = None
         self.waits: list[float] = []
         self.now = 0.0
 
-    def connect(self, target: Target, credentials: Credentials) -> "Backend":
+    def connect(self, target: WebhookTarget, credentials: Credentials) -> "Backend":
         self.place = (target, credentials)
         return self
 

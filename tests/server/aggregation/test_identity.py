@@ -8,7 +8,7 @@ from sampan.server.aggregation.backend import BadIdentity, identity_lines
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaderAuthenticator
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.proxy.headers import head_of
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, UserInfo
 from sampan.wire.http1 import joined
 
@@ -43,7 +43,7 @@ def test_a_user_whom_headers_cannot_tell_is_not_told_in_part(user: UserInfo) -> 
 )
 def test_what_is_told_is_understood(name: str, groups: list[str], extra: dict[str, list[str]]) -> None:
     user = UserInfo(name, "u", tuple(groups), {key: tuple(values) for key, values in extra.items()})
-    head = head_of("GET", Target("h", 1, "/", lines=identity_lines(user)), {})
+    head = head_of("GET", ProxyTarget("h", 1, "/", lines=identity_lines(user)), {})
     lines: dict[str, list[str]] = {}
     for line in head.decode("latin-1").split("\r\n")[1:-2]:
         key, _, value = line.partition(": ")

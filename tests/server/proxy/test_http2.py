@@ -10,7 +10,7 @@ from sampan.core.errors import StatusError
 from sampan.server.filters.answers import with_answers
 from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.headers import head_of
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
 from tests.server.client import Client
 from tests.server.http2_client import connected, running
@@ -51,14 +51,14 @@ async def test_a_body_without_a_length_arrives_whole(tmp_path: Path, size: int) 
     ids=repr,
 )
 def test_headers_that_http_1_has_no_words_for_are_left_out(name: str, value: str) -> None:
-    head = head_of("GET", Target("h", 80, "/a b\r\nX: 1", "q\r\n"), {"host": "h", name: value})
+    head = head_of("GET", ProxyTarget("h", 80, "/a b\r\nX: 1", "q\r\n"), {"host": "h", name: value})
     assert head == b"GET /a%20b%0D%0AX:%201?q%0D%0A HTTP/1.1\r\nhost: h\r\n\r\n"
 
 
 @pytest.mark.parametrize("length", ["+1", "1_0", "-1", "1 1", "\u0663"])
 async def test_a_length_that_is_no_number_is_refused(length: str) -> None:
     async def handler(request: Request) -> Response:
-        return await Proxy().forward(request, Target("127.0.0.1", 1, "/"))
+        return await Proxy().forward(request, ProxyTarget("127.0.0.1", 1, "/"))
 
     with pytest.raises(StatusError, match="Content-Length"):
         await Client(handler).request("POST", "/", b"x", {"content-length": length})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sampan.server.proxy.html import rewrite_links
 from sampan.server.proxy.rewrite import HTML_BYTES_MAX, Rewriting
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from tests.server.proxy.upstream import Asked, fronted, to, upstream
 
 PREFIX = "/api/v1/namespaces/ns/services/x/proxy"
@@ -37,7 +37,7 @@ PREFIX = "/api/v1/namespaces/ns/services/x/proxy"
     ],
 )
 def test_urls_of_the_upstream_get_the_prefix(given_: str, seen: str) -> None:
-    assert Rewriting(Target("10.0.0.1", 8080, "/", prefix=PREFIX), "api:6443").url(given_) == seen
+    assert Rewriting(ProxyTarget("10.0.0.1", 8080, "/", prefix=PREFIX), "api:6443").url(given_) == seen
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from websockets.typing import Subprotocol
 
 from sampan.http.tunnel import Tunnel
 from sampan.server.proxy.forward import Proxy
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request
 from tests.server.proxy.upstream import Asked, fronted, split, to, upstream
 
@@ -141,8 +141,8 @@ async def test_a_websocket_goes_through() -> None:
     async with serve(talk, "127.0.0.1", 0, subprotocols=protocols) as server:
         port = next(iter(server.sockets)).getsockname()[1]
 
-        def target_of(request: Request) -> Target:
-            return Target("127.0.0.1", port, request.raw_path)
+        def target_of(request: Request) -> ProxyTarget:
+            return ProxyTarget("127.0.0.1", port, request.raw_path)
 
         async with (
             fronted(target_of) as front,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sampan.server.filters.answers import with_answers
 from sampan.server.proxy.forward import Proxy
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
 from tests.server.test_websocket import listening
 
@@ -159,7 +159,7 @@ def split(answer: bytes) -> tuple[int, dict[str, str], bytes]:
 
 
 @asynccontextmanager
-async def fronted(target_of: Callable[[Request], Target]) -> AsyncIterator[Front]:
+async def fronted(target_of: Callable[[Request], ProxyTarget]) -> AsyncIterator[Front]:
     """Run a front on a real socket. Its proxy keeps idle connections."""
     proxy = Proxy(connect_timeout_s=5)
 
@@ -175,11 +175,11 @@ async def fronted(target_of: Callable[[Request], Target]) -> AsyncIterator[Front
             running.cancel()
 
 
-def to(served: Upstream, **more: object) -> Callable[[Request], Target]:
+def to(served: Upstream, **more: object) -> Callable[[Request], ProxyTarget]:
     """Return a function that forwards all requests to that upstream, under the same path."""
 
-    def target_of(request: Request) -> Target:
-        target: Target = Target("127.0.0.1", served.port, request.raw_path, request.query_string, **more)  # type: ignore[arg-type]
+    def target_of(request: Request) -> ProxyTarget:
+        target: ProxyTarget = ProxyTarget("127.0.0.1", served.port, request.raw_path, request.query_string, **more)  # type: ignore[arg-type]
         return target
 
     return target_of

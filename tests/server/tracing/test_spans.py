@@ -14,9 +14,9 @@ from opentelemetry.trace import StatusCode
 from sampan.core.tracing import trace_headers
 from sampan.registry.webhook.client import Call
 from sampan.registry.webhook.credentials import NO_CREDENTIALS
-from sampan.registry.webhook.target import Target
+from sampan.registry.webhook.target import WebhookTarget
 from sampan.server.proxy.headers import forwarded
-from sampan.server.proxy.target import Target as Upstream
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
 from sampan.server.tracing.tracer import RequestTracer
 from tests.server.cluster import Api, served
@@ -155,7 +155,7 @@ async def test_webhooks_get_the_header() -> None:
     heads: list[bytes] = []
 
     async def route(request: Request) -> Response:
-        target = Target("127.0.0.1", 1, "/")
+        target = WebhookTarget("127.0.0.1", 1, "/")
         heads.append(Call(target, "POST", b"{}", "timeout=1s").head(NO_CREDENTIALS, target))
         return Response()
 
@@ -168,7 +168,7 @@ async def test_upstreams_get_the_header_instead_of_the_clients() -> None:
     sent: list[dict[str, str]] = []
 
     async def route(request: Request) -> Response:
-        sent.append(forwarded(request, Upstream("127.0.0.1", 1, "/")))
+        sent.append(forwarded(request, ProxyTarget("127.0.0.1", 1, "/")))
         return Response()
 
     await Frame(route, tracer=Collector().tracer).client(MASTER).get("/version", traceparent=SAMPLED)

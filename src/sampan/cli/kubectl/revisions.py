@@ -7,7 +7,7 @@ object's resourceVersion is that of its last change, so a list at the revision b
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from sampan.cli.objects.targets import Target, TargetError
+from sampan.cli.objects.targets import ObjectTarget, TargetError
 from sampan.client import Client, Expired, ListOptions
 from sampan.resource import Object
 
@@ -27,7 +27,7 @@ class Revision:
         return version_of(self.obj)
 
 
-async def state_at(client: Client, target: Target, revision: str) -> Object | None:
+async def state_at(client: Client, target: ObjectTarget, revision: str) -> Object | None:
     """Return the object at a revision; None if it did not exist. Raises `Expired` if the server no longer has the
     revision.
     """
@@ -41,7 +41,7 @@ async def state_at(client: Client, target: Target, revision: str) -> Object | No
     return next(iter(found), None)
 
 
-async def revisions(client: Client, target: Target) -> AsyncGenerator[Revision, None]:
+async def revisions(client: Client, target: ObjectTarget) -> AsyncGenerator[Revision, None]:
     """Yield the states of an object from the present one back to its creation, as far as the server has them.
 
     Sends one request for each state. Raises `NotFound`. States before a deletion are not included.

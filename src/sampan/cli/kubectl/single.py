@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from sampan.cli.objects.targets import Target, TargetError, targets_of
+from sampan.cli.objects.targets import ObjectTarget, TargetError, targets_of
 from sampan.client import Client
 
 
-async def single_target(client: Client, arguments: Sequence[str]) -> Target:
+async def single_target(client: Client, arguments: Sequence[str]) -> ObjectTarget:
     """Return the target with its one name. Raises `TargetError`, or `NoMatch` for an unknown type."""
     if not arguments:
         raise TargetError("missing object: give TYPE/NAME")

@@ -12,7 +12,7 @@ from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.manifests import read_manifests
 from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import explain, on_server
-from sampan.cli.objects.targets import Target, TargetError, display_name, target_for
+from sampan.cli.objects.targets import ObjectTarget, TargetError, display_name, target_for
 from sampan.client import ApiError, Client
 from sampan.resource import Object, meta
 from sampan.wire import json
@@ -87,7 +87,9 @@ async def trace_command(
     return code
 
 
-async def _traced(client: Client, target: Target, obj: Object, operation: str, *, query: dict[str, str]) -> Object:
+async def _traced(
+    client: Client, target: ObjectTarget, obj: Object, operation: str, *, query: dict[str, str]
+) -> Object:
     """Return the server's trace of one write. Raises `TargetError` if the server does not support traces."""
     path = target.path(client) if operation == "create" else target.path(client, target.names[0])
     headers = {"content-type": "application/apply-patch+yaml"} if operation == "apply" else {}

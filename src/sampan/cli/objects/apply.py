@@ -8,7 +8,7 @@ import click
 from sampan.cli.objects.manifests import read_manifests
 from sampan.cli.objects.output import print_object, without_managed_fields
 from sampan.cli.objects.session import explain, on_server
-from sampan.cli.objects.targets import Target, display_name, target_for
+from sampan.cli.objects.targets import ObjectTarget, display_name, target_for
 from sampan.client import ApiError, ApplyPatch, Client, Conflict, NoMatch, NotFound, WriteOptions
 from sampan.client.options import FieldValidation
 from sampan.resource import Object, meta
@@ -75,7 +75,7 @@ async def apply_command(
     return code
 
 
-async def _target(client: Client, obj: Object, objects: Sequence[Object]) -> Target:
+async def _target(client: Client, obj: Object, objects: Sequence[Object]) -> ObjectTarget:
     """Return the target of an object. A kind that the same manifests define may be served after a short wait."""
     patience_s = _NEW_KIND_WAIT_S if any(_defines(other, obj) for other in objects) else 0.0
     deadline = asyncio.get_running_loop().time() + patience_s
@@ -96,7 +96,7 @@ def _defines(crd: Object, obj: Object) -> bool:
     return bool(crd["spec"].get("group") == obj["apiVersion"].partition("/")[0])
 
 
-async def _apply(client: Client, target: Target, obj: Object, options: WriteOptions) -> tuple[str, Object]:
+async def _apply(client: Client, target: ObjectTarget, obj: Object, options: WriteOptions) -> tuple[str, Object]:
     """Apply an object. Returns `created`, `configured` or `unchanged`, and the object."""
     [name] = target.names
     resource = target.client(client)

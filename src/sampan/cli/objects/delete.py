@@ -10,7 +10,7 @@ from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.durations import seconds
 from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.targets import (
-    Target,
+    ObjectTarget,
     TargetError,
     display_name,
     selected,
@@ -107,10 +107,10 @@ async def delete_command(
     return await _delete_all(client, targets, how)
 
 
-async def _delete_all(client: Client, targets: Sequence[Target], how: How) -> int:
+async def _delete_all(client: Client, targets: Sequence[ObjectTarget], how: How) -> int:
     """Delete the objects one by one, then wait for all of them."""
     code = 0
-    waiting: list[tuple[Target, str, str]] = []
+    waiting: list[tuple[ObjectTarget, str, str]] = []
     for target in targets:
         for name in target.names:
             try:
@@ -133,7 +133,7 @@ async def _delete_all(client: Client, targets: Sequence[Target], how: How) -> in
     return code
 
 
-async def _delete(client: Client, target: Target, name: str, how: How) -> str:
+async def _delete(client: Client, target: ObjectTarget, name: str, how: How) -> str:
     """Delete one object and print it. Returns its uid if it still exists."""
     remaining = await target.client(client).delete(name, how.options)
     if how.output == "name":

@@ -7,7 +7,7 @@ import click
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.describers import Subject, describer_of, description
 from sampan.cli.objects.session import explain, on_server
-from sampan.cli.objects.targets import Target, targets_in, targets_of
+from sampan.cli.objects.targets import ObjectTarget, targets_in, targets_of
 from sampan.client import ApiError, Client, ListOptions, NoMatch, NotFound
 from sampan.resource import Object
 
@@ -66,7 +66,7 @@ async def describe_command(
 
 
 async def _objects(
-    client: Client, target: Target, selector: str, *, prefixes: bool
+    client: Client, target: ObjectTarget, selector: str, *, prefixes: bool
 ) -> tuple[list[Object], list[ApiError]]:
     """Read the objects of a target, and the errors of those that cannot be read.
 
@@ -92,7 +92,7 @@ async def _objects(
     return objects, errors
 
 
-async def _with_prefix(client: Client, target: Target, prefix: str) -> list[Object]:
+async def _with_prefix(client: Client, target: ObjectTarget, prefix: str) -> list[Object]:
     try:
         found = await target.client(client).list_all()
     except ApiError:
@@ -100,7 +100,7 @@ async def _with_prefix(client: Client, target: Target, prefix: str) -> list[Obje
     return [obj for obj in _typed(target, found) if obj["metadata"]["name"].startswith(prefix)]
 
 
-def _typed(target: Target, objects: Iterable[Object]) -> list[Object]:
+def _typed(target: ObjectTarget, objects: Iterable[Object]) -> list[Object]:
     """Return the objects of a list with the type that only the list has."""
     return [{"apiVersion": target.info.api_version, "kind": target.info.kind, **obj} for obj in objects]
 

@@ -14,7 +14,7 @@ from sampan.cli.objects.server_table import ACCEPT, Shown, as_table, columns, ro
 from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.sorting import sorted_by
 from sampan.cli.objects.table import TablePrinter
-from sampan.cli.objects.targets import Target, TargetError, targets_in, targets_of, type_name
+from sampan.cli.objects.targets import ObjectTarget, TargetError, targets_in, targets_of, type_name
 from sampan.client import ApiError, Client, ListOptions, NotFound
 from sampan.client.follow import follow
 from sampan.client.pager import PAGE_SIZE
@@ -120,7 +120,7 @@ async def get_command(
     return await _print_objects(client, targets, wanted, printer)
 
 
-async def _print_tables(client: Client, targets: Sequence[Target], wanted: Wanted, printer: TablePrinter) -> int:
+async def _print_tables(client: Client, targets: Sequence[ObjectTarget], wanted: Wanted, printer: TablePrinter) -> int:
     code, shown, several = 0, 0, len({target.info for target in targets}) > 1
     for target in targets:
         form = replace(wanted.shown, prefix=f"{type_name(target.info)}/") if several else wanted.shown
@@ -141,7 +141,9 @@ async def _print_tables(client: Client, targets: Sequence[Target], wanted: Wante
     return code
 
 
-async def _tables(client: Client, target: Target, wanted: Wanted) -> AsyncIterator[tuple[Object, ApiError | None]]:
+async def _tables(
+    client: Client, target: ObjectTarget, wanted: Wanted
+) -> AsyncIterator[tuple[Object, ApiError | None]]:
     """Yield the tables of the responses as they arrive; with `--sort-by`, one table."""
     found: list[Object] = []
     async for page, error in _answers(client, target, wanted, ACCEPT):
@@ -156,7 +158,7 @@ async def _tables(client: Client, target: Target, wanted: Wanted) -> AsyncIterat
         yield {**found[0], "rows": sorted_by(lines, wanted.sort_by, lambda row: row["object"])}, None
 
 
-async def _print_objects(client: Client, targets: Sequence[Target], wanted: Wanted, printer: TablePrinter) -> int:
+async def _print_objects(client: Client, targets: Sequence[ObjectTarget], wanted: Wanted, printer: TablePrinter) -> int:
     code = 0
     objects: list[Object] = []
     for target in targets:
@@ -195,7 +197,7 @@ def _print_document(obj: Object, form: Format, *, document: bool = False) -> Non
 
 
 async def _answers(
-    client: Client, target: Target, wanted: Wanted, accept: str
+    client: Client, target: ObjectTarget, wanted: Wanted, accept: str
 ) -> AsyncIterator[tuple[Object, ApiError | None]]:
     """Yield each named object or each page of the list, and errors. An error does not end the iteration."""
     headers = {"accept": accept}
@@ -223,7 +225,7 @@ async def _answers(
 
 
 async def _watch(
-    client: Client, targets: Sequence[Target], wanted: Wanted, printer: TablePrinter, *, first: bool
+    client: Client, targets: Sequence[ObjectTarget], wanted: Wanted, printer: TablePrinter, *, first: bool
 ) -> None:
     """Print the present objects, then each change, until interrupted."""
     if len(targets) != 1 or len(targets[0].names) > 1:
@@ -251,7 +253,7 @@ async def _watch(
             _print_change(target, event.object, wanted, printer)
 
 
-def _print_change(target: Target, document: Object, wanted: Wanted, printer: TablePrinter) -> None:
+def _print_change(target: ObjectTarget, document: Object, wanted: Wanted, printer: TablePrinter) -> None:
     if wanted.output.is_table:
         table = as_table(document, target.info)
         lines = list(rows(table, wanted.shown))
@@ -275,7 +277,7 @@ def _say(error: ApiError, wanted: Wanted) -> int:
     return 1
 
 
-def _nothing(client: Client, targets: Sequence[Target], wanted: Wanted) -> str:
+def _nothing(client: Client, targets: Sequence[ObjectTarget], wanted: Wanted) -> str:
     namespaced = any(target.info.namespaced for target in targets)
     if not namespaced or wanted.everywhere:
         return "No resources found"

@@ -14,7 +14,7 @@ class TargetError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ObjectTarget:
     """Resource and the names of some of its objects; without names, all that match the selectors."""
 
     info: ResourceInfo
@@ -51,7 +51,7 @@ def type_name(info: ResourceInfo) -> str:
     return f"{kind}.{info.gvr.group}" if info.gvr.group else kind
 
 
-async def targets_of(client: Client, arguments: Sequence[str], *, namespace: str | None = None) -> list[Target]:
+async def targets_of(client: Client, arguments: Sequence[str], *, namespace: str | None = None) -> list[ObjectTarget]:
     """Return the targets that the arguments name, one for each type, in order.
 
     Raises `TargetError`, or `NoMatch` for an unknown type.
@@ -64,15 +64,15 @@ async def targets_of(client: Client, arguments: Sequence[str], *, namespace: str
     infos = [info for word in types.split(",") for info in await _infos(client, word)]
     if names and len(infos) > 1:
         raise TargetError("several types need names in the form TYPE/NAME")
-    return [Target(info, tuple(dict.fromkeys(names)), namespace) for info in infos]
+    return [ObjectTarget(info, tuple(dict.fromkeys(names)), namespace) for info in infos]
 
 
-async def targets_in(client: Client, files: Sequence[str], *, recursive: bool) -> list[Target]:
+async def targets_in(client: Client, files: Sequence[str], *, recursive: bool) -> list[ObjectTarget]:
     """Return the targets of manifests, one for each object. Raises `ManifestError`, `NoMatch`."""
     return [await target_for(client, obj) for obj in read_manifests(files, recursive=recursive)]
 
 
-async def selected(client: Client, target: Target, chosen: ListOptions) -> list[Target]:
+async def selected(client: Client, target: ObjectTarget, chosen: ListOptions) -> list[ObjectTarget]:
     """Return a target for each object that matches the selectors. Raises `TargetError` for names."""
     if target.names:
         raise TargetError("name cannot be provided when a selector or --all is specified")
@@ -80,7 +80,7 @@ async def selected(client: Client, target: Target, chosen: ListOptions) -> list[
     return [replace(target, names=(each.metadata.name,), namespace=each.metadata.namespace or None) for each in found]
 
 
-async def target_for(client: Client, obj: Object, *, nameless: bool = False) -> Target:
+async def target_for(client: Client, obj: Object, *, nameless: bool = False) -> ObjectTarget:
     """Return the target of an object. Raises `NoMatch`, or `TargetError` if it has no name.
 
     `nameless`: the object may have a generateName instead.
@@ -89,14 +89,14 @@ async def target_for(client: Client, obj: Object, *, nameless: bool = False) -> 
     metadata = meta(obj)
     if not metadata.name and not (nameless and metadata.generate_name):
         raise TargetError(f"a {info.kind} has no name")
-    return Target(info, (metadata.name,) if metadata.name else (), metadata.namespace or None)
+    return ObjectTarget(info, (metadata.name,) if metadata.name else (), metadata.namespace or None)
 
 
-async def _slashed(client: Client, argument: str, namespace: str | None) -> Target:
+async def _slashed(client: Client, argument: str, namespace: str | None) -> ObjectTarget:
     word, slash, name = argument.partition("/")
     if not (word and slash and name) or "/" in name:
         raise TargetError(f"expected TYPE/NAME, got {argument!r}")
-    return Target(await client.mapper.resource_for(word), (name,), namespace)
+    return ObjectTarget(await client.mapper.resource_for(word), (name,), namespace)
 
 
 async def _infos(client: Client, word: str) -> Sequence[ResourceInfo]:

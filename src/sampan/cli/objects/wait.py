@@ -8,7 +8,7 @@ import click
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.durations import seconds
 from sampan.cli.objects.session import explain, on_server
-from sampan.cli.objects.targets import Target, TargetError, display_name, selected, targets_in, targets_of
+from sampan.cli.objects.targets import ObjectTarget, TargetError, display_name, selected, targets_in, targets_of
 from sampan.client import (
     Client,
     Condition,
@@ -120,11 +120,11 @@ def _text(value: object) -> str:
 
 
 async def _wait_all(
-    client: Client, targets: Sequence[Target], condition: Condition, timeout_s: float, wanted: str
+    client: Client, targets: Sequence[ObjectTarget], condition: Condition, timeout_s: float, wanted: str
 ) -> int:
     """Wait for all objects at once and print each when its condition holds. Returns exit code 1 after a timeout."""
 
-    async def wait(target: Target, name: str) -> int:
+    async def wait(target: ObjectTarget, name: str) -> int:
         shown = display_name(target.info, name)
         resource = target.client(client)
         condition_of = condition

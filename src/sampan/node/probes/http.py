@@ -11,7 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.core.tls_trust import unverified_context
-from sampan.http import Answer, Endpoint, HttpClient, HttpRequest, HttpSettings, TransportError
+from sampan.http import Answer, HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
 from sampan.node.container_view import Container, HttpGetAction
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port, resolve_port
@@ -102,7 +102,7 @@ async def _exchange(request: HttpGet) -> Answered:
     tls = unverified_context() if parts.scheme == "https" else None
     client = HttpClient(_SETTINGS)
     try:
-        endpoint = Endpoint(host, port, tls, connect_timeout_s=None)
+        endpoint = Upstream(host, port, tls, connect_timeout_s=None)
         answer = await client.send(endpoint, HttpRequest("GET", "/"), _head(request))
         return Answered(answer.status, answer.headers, await _body(answer))
     except TransportError as error:

@@ -1,4 +1,4 @@
-"""`Endpoint`: handles one path of the webhook server."""
+"""`ReviewEndpoint`: handles one path of the webhook server."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,7 +12,7 @@ class EndpointAnswer:
     body: bytes
 
 
-class Endpoint(Protocol):
+class ReviewEndpoint(Protocol):
     """Answers the reviews of one path."""
 
     @property

@@ -24,7 +24,7 @@ from sampan.operator.webhook.certificates import CertificateSource, CertificateS
 from sampan.operator.webhook.conversion import HubConversion
 from sampan.operator.webhook.conversion_endpoint import PATH as CONVERT_PATH
 from sampan.operator.webhook.conversion_endpoint import ConversionEndpoint
-from sampan.operator.webhook.endpoint import Endpoint
+from sampan.operator.webhook.endpoint import ReviewEndpoint
 from sampan.operator.webhook.hook import HookKind, configuration_of
 from sampan.operator.webhook.hooks import Hooks
 from sampan.operator.webhook.injector import CaBundleInjector
@@ -70,7 +70,7 @@ class WebhookServer(Hooks):
         self._metrics = WebhookMetrics(manager.registry)
         self._conversions = ConversionEndpoint(self._metrics.conversion_panics.inc)
         self._authenticators: dict[str, Authenticate] = {}
-        self._endpoints: dict[str, Endpoint] = {}
+        self._endpoints: dict[str, ReviewEndpoint] = {}
         self._listener: HttpListener | None = None
         self._ready = asyncio.Event()
         manager.add(self, group=Group.WEBHOOKS)
@@ -163,7 +163,7 @@ class WebhookServer(Hooks):
         self._metrics.answered(path, answer.code)
         return answer
 
-    async def _answer(self, endpoint: Endpoint, request: Request) -> Answer:
+    async def _answer(self, endpoint: ReviewEndpoint, request: Request) -> Answer:
         if request.method != "POST":
             return Answer(405, b"only POST\n")
         if not request.body:
@@ -192,8 +192,8 @@ class WebhookServer(Hooks):
                 continue
         return self.options.request_timeout_s
 
-    def _make_endpoints(self) -> dict[str, Endpoint]:
-        endpoints: dict[str, Endpoint] = {
+    def _make_endpoints(self) -> dict[str, ReviewEndpoint]:
+        endpoints: dict[str, ReviewEndpoint] = {
             path: TokenReviewEndpoint(authenticate, self._metrics.panics.inc)
             for path, authenticate in self._authenticators.items()
         }

@@ -21,14 +21,14 @@ from sampan.core.dial import open_connection
 from sampan.core.field import quote
 from sampan.core.tls_trust import unverified_context
 from sampan.core.tracing import current_span, trace_headers
-from sampan.http import BodyTooLarge, Endpoint, HttpClient, HttpRequest, HttpSettings, TransportError
+from sampan.http import BodyTooLarge, HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
 from sampan.registry.measures import Requests
 from sampan.registry.webhook import answer as answers
 from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError, not_http
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials
 from sampan.registry.webhook.services import Resolve, ServiceError
-from sampan.registry.webhook.target import Target
+from sampan.registry.webhook.target import WebhookTarget
 from sampan.wire.http1 import Malformed, request_head
 
 __all__ = ["ANSWER_SIZE_BYTES_MAX", "Connect", "HttpsWebhook", "Webhook", "WebhookClients", "WebhookError"]
@@ -54,7 +54,7 @@ class Webhook(Protocol):
         ...
 
 
-Connect = Callable[[Target], Webhook]
+Connect = Callable[[WebhookTarget], Webhook]
 """Returns the client of the webhook at a target."""
 
 
@@ -66,7 +66,7 @@ class HttpsWebhook:
 
     def __init__(
         self,
-        target: Target,
+        target: WebhookTarget,
         resolve: Resolve,
         credentials: Credentials = NO_CREDENTIALS,
         *,
@@ -163,16 +163,16 @@ class HttpsWebhook:
         call.is_answered = True
         return Answer(response.status, response.headers, await response.read())
 
-    def _endpoint(self, target: Target) -> Endpoint:
+    def _endpoint(self, target: WebhookTarget) -> Upstream:
         host, port = self._place(target)
         if target.secure and self._tls is None:
             self._tls = self._credentials.tls(target.ca_pem)
         tls = self._tls if target.secure else None
-        return Endpoint(
+        return Upstream(
             target.host, port, tls, address=host, any_address=self._target.is_setting, connect_timeout_s=None
         )
 
-    def _dial_text(self, target: Target, cause: BaseException | None) -> str:
+    def _dial_text(self, target: WebhookTarget, cause: BaseException | None) -> str:
         host, port = self._place(target)
         if isinstance(cause, socket.gaierror):
             return f"dial tcp: lookup {host}: no such host"
@@ -180,12 +180,12 @@ class HttpsWebhook:
             return f"dial tcp {host}:{port}: connect: connection refused"
         return _text(cause)
 
-    def _place(self, target: Target) -> tuple[str, int]:
+    def _place(self, target: WebhookTarget) -> tuple[str, int]:
         if target.service is None:
             return target.host, target.port
         return self._resolve(target.service.namespace, target.service.name, target.port)
 
-    async def _tls_text(self, error: ssl.SSLError, target: Target) -> str:
+    async def _tls_text(self, error: ssl.SSLError, target: WebhookTarget) -> str:
         """Return Go's text for a TLS failure. Some texts need the certificate of the webhook."""
         if not isinstance(error, ssl.SSLCertVerificationError):
             return tls_text(error)
@@ -197,7 +197,7 @@ class HttpsWebhook:
             return certificate_text(str(error.verify_message))
         return certificate_text(mismatch(certificate, target.host, datetime.now(UTC)) or str(error.verify_message))
 
-    async def _certificate(self, target: Target) -> x509.Certificate:
+    async def _certificate(self, target: WebhookTarget) -> x509.Certificate:
         """Return the certificate that the webhook presents, without verification."""
         context = unverified_context()
         _, writer = await open_connection(
@@ -213,7 +213,7 @@ class HttpsWebhook:
 class Call:
     """State of one call: its target, and the progress of its response."""
 
-    def __init__(self, target: Target, method: str, body: bytes, query: str) -> None:
+    def __init__(self, target: WebhookTarget, method: str, body: bytes, query: str) -> None:
         self.target = target
         self.method = method
         self.body = body
@@ -241,7 +241,7 @@ class Call:
             return WebhookError(text, may_pass=may_pass)
         return WebhookError(f"{self.method.capitalize()} {quote(self.url)}: {text}", may_pass=may_pass)
 
-    def head(self, credentials: Credentials, known: Target) -> bytes:
+    def head(self, credentials: Credentials, known: WebhookTarget) -> bytes:
         """Return the head of the request. Only the configured host gets credentials. Raises `ValueError`."""
         target = self.target
         shown = credentials.authorization if (target.host, target.port) == (known.host, known.port) else ""
@@ -259,9 +259,9 @@ class WebhookClients:
     def __init__(self, resolve: Resolve, requests: Requests | None = None) -> None:
         self._resolve = resolve
         self._requests = requests or Requests()
-        self._known: OrderedDict[tuple[Target, Credentials], HttpsWebhook] = OrderedDict()
+        self._known: OrderedDict[tuple[WebhookTarget, Credentials], HttpsWebhook] = OrderedDict()
 
-    def connect(self, target: Target, credentials: Credentials = NO_CREDENTIALS) -> Webhook:
+    def connect(self, target: WebhookTarget, credentials: Credentials = NO_CREDENTIALS) -> Webhook:
         """Return the client of a target; see `Connect`. Equal targets share a client."""
         key = (target, credentials)
         known = self._known.get(key)

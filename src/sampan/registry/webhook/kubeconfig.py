@@ -10,12 +10,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials, credentials_of
-from sampan.registry.webhook.target import Target, clean_path
+from sampan.registry.webhook.target import WebhookTarget, clean_path
 from sampan.wire import yaml
 from sampan.wire.json import DecodeError
 
 
-def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
+def read_webhook_kubeconfig(file: Path) -> tuple[WebhookTarget, Credentials]:
     """Read a kubeconfig. Raises `OSError`, and `ValueError` if it names no server.
 
     A server of `http://` gets no credentials, as with every Kubernetes client.
@@ -38,7 +38,7 @@ def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
     if url.scheme not in ("https", "http") or not url.hostname:
         raise ValueError(f"{file}: server must be an http or https URL, not {cluster.get('server')!r}")
     path = clean_path(url.path) + (f"?{url.query}" if url.query else "")
-    target = Target(url.hostname, port, path, _ca_pem(cluster, file.parent), secure=secure, is_setting=True)
+    target = WebhookTarget(url.hostname, port, path, _ca_pem(cluster, file.parent), secure=secure, is_setting=True)
     return target, credentials if secure else NO_CREDENTIALS
 
 

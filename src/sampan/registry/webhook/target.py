@@ -1,4 +1,4 @@
-"""`Target`: address of a webhook, from its clientConfig.
+"""`WebhookTarget`: address of a webhook, from its clientConfig.
 
 Source: apiserver pkg/util/webhook/client.go, client-go rest/url_utils.go, rest/request.go (1.36).
 """
@@ -32,7 +32,7 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class WebhookTarget:
     """Address of a webhook. `path` begins with a slash and includes the query; `ca_pem` "" means the system's CAs.
 
     The certificate is checked against `host` and `port`. Without a service the client also connects to them.
@@ -70,7 +70,7 @@ class Target:
             return self.path
         return f"{self.path}{'&' if '?' in self.path else '?'}{query}"
 
-    def elsewhere(self, location: str) -> "Target":
+    def elsewhere(self, location: str) -> "WebhookTarget":
         """Return the target that a redirect names. Raises `ValueError` if it is less secure than this one."""
         url = urlsplit(urljoin(f"{self.scheme}://{self.authority}{self.path}", location))
         if url.scheme not in ("https", self.scheme) or not url.hostname:
@@ -82,18 +82,18 @@ class Target:
         return replace(self, host=url.hostname, port=port, path=path, service=service, secure=secure)
 
 
-def target_of(config: Mapping[str, Any]) -> Target:
+def target_of(config: Mapping[str, Any]) -> WebhookTarget:
     """Return the target of a validated clientConfig (`url` or `service`, and `caBundle`)."""
     ca_pem = _pem(config.get("caBundle") or "")
     service = config.get("service")
     if service is None:
         url = urlsplit(config["url"])
         path = clean_path(url.path) + (f"?{url.query}" if url.query else "")
-        return Target(url.hostname or "", _port_of(url), path, ca_pem)
+        return WebhookTarget(url.hostname or "", _port_of(url), path, ca_pem)
     namespace, name = service["namespace"], service["name"]
     host = f"{name}.{namespace}.svc"
     path = clean_path(service.get("path") or "")
-    return Target(host, service.get("port") or 443, path, ca_pem, Service(namespace, name))
+    return WebhookTarget(host, service.get("port") or 443, path, ca_pem, Service(namespace, name))
 
 
 def _port_of(url: SplitResult) -> int:

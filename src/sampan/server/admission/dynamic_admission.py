@@ -8,7 +8,7 @@ from sampan.core.field import quote
 from sampan.core.object import Object
 from sampan.registry.webhook.client import Webhook
 from sampan.registry.webhook.credentials import WebhookCredentials
-from sampan.registry.webhook.target import Target
+from sampan.registry.webhook.target import WebhookTarget
 from sampan.server.admission.matching.subject import Surroundings
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.admission.policy.mutating import MutatingAdmissionPolicy
@@ -74,7 +74,7 @@ def _connect(dynamic: DynamicAdmission, configuration: Object) -> Connect:
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
 
-    def connect(target: Target) -> Webhook:
+    def connect(target: WebhookTarget) -> Webhook:
         return cluster.webhooks.connect(target, credentials.of(target.host, target.port))
 
     return connect

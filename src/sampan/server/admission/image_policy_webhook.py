@@ -18,7 +18,7 @@ from sampan.registry.webhook.credentials import Credentials
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
 from sampan.registry.webhook.retry import with_retries
 from sampan.registry.webhook.review_body import BOOLEAN, STRING, STRING_MAP, NotDecodableError, ReviewReader, struct
-from sampan.registry.webhook.target import Target
+from sampan.registry.webhook.target import WebhookTarget
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.pods import POD_ONLY, annotations_of
 from sampan.server.admission.refusal import refusal
@@ -47,7 +47,7 @@ _READER: Final = ReviewReader(
     ("spec", "status"),
 )
 
-ConnectAs = Callable[[Target, Credentials], Webhook]
+ConnectAs = Callable[[WebhookTarget, Credentials], Webhook]
 """Returns a webhook for a target and its credentials."""
 
 

@@ -12,7 +12,7 @@ from sampan.core.tls_trust import client_context, unverified_context
 from sampan.registry.webhook.services import ServiceError
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.settings import AggregationSettings
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import UserInfo
 from sampan.wire.http1 import fits
 
@@ -38,7 +38,7 @@ class Backends:
         self._settings = settings
         self._contexts: dict[tuple[str, bool], ssl.SSLContext] = {}
 
-    def target(self, api_service: ApiService, user: UserInfo, path: str, query: str = "") -> Target:
+    def target(self, api_service: ApiService, user: UserInfo, path: str, query: str = "") -> ProxyTarget:
         """Return a random endpoint of the Service; `path` is percent-encoded.
 
         **Raises** `ServiceError`, `BadIdentity`, and `OSError` (`ssl.SSLError`) for unusable TLS settings.
@@ -48,7 +48,7 @@ class Backends:
             raise ServiceError(f"{api_service.name} has no service")
         found = self._addresses(service.namespace, service.name, service.port)
         host, port = random.choice(found)
-        return Target(
+        return ProxyTarget(
             service.host,
             port,
             path,

@@ -14,7 +14,7 @@ from sampan.server.aggregation.backend import AGGREGATOR, Backends
 from sampan.server.proxy.exchange import Exchange, Outgoing
 from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.headers import first
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Headers
 
 BODY_BYTES_MAX = 64 << 20
@@ -67,7 +67,7 @@ class BackendClient:
         except ConnectionError as error:
             raise BackendError(f'Get "{url}": {error}') from error
 
-    async def _exchange(self, target: Target, url: str, outgoing: Outgoing, body: bool) -> BackendResponse:
+    async def _exchange(self, target: ProxyTarget, url: str, outgoing: Outgoing, body: bool) -> BackendResponse:
         exchange = await self._proxy.ask(target, outgoing)
         try:
             content = await _body(exchange) if body else b""

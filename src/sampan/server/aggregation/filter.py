@@ -18,7 +18,7 @@ from sampan.server.aggregation.api_services import ApiServices, GroupVersion
 from sampan.server.aggregation.backend import Backends, BadIdentity
 from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.headers import first
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Filter, Handler, Request, Response
 from sampan.server.status import not_found_page, text_response
 
@@ -82,7 +82,7 @@ def _failed(request: Request, status: int, text: str) -> Response:
     return text_response(status, text)
 
 
-def _target(request: Request, found: ApiService, path: str, backends: Backends) -> Target:
+def _target(request: Request, found: ApiService, path: str, backends: Backends) -> ProxyTarget:
     if request.user is None:
         raise unauthorized()
     query = urlencode(sorted(request.query.items()), doseq=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from sampan.http import Answer, Connection, HttpClient, HttpRequest, TransportError, Tunnel
 from sampan.server.proxy.headers import head_of
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.proxy.words import dial_text
 from sampan.wire.http1 import BodyWriter
 
@@ -97,9 +97,9 @@ class Exchange:
 
 
 async def begin(
-    target: Target, outgoing: Outgoing, client: HttpClient, timeout_s: float = CONNECT_TIMEOUT_S
+    target: ProxyTarget, outgoing: Outgoing, client: HttpClient, timeout_s: float = CONNECT_TIMEOUT_S
 ) -> Exchange:
-    """Send a request, and wait for the head of the response. Raises the `StatusError` that `Target.failure` returns."""
+    """Send a request, and wait for the head of the response. Raises the error that `ProxyTarget.failure` returns."""
     exchange = Exchange(outgoing)
     replay = outgoing.method in _REPEATABLE and outgoing.body is None and not outgoing.single
     try:

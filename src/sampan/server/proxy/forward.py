@@ -1,4 +1,4 @@
-"""`Proxy.forward`: send a request to a `Target` and return its response.
+"""`Proxy.forward`: send a request to a `ProxyTarget` and return its response.
 
 The contract for targets:
 
@@ -6,11 +6,11 @@ The contract for targets:
   HEAD, 204 and 304 have no body. Trailers and interim responses are dropped.
 - Hop-by-hop headers, those that `Connection` lists, and credentials for this server are not forwarded. The client's
   address is appended to `X-Forwarded-For`.
-- With `Target.prefix`, `X-Forwarded-Uri`, `-Host` and `-Proto` are set too, and `Location` and links in HTML are
+- With `ProxyTarget.prefix`, `X-Forwarded-Uri`, `-Host` and `-Proto` are set too, and `Location` and links in HTML are
   rewritten (`rewrite.py`).
 - An upgrade (any protocol, HTTP/1.1 only) uses a separate connection. After a 101, bytes are copied in both directions
   until either side ends. Any other response is returned to the client unchanged.
-- If the upstream cannot be reached, or disconnects before the head of the response, the error of `Target.failure` is
+- If the upstream cannot be reached, or disconnects before the head of the response, `ProxyTarget.failure` is
   raised. If it disconnects later, the connection of the client is cut. If the client disconnects, that of the upstream
   is cut.
 
@@ -30,7 +30,7 @@ from sampan.server.proxy.exchange import CONNECT_TIMEOUT_S, Exchange, Outgoing, 
 from sampan.server.proxy.headers import answered, first, forwarded, switched, upgrade_of
 from sampan.server.proxy.pipe import pipe
 from sampan.server.proxy.rewrite import Rewriting, rewritten
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
 from sampan.wire.http1 import BODILESS
 from sampan.wire.websocket_frames import FrameCutter
@@ -66,11 +66,11 @@ class Proxy:
         """Return the pool of connections."""
         return self._client.pool
 
-    async def ask(self, target: Target, outgoing: Outgoing) -> Exchange:
-        """Send a request of this server. Raises the error that `Target.failure` returns."""
+    async def ask(self, target: ProxyTarget, outgoing: Outgoing) -> Exchange:
+        """Send a request of this server. Raises the error that `ProxyTarget.failure` returns."""
         return await begin(target, outgoing, self._client, self._connect_timeout_s)
 
-    async def forward(self, request: Request, target: Target) -> Response:
+    async def forward(self, request: Request, target: ProxyTarget) -> Response:
         """Return the response of the upstream, as the module describes. Raises `StatusError`."""
         wanted = upgrade_of(request.headers)
         if target.upgrade_only and not wanted:
@@ -152,7 +152,7 @@ def _switched(exchange: Exchange, wanted: str) -> Response:
     return response
 
 
-async def _passed_on(request: Request, target: Target, exchange: Exchange) -> Response:
+async def _passed_on(request: Request, target: ProxyTarget, exchange: Exchange) -> Response:
     answer = exchange.answer
     content_type, headers = answered(answer.fields)
     response = Response(answer.status, content_type=content_type, headers=headers, length=answer.length)

@@ -6,7 +6,7 @@ Source: Go net/http/httputil/reverseproxy.go, apimachinery pkg/util/proxy/upgrad
 from collections.abc import Mapping
 
 from sampan.core.tracing import trace_headers
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Headers, Request
 from sampan.wire.http1 import fits, request_head
 
@@ -51,7 +51,7 @@ def upgrade_of(headers: Mapping[str, str]) -> str:
     return wanted if "upgrade" in _named(headers.get("connection", "")) else ""
 
 
-def forwarded(request: Request, target: Target) -> dict[str, str]:
+def forwarded(request: Request, target: ProxyTarget) -> dict[str, str]:
     """Return the client's headers to forward, without those that frame the body."""
     dropped = _OF_THE_CONNECTION | target.removed | _named(request.headers.get("connection", ""))
     headers = {
@@ -76,7 +76,7 @@ def forwarded(request: Request, target: Target) -> dict[str, str]:
     return headers | trace_headers() | dict(target.headers)
 
 
-def head_of(method: str, target: Target, headers: Mapping[str, str]) -> bytes:
+def head_of(method: str, target: ProxyTarget, headers: Mapping[str, str]) -> bytes:
     """Return the head of a request, with the empty line. Headers that would break it, which HTTP/2 permits, are
     dropped.
     """

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from sampan.server.proxy.html import rewrite_links
 from sampan.server.proxy.paths import without_dots
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Response
 
 HTML_BYTES_MAX = 8 << 20
@@ -23,7 +23,7 @@ _ENCODINGS = {"": 0, "gzip": 31, "deflate": -15}
 class Rewriting:
     """Rewriting of one response. `host` is the Host header of the client."""
 
-    def __init__(self, target: Target, host: str) -> None:
+    def __init__(self, target: ProxyTarget, host: str) -> None:
         self._prefix = target.prefix or ""
         self._host = host
         self._own = {target.netloc, host}

@@ -1,11 +1,11 @@
-"""`Target`: destination of a forwarded request, and the changes to the request."""
+"""`ProxyTarget`: destination of a forwarded request, and the changes to the request."""
 
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sampan.core.errors import StatusError, service_unavailable
-from sampan.http import Endpoint
+from sampan.http import Upstream
 
 Failure = Callable[[str], StatusError]
 """Function that returns the error for an upstream that cannot be reached or does not respond, from the dial error."""
@@ -17,7 +17,7 @@ def unreachable(text: str) -> StatusError:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ProxyTarget:
     """Upstream and path. Only `path` and `query` come from the client; the server sets the rest."""
 
     host: str
@@ -48,9 +48,9 @@ class Target:
     """True to refuse requests without an upgrade, with 400."""
     failure: Failure = unreachable
 
-    def endpoint(self, timeout_s: float) -> Endpoint:
+    def endpoint(self, timeout_s: float) -> Upstream:
         """Return the server to connect to. Link-local and similar addresses are refused (`core.dial`)."""
-        return Endpoint(self.host, self.port, self.tls, address=self.address, connect_timeout_s=timeout_s)
+        return Upstream(self.host, self.port, self.tls, address=self.address, connect_timeout_s=timeout_s)
 
     @property
     def netloc(self) -> str:

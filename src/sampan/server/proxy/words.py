@@ -6,7 +6,7 @@ import ssl
 
 from sampan.core.dial import AddressNotAllowed
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, tls_text
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 
 _ERRNO = {
     errno.ECONNREFUSED: "connect: connection refused",
@@ -17,7 +17,7 @@ _ERRNO = {
 }
 
 
-def dial_text(target: Target, error: Exception) -> str:
+def dial_text(target: ProxyTarget, error: Exception) -> str:
     """Return the reason why there is no connection to `target`."""
     return connection_text(target.host, target.dialled, error)
 

@@ -17,7 +17,7 @@ from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.core.time import canonical_time
 from sampan.server.proxy.exchange import Exchange, Outgoing
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
 from sampan.server.verbs.connect import boolean, integer
 from sampan.server.verbs.pod_containers import container_of, node_of, pod_of
@@ -98,7 +98,7 @@ def _base64_messages(data: bytes) -> list[str | bytes]:
     ]
 
 
-def _target(scope: Scope, pod: Object, container: str, params: dict[str, str]) -> Target:
+def _target(scope: Scope, pod: Object, container: str, params: dict[str, str]) -> ProxyTarget:
     kubelet = scope.shared.upstreams.kubelets.of(node_of(pod))
     insecure = boolean(scope.request, "insecureSkipTLSVerifyBackend")
     metadata = pod["metadata"]
@@ -106,7 +106,7 @@ def _target(scope: Scope, pod: Object, container: str, params: dict[str, str]) -
     path = "".join(f"/{quote(segment, safe='')}" for segment in segments)
     tls = kubelet.insecure_tls if insecure else kubelet.tls
     query = urlencode(sorted(params.items()))
-    where = Target(kubelet.host, kubelet.port, path, query, tls)
+    where = ProxyTarget(kubelet.host, kubelet.port, path, query, tls)
 
     def failure(text: str) -> StatusError:
         return StatusError(Reason.UNKNOWN, 500, f'Get "{where.url}": {text}')
@@ -153,7 +153,7 @@ def _faults(numbers: dict[str, int | None], since_time: str | None, stream: bool
     return faults
 
 
-async def _refusal(exchange: Exchange, target: Target, name: str) -> StatusError:
+async def _refusal(exchange: Exchange, target: ProxyTarget, name: str) -> StatusError:
     """Return the error for the client after an error of the kubelet."""
     status = exchange.answer.status
     if 300 <= status < 400:

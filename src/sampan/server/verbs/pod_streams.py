@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 from sampan.core import errors
 from sampan.core.object import Object
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
 from sampan.server.verbs.connect import admitted, boolean, options_of, require_create
 from sampan.server.verbs.pod_containers import container_of, kubelet_failure, node_of, pod_of
@@ -61,7 +61,7 @@ async def _passed_on(scope: Scope, pod: Object, words: tuple[str, ...], query: I
         raise errors.bad_request(f"pod {metadata['name']} does not have a host assigned")
     kubelet = scope.shared.upstreams.kubelets.of(node)
     segments = (words[0], metadata["namespace"], metadata["name"], *words[1:])
-    target = Target(
+    target = ProxyTarget(
         kubelet.host,
         kubelet.port,
         "".join(f"/{quote(segment, safe='')}" for segment in segments),

@@ -16,7 +16,7 @@ from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.server.proxy.addresses import check_address, resolve
 from sampan.server.proxy.paths import path_behind
-from sampan.server.proxy.target import Target
+from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Response
 from sampan.server.verbs.connect import admitted, options_of
 from sampan.server.verbs.pod_containers import pod_of
@@ -73,7 +73,7 @@ async def proxy_node(scope: Scope) -> Response:
     if wanted.port and wanted.port != str(kubelet.port):
         return await _forward(scope, wanted.scheme, address, _number(scope, "node", wanted.port, wanted.scheme))
     prefix, path = _paths(scope)
-    target = Target(
+    target = ProxyTarget(
         kubelet.host,
         kubelet.port,
         path,
@@ -88,7 +88,7 @@ async def proxy_node(scope: Scope) -> Response:
 async def _forward(scope: Scope, scheme: str, address: str, port: int) -> Response:
     upstreams, (prefix, path) = scope.shared.upstreams, _paths(scope)
     tls = upstreams.tls if scheme == "https" else None
-    target = Target(address, port, path, scope.request.query_string, tls, prefix=prefix)
+    target = ProxyTarget(address, port, path, scope.request.query_string, tls, prefix=prefix)
     return await upstreams.proxy.forward(scope.request, target)
 
 

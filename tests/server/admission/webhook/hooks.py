@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from sampan.registry.webhook.client import WebhookError
-from sampan.registry.webhook.target import Target
+from sampan.registry.webhook.target import WebhookTarget
 from tests.server.cluster import Api
 
 Json = dict[str, Any]
@@ -89,7 +89,7 @@ class Hooks:
         self.timeouts_s: list[float] = []
         api.cluster.connect = self.connect
 
-    def connect(self, target: Target) -> "Hook":
+    def connect(self, target: WebhookTarget) -> "Hook":
         """As `Connect`."""
         return Hook(self, target.path[1:])
 

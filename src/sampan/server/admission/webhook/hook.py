@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.webhook.client import Webhook
-from sampan.registry.webhook.target import Target, target_of
+from sampan.registry.webhook.target import WebhookTarget, target_of
 from sampan.schema.cel.admission import Expressions, Inputs
 from sampan.server.admission.change_detector import ChangeDetector
 from sampan.server.admission.derived_cache import DerivedCache
@@ -19,7 +19,7 @@ from sampan.server.admission.webhook.review import review_version
 
 _GROUP = "admissionregistration.k8s.io"
 
-Connect = Callable[[Target], Webhook]
+Connect = Callable[[WebhookTarget], Webhook]
 
 
 class Hook:

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from sampan.core.tls_trust import client_context
-from sampan.http import Endpoint, HttpClient, HttpRequest, HttpSettings, TransportError
+from sampan.http import HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
 from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError
 from sampan.server.proxy.words import connection_text
 from sampan.wire.http1 import request_head
@@ -91,7 +91,7 @@ class HttpsGet:
         if access_token:
             headers["Authorization"] = f"Bearer {access_token}"
         # Hosts are settings, or named by tokens of configured issuers.
-        endpoint = Endpoint(host, port, tls, any_address=True, connect_timeout_s=None)
+        endpoint = Upstream(host, port, tls, any_address=True, connect_timeout_s=None)
         head = request_head("GET", target, headers.items())
         try:
             response = await self._client.send(endpoint, HttpRequest("GET", target), head)
