@@ -183,7 +183,7 @@ def test_who_is_told_to_end_leaves_nothing_half_done(snapshot: Path, tmp_path: P
 
 def test_a_killed_restore_is_not_served_and_the_next_restores(snapshot: Path, tmp_path: Path) -> None:
     killed("snapshot", "restore", snapshot, "--data", tmp_path / "data")
-    assert "cut short" in refused_start(tmp_path / "data")
+    assert "interrupted" in refused_start(tmp_path / "data")
     sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
     with running(tmp_path / "data") as server:
         assert names(server) == {"a", "b"}

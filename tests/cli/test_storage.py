@@ -165,7 +165,7 @@ def test_an_etcd_with_nothing_under_the_prefix_is_not_copied(
     words: tuple[str, ...], etcd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "nothing under /other/" in sampan(*words, "--from", etcd, "--etcd-prefix", "/other", code=1)
+    assert "no objects under /other/" in sampan(*words, "--from", etcd, "--etcd-prefix", "/other", code=1)
     assert not (tmp_path / "there").is_file()
 
 

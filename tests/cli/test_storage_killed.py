@@ -162,9 +162,9 @@ def test_an_etcd_on_which_a_server_runs_is_refused(source: str, etcd: str, tmp_p
 def test_a_killed_copy_to_a_directory_is_neither_served_nor_saved(where: str, source: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     killed_copy(where, source, f"sqlite:{data}")
-    assert "was cut short" in failing(data, *NO_LOOPS)[2]
-    assert "was cut short" in sampan("snapshot", "save", tmp_path / "s", "--data", data, code=1)
-    assert "was cut short" in copy(f"sqlite:{data}", f"sqlite:{tmp_path / 'other'}", code=1)
+    assert "was interrupted" in failing(data, *NO_LOOPS)[2]
+    assert "was interrupted" in sampan("snapshot", "save", tmp_path / "s", "--data", data, code=1)
+    assert "was interrupted" in copy(f"sqlite:{data}", f"sqlite:{tmp_path / 'other'}", code=1)
     copy(source, f"sqlite:{data}")
     assert rows(f"sqlite:{data}") == rows(source)
 

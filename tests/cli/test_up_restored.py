@@ -61,7 +61,7 @@ def test_a_server_that_was_asked_to_end_does_not_begin_anew_when_its_etcd_comes_
         _again(member)
         assert server.process.wait(DELAY_S + RECOVERY_S) == 0
     log = server.data.with_suffix(".log").read_text()
-    assert "the server ends, as it was asked to" in log
+    assert "store was replaced during shutdown; not restarting" in log
     assert "restarting the server" not in log
 
 

@@ -189,9 +189,9 @@ async def test_a_deletion_that_was_only_tried_hides_nothing() -> None:
 
 async def test_what_the_server_could_not_be_asked_is_refused_here_too() -> None:
     async with cached() as client:
-        with pytest.raises(ValueError, match="name is empty"):
+        with pytest.raises(ValueError, match="must not be empty"):
             await client.resource(CONFIG_MAPS).get("")
-        with pytest.raises(ValueError, match="say in which"):
+        with pytest.raises(ValueError, match="choose a namespace"):
             await client.resource(CONFIG_MAPS, namespace="").get("a")
 
 

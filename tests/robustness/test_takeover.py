@@ -35,7 +35,7 @@ def _by_leader(made: Machines) -> tuple[ApiServer, ApiServer]:
 
 
 def _leads(server: ApiServer) -> bool:
-    return "leads: kube-controller-manager" in server.log.read_text()
+    return "lease kube-controller-manager acquired" in server.log.read_text()
 
 
 async def _account_made(clients: Clients, server: ApiServer, namespace: str) -> None:

@@ -49,7 +49,7 @@ def response(review: Json) -> Json:
         ),
         pytest.param(
             lambda r: r.update(apiVersion="apiextensions.k8s.io/v2"),
-            'failed: no kind "ConversionReview" is registered for version "apiextensions.k8s.io/v2" in scheme "',
+            'failed: no kind "ConversionReview" is registered for version "apiextensions.k8s.io/v2"',
             id="unknown version of the review",
         ),
         pytest.param(

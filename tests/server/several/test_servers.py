@@ -217,7 +217,7 @@ async def test_a_port_other_than_that_of_a_kube_apiserver_is_told_once(
     async with server(store, ip, port):
         await asyncio.sleep(3 * KEEP_INTERVAL_S)
     await store.close()
-    assert len([record for record in caplog.records if "all servers have its port" in record.message]) == warned
+    assert len([record for record in caplog.records if "has published another port" in record.message]) == warned
 
 
 @virtual_time
