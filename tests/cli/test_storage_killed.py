@@ -93,7 +93,7 @@ def test_what_a_killed_copy_left_is_neither_served_nor_saved_nor_copied(source: 
 def test_a_copy_that_is_interrupted_says_what_is_left_and_what_to_do(source: str, etcd: str) -> None:
     done = ended("interrupted", "half", "storage", "copy", "--from", source, "--to", etcd)
     assert done.returncode == 1
-    assert "the target holds a part of it" in done.stderr
+    assert "the target contains a part of it" in done.stderr
     assert "--clear-partial" in done.stderr
     copy(source, etcd, "--clear-partial")
     assert contents(rows(etcd)) == contents(rows(source))

@@ -90,7 +90,7 @@ class AuthenticationSettings:
         None,
         "Accept requests without credentials, as user system:anonymous.",
         kind=BOOLEAN,
-        default="true, or as --authentication-config says",
+        default="true, or as --authentication-config specifies",
     )
     enable_bootstrap_token_auth: bool = setting(
         False, "Accept tokens of Secrets of type bootstrap.kubernetes.io/token, with which nodes join."

@@ -49,7 +49,7 @@ def trim() -> bool:
 
 
 async def trim_in_thread() -> None:
-    """Trim while the event loop goes on."""
+    """Trim in a thread, without blocking the event loop."""
     await asyncio.to_thread(trim)
 
 

@@ -54,7 +54,10 @@ def save_command(
     """Write all objects of one revision to FILE."""
     store = _source(data, source, engines)
     if with_credentials:
-        click.echo(f"Warning: {file} will hold the keys of this server: whoever reads it can be its admin", err=True)
+        click.echo(
+            f"Warning: {file} will contain the keys of this server: any reader of the file can become its admin",
+            err=True,
+        )
     with store_errors(file), progress_bar("saving") as progress:
         files = credentials(store.directory) if with_credentials else {}
         summary = asyncio.run(_save(store, file, files, force=force, progress=progress))

@@ -42,7 +42,7 @@ def copy_command(source: str, target: str, *, engines: Mapping[str, Engine], cle
         keys = asyncio.run(copy_storage(whence, whither, options, progress))
     click.echo(f"copied {keys} keys from {source} to {target}, and found them there")
     if not whither.engine.local:
-        click.echo(f"{whither.engine.name} gave the objects new resourceVersions: clients list anew")
+        click.echo(f"{whither.engine.name} assigned new resourceVersions: clients must list again")
 
 
 @contextmanager
@@ -54,8 +54,8 @@ def _left_overs() -> Iterator[Callable[[], None]]:
     except BaseException:
         if seen:
             click.echo(
-                "The copy was cut short: the target holds a part of it, on which no server starts. The same command "
-                "with --clear-partial takes it away and begins anew.",
+                "The copy was interrupted: the target contains a part of it, and no server starts on it. To remove "
+                "that part and start over, run the same command with --clear-partial.",
                 err=True,
             )
         raise

@@ -48,7 +48,7 @@ async def test_a_store_that_answers_is_healthy(api: Api) -> None:
 
 
 async def test_a_component_whose_lease_nobody_holds_is_unhealthy(api: Api) -> None:
-    text = "nobody holds the Lease kube-system/kube-scheduler"
+    text = "no process holds the Lease kube-system/kube-scheduler"
     assert await condition(api, "scheduler") == {"type": "Healthy", "status": "False", "message": text}
 
 

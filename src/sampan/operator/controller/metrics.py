@@ -26,7 +26,7 @@ class ControllerMetrics:
         self.total = counter("reconcile_total", "Reconciles, by result", "result")
         self.errors = counter("reconcile_errors_total", "Reconciles that raised")
         self.terminal_errors = counter("terminal_reconcile_errors_total", "Reconciles that raised TerminalError")
-        self.panics = counter("reconcile_panics_total", "Reconciles that raised what tells of a bug in the program")
+        self.panics = counter("reconcile_panics_total", "Reconciles with an exception that indicates a bug")
         self.timeouts = counter("reconcile_timeouts_total", "Reconciles that took too long and were cancelled")
         self.time = Histogram(
             "controller_runtime_reconcile_time_seconds",

@@ -9,9 +9,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from sampan.informer.shared_informer import SharedInformer
 
 _COUNTERS: Final = {
-    "lists": "Lists begun",
+    "lists": "Started lists",
     "list_failures": "Lists that failed",
-    "watches": "Watches begun",
+    "watches": "Started watches",
     "watch_failures": "Watches that ended with an error",
     "short_watches": "Watches that ended at once",
     "idle_watches": "Watches given up because they were silent",

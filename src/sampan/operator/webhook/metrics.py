@@ -39,12 +39,12 @@ class WebhookMetrics:
         )
         self.panics = Counter(
             "controller_runtime_webhook_panics_total",
-            "Requests whose handlers raised what tells of a bug",
+            "Requests whose handler raised an exception that indicates a bug",
             registry=registry,
         )
         self.conversion_panics = Counter(
             "controller_runtime_conversion_webhook_panics_total",
-            "Conversions that raised what tells of a bug",
+            "Conversions with an exception that indicates a bug",
             registry=registry,
         )
 

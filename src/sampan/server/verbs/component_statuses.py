@@ -108,7 +108,7 @@ def _lease_fault(scope: Scope, name: str) -> str:
     lease = scope.cluster.reader.get("coordination.k8s.io", "leases", _NAMESPACE, name)
     spec = (lease or {}).get("spec") or {}
     if not spec.get("holderIdentity") or not spec.get("renewTime"):
-        return f"nobody holds the Lease {_NAMESPACE}/{name}"
+        return f"no process holds the Lease {_NAMESPACE}/{name}"
     age_s = (scope.clock.now() - parse_time(spec["renewTime"])).total_seconds()
     if age_s > spec.get("leaseDurationSeconds", 0):
         return f"{spec['holderIdentity']} has not renewed the Lease {_NAMESPACE}/{name} since {spec['renewTime']}"
