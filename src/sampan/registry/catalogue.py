@@ -70,7 +70,6 @@ def _definition(kind: Kind, rows: list[Row], schemas: Definitions, ages: Ages) -
         versions={},
         storage_version=main["version"],
         strategy=kind.strategy,
-        metadata_checks=kind.metadata_checks,
         short_names=tuple(main.get("shortNames", ())),
         categories=tuple(main.get("categories", ())),
         row_conditions=kind.row_conditions,

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
 from sampan.registry.dialect import BUILTIN, CUSTOM, Dialect
-from sampan.registry.metadata_checks import MOST, MetadataChecks
 from sampan.registry.strategy import Strategy
 from sampan.schema.compile import CompiledSchema
 from sampan.schema.structural import Schema
@@ -140,7 +139,6 @@ class ResourceDefinition:
     storage_version: str
     """The version stored; it is also the hub."""
     strategy: Strategy
-    metadata_checks: MetadataChecks = MOST
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: dict[str, SubresourceDefinition] = field(default_factory=dict)

@@ -8,7 +8,6 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from sampan.registry.columns.age import Ages
 from sampan.registry.definition import Column, Conversion, RowConditions
-from sampan.registry.metadata_checks import MOST, MetadataChecks
 from sampan.registry.strategy import Strategy
 from sampan.schema.builtin import Definitions
 from sampan.schema.structural import Schema
@@ -49,7 +48,6 @@ class Kind:
     """Versions that differ from the kind, and alpha or beta versions to serve, by name."""
     subresources: Mapping[str, Strategy] = field(default_factory=dict)
     """Strategies of subresources that are written like the object, by name."""
-    metadata_checks: MetadataChecks = MOST
     storage_prefix: str = ""
     """Part of the storage keys after `/registry/`; empty: the resource."""
     storage_group: str | None = None

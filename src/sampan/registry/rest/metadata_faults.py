@@ -3,13 +3,12 @@
 Source: apiserver pkg/registry/rest/update.go validateCommonFields (1.36).
 """
 
-from collections.abc import Sequence
 from typing import Any
 
+from sampan.core import field
 from sampan.core.field import FieldError, Path
 from sampan.core.metadata import validate_object_meta, validate_object_meta_update, validate_standard_finalizers
 from sampan.core.names import path_segment_errors
-from sampan.registry.metadata_checks import Check
 from sampan.registry.strategy import Strategy
 
 _METADATA = Path("metadata")
@@ -29,18 +28,17 @@ def update_faults(metadata: Metadata, old: Metadata, *, namespaced: bool) -> lis
     return faults + validate_object_meta_update(metadata, old, path=_METADATA)
 
 
-def kinds_update_faults(
-    strategy: Strategy, checks: Sequence[Check], metadata: Metadata, old: Metadata, *, namespaced: bool
-) -> list[FieldError]:
-    """Return the faults of an update by the rules of the kind, once for each of its checks."""
+def kinds_update_faults(strategy: Strategy, metadata: Metadata, old: Metadata) -> list[FieldError]:
+    """Return the faults of an update by the rules of the kind.
+
+    Kubernetes repeats the rules of all objects here, for some kinds twice. Sampan reports each fault once.
+    """
     faults: list[FieldError] = []
-    for check in checks:
-        if check is Check.OBJECT:
-            faults += object_faults(strategy, metadata, namespaced=namespaced)
-        else:
-            faults += validate_object_meta_update(metadata, old, path=_METADATA)
-            faults += _finalizer_faults(strategy, metadata)
-    return faults
+    prefix = metadata.get("generateName")
+    if prefix and prefix != old.get("generateName"):
+        texts = strategy.name_errors(prefix, prefix=True)
+        faults += [field.invalid(_METADATA.child("generateName"), prefix, text) for text in texts]
+    return faults + _finalizer_faults(strategy, metadata)
 
 
 def _finalizer_faults(strategy: Strategy, metadata: Metadata) -> list[FieldError]:

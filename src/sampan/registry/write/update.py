@@ -132,8 +132,7 @@ def _metadata_faults(write: Write, metadata: dict[str, Any], old: dict[str, Any]
     definition, strategy = write.store.definition, write.store.strategy
     found = update_faults(metadata, old, namespaced=definition.namespaced)
     if write.faults is None:
-        own = definition.metadata_checks.of("status" if write.part is Part.STATUS else write.ctx.subresource)
-        found += kinds_update_faults(strategy, own, metadata, old, namespaced=definition.namespaced)
+        found += kinds_update_faults(strategy, metadata, old)
     return found
 
 

@@ -25,7 +25,6 @@ from sampan.registry.kinds.admissionregistration.rules import (
 )
 from sampan.registry.kinds.rules.conditions import check_conditions
 from sampan.registry.kinds.rules.fields import Errors, check_qualified_name, not_supported
-from sampan.registry.metadata_checks import OBJECT_ONLY
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 from sampan.schema.cel.admission import JSON_PATCH, OBJECT, Expressions, Inputs
 from sampan.schema.cel.types import BOOL, NULL, STRING, list_of, struct
@@ -265,7 +264,6 @@ KINDS: Final = (
             _PARAM_KIND,
             ages.column,
         ),
-        metadata_checks=OBJECT_ONLY,
     ),
     Kind(
         "admissionregistration.k8s.io",
@@ -277,6 +275,5 @@ KINDS: Final = (
             _PARAM_KIND,
             ages.column,
         ),
-        metadata_checks=OBJECT_ONLY,
     ),
 )

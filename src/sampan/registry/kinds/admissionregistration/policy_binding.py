@@ -18,7 +18,6 @@ from sampan.registry.kinds.admissionregistration.rules import (
     static_suffix_warnings,
 )
 from sampan.registry.kinds.rules.fields import Errors, check_label_selector, check_subdomain, not_supported
-from sampan.registry.metadata_checks import OBJECT_ONLY
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -129,13 +128,11 @@ KINDS: Final = (
         "validatingadmissionpolicybindings",
         PolicyBindingStrategy(mutating=False),
         columns=_columns,
-        metadata_checks=OBJECT_ONLY,
     ),
     Kind(
         "admissionregistration.k8s.io",
         "mutatingadmissionpolicybindings",
         PolicyBindingStrategy(mutating=True),
         columns=_columns,
-        metadata_checks=OBJECT_ONLY,
     ),
 )

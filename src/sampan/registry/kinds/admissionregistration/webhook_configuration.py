@@ -25,7 +25,6 @@ from sampan.registry.kinds.admissionregistration.rules import (
 )
 from sampan.registry.kinds.rules.fields import Errors, check_label_selector
 from sampan.registry.kinds.rules.selectors import has_invalid_selector
-from sampan.registry.metadata_checks import OBJECT_ONLY
 from sampan.registry.strategy import Context, Strategy
 
 _WEBHOOKS = Path("webhooks")
@@ -216,13 +215,11 @@ KINDS: Final = (
         "validatingwebhookconfigurations",
         WebhookConfigurationStrategy(mutating=False),
         columns=_columns,
-        metadata_checks=OBJECT_ONLY,
     ),
     Kind(
         "admissionregistration.k8s.io",
         "mutatingwebhookconfigurations",
         WebhookConfigurationStrategy(mutating=True),
         columns=_columns,
-        metadata_checks=OBJECT_ONLY,
     ),
 )

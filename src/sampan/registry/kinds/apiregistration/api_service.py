@@ -12,7 +12,6 @@ from sampan.core.value_rules import port_number_errors
 from sampan.registry.columns.cells import EMPTY, NAME, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -139,7 +138,6 @@ KINDS: Final = (
             column("Available", _available),
             ages.column,
         ),
-        metadata_checks=UPDATE_OBJECT,
         storage_prefix="apiregistration.k8s.io/apiservices",
     ),
 )

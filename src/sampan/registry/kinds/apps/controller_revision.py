@@ -8,7 +8,6 @@ from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, NONE, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_not_negative
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 _DATA = Path("data")
@@ -59,6 +58,5 @@ KINDS: Final = (
             column("Revision", at("revision", default=0)),
             ages.column,
         ),
-        metadata_checks=UPDATE_OBJECT,
     ),
 )

@@ -26,7 +26,6 @@ from sampan.registry.kinds.batch.job_spec import check_job_spec, default_job_spe
 from sampan.registry.kinds.pod_spec import templates
 from sampan.registry.kinds.rules.counts import check_counts
 from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.metadata_checks import Check, MetadataChecks
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -186,6 +185,5 @@ KINDS: Final = (
         CronJobStrategy(),
         columns=_columns,
         versions={name: _old_version(name) for name in ("v1beta1", "v2alpha1")},
-        metadata_checks=MetadataChecks((Check.UPDATE,), ()),
     ),
 )

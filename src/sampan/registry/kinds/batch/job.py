@@ -15,7 +15,6 @@ from sampan.registry.kinds.batch.job_status import check_job_status, is_conditio
 from sampan.registry.kinds.pod_spec import templates
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_label_selector
 from sampan.registry.kinds.rules.selectors import check_selects_template, has_invalid_selector, selector_or_none
-from sampan.registry.metadata_checks import OBJECT_UPDATE
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -270,4 +269,4 @@ def _columns(ages: Ages) -> tuple[Column, ...]:
     )
 
 
-KINDS: Final = (Kind("batch", "jobs", JobStrategy(), columns=_columns, metadata_checks=OBJECT_UPDATE),)
+KINDS: Final = (Kind("batch", "jobs", JobStrategy(), columns=_columns),)

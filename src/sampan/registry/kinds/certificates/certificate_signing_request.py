@@ -17,7 +17,6 @@ from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, difference, not_supported
 from sampan.registry.kinds.rules.signers import check_signer_name
-from sampan.registry.metadata_checks import Check, MetadataChecks
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -349,6 +348,5 @@ KINDS: Final = (
             column("Condition", _request_condition),
         ),
         subresources={"approval": ApprovalStrategy()},
-        metadata_checks=MetadataChecks(*[(Check.OBJECT, Check.UPDATE)] * 2),
     ),
 )

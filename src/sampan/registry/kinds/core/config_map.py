@@ -8,7 +8,6 @@ from sampan.core.value_rules import config_map_key_errors
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import NOWHERE
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -76,6 +75,5 @@ KINDS: Final = (
             column("Data", lambda obj: len(_DATA_OF(obj)) + len(_BINARY_DATA_OF(obj))),
             ages.column,
         ),
-        metadata_checks=UPDATE_OBJECT,
     ),
 )

@@ -11,7 +11,6 @@ from sampan.registry.kinds.pod_spec.handlers import PORT_RANGE
 from sampan.registry.kinds.rules.fields import check_label, check_qualified_name, check_subdomain, not_supported
 from sampan.registry.kinds.rules.ip_addresses import check_endpoint_ip, check_ip, ip_warnings
 from sampan.registry.kinds.rules.semantics import same
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -119,7 +118,6 @@ KINDS: Final = (
                 deprecation_warning="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
             )
         },
-        metadata_checks=UPDATE_OBJECT,
         storage_prefix="services/endpoints",
     ),
 )

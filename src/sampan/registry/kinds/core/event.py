@@ -17,7 +17,6 @@ from sampan.registry.definition import Column
 from sampan.registry.kind import Kind, KindVersion
 from sampan.registry.kinds.core.event_conversion import EventConversion
 from sampan.registry.kinds.rules.semantics import same
-from sampan.registry.metadata_checks import NO_CHECKS
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -246,7 +245,7 @@ def _converted_columns(ages: Ages) -> tuple[Column, ...]:
 
 
 KINDS: Final = (
-    Kind("", "events", EventStrategy(), columns=_columns, metadata_checks=NO_CHECKS),
+    Kind("", "events", EventStrategy(), columns=_columns),
     Kind(
         "events.k8s.io",
         "events",

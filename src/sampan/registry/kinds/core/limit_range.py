@@ -13,7 +13,6 @@ from sampan.registry.kinds.pod_spec.resources import (
     is_overcommit_allowed,
 )
 from sampan.registry.kinds.rules.quantities import ONE, amount, round_up_to_milli
-from sampan.registry.metadata_checks import OBJECT_ONLY
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -130,4 +129,4 @@ def _check_ratio(ratio: str, low: str | None, high: str | None, path: Path, erro
         errors.append(invalid(path, ratio, f"ratio {ratio} is greater than max/min = {largest:f}"))
 
 
-KINDS: Final = (Kind("", "limitranges", LimitRangeStrategy(), metadata_checks=OBJECT_ONLY),)
+KINDS: Final = (Kind("", "limitranges", LimitRangeStrategy()),)

@@ -9,7 +9,6 @@ from sampan.core.names import dns1123_label_errors, qualified_name_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
-from sampan.registry.metadata_checks import OBJECT_UPDATE
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -133,6 +132,5 @@ KINDS: Final = (
         NamespaceStrategy(),
         columns=lambda ages: (NAME, column("Status", at("status", "phase")), ages.column),
         subresources={"finalize": FinalizeStrategy()},
-        metadata_checks=OBJECT_UPDATE,
     ),
 )

@@ -17,7 +17,6 @@ from sampan.registry.kinds.pod_spec.scheduling import check_taint_effect
 from sampan.registry.kinds.rules.fields import check_qualified_name, duplicate_with_detail
 from sampan.registry.kinds.rules.ip_addresses import are_dual_stack, check_cidr, cidr_warnings
 from sampan.registry.kinds.rules.quantities import round_up_to_milli
-from sampan.registry.metadata_checks import OBJECT_UPDATE
 from sampan.registry.strategy import Context, Strategy
 from sampan.wire.json import UNREADABLE
 
@@ -267,7 +266,6 @@ KINDS: Final = (
             column("Kernel-Version", _kernel, wide=True),
             column("Container-Runtime", lambda obj: _info(obj, "containerRuntimeVersion"), wide=True),
         ),
-        metadata_checks=OBJECT_UPDATE,
         storage_prefix="minions",
     ),
 )

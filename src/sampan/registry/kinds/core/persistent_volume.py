@@ -23,7 +23,6 @@ from sampan.registry.kinds.pod_spec.options import has_invalid_term_values
 from sampan.registry.kinds.rules.fields import check_immutable, difference
 from sampan.registry.kinds.rules.quantities import round_up_to_milli
 from sampan.registry.kinds.rules.semantics import same
-from sampan.registry.metadata_checks import Check, MetadataChecks
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -224,6 +223,5 @@ KINDS: Final = (
             ages.column,
             VOLUME_MODE,
         ),
-        metadata_checks=MetadataChecks((Check.OBJECT, Check.OBJECT)),
     ),
 )

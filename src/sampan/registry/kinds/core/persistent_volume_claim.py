@@ -19,7 +19,6 @@ from sampan.registry.kinds.pod_spec.warnings import claim_spec_warnings
 from sampan.registry.kinds.rules.fields import check_immutable, check_label_selector, difference, not_supported
 from sampan.registry.kinds.rules.quantities import amount, round_up_to_milli
 from sampan.registry.kinds.rules.semantics import same
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -242,6 +241,5 @@ KINDS: Final = (
             ages.column,
             VOLUME_MODE,
         ),
-        metadata_checks=UPDATE_OBJECT,
     ),
 )

@@ -32,7 +32,6 @@ from sampan.registry.kinds.pod_spec.spec import hostname_warning
 from sampan.registry.kinds.pod_spec.warnings import pod_warnings
 from sampan.registry.kinds.rules.ip_addresses import ip_warnings
 from sampan.registry.kinds.rules.semantics import same
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy, keep_metadata
 
 Errors = list[FieldError]
@@ -210,6 +209,5 @@ KINDS: Final = (
         columns=pod_columns,
         row_conditions=row_conditions,
         subresources={"ephemeralcontainers": EphemeralContainersStrategy(), "resize": ResizeStrategy()},
-        metadata_checks=UPDATE_OBJECT,
     ),
 )

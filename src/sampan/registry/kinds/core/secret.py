@@ -15,7 +15,6 @@ from sampan.core.value_rules import config_map_key_errors
 from sampan.registry.columns.cells import NAME, at, column, count
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.config_map import SIZE_BYTES_MAX, check_immutable_data, decoded_size_bytes
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -156,6 +155,5 @@ KINDS: Final = (
         "secrets",
         SecretStrategy(),
         columns=lambda ages: (NAME, column("Type", at("type")), column("Data", count("data")), ages.column),
-        metadata_checks=UPDATE_OBJECT,
     ),
 )

@@ -5,7 +5,6 @@ from typing import Final
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME
 from sampan.registry.kind import Kind
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 _ENFORCE = "kubernetes.io/enforce-mountable-secrets"
@@ -46,6 +45,5 @@ KINDS: Final = (
         "serviceaccounts",
         ServiceAccountStrategy(),
         columns=lambda ages: (NAME, ages.column),
-        metadata_checks=UPDATE_OBJECT,
     ),
 )

@@ -18,7 +18,6 @@ from sampan.registry.kinds.rules.fields import (
     not_supported,
 )
 from sampan.registry.kinds.rules.ip_addresses import check_endpoint_ip, check_ip, ip_warnings, is_ipv6, parse_ip
-from sampan.registry.metadata_checks import OBJECT_ONLY
 from sampan.registry.strategy import Context, Strategy
 
 _ADDRESS_TYPE = Path("addressType")
@@ -222,6 +221,5 @@ KINDS: Final = (
             column("Endpoints", lambda obj: some_of(_addresses(obj), 3)),
             ages.column,
         ),
-        metadata_checks=OBJECT_ONLY,
     ),
 )

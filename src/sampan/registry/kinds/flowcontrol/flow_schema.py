@@ -10,7 +10,6 @@ from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, flow_schemas
 from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.metadata_checks import OBJECT_ONLY
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -242,6 +241,5 @@ KINDS: Final = (
             ages.column,
             column("MissingPL", _missing_priority_level),
         ),
-        metadata_checks=OBJECT_ONLY,
     ),
 )

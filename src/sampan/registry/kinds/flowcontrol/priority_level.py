@@ -10,7 +10,6 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, priority_levels
 from sampan.registry.kinds.flowcontrol.flow_schema import check_condition_types, keep_all_metadata, same_spec
 from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.metadata_checks import OBJECT_ONLY
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -177,6 +176,5 @@ KINDS: Final = (
             column("QueueLengthLimit", _queuing("queueLengthLimit")),
             ages.column,
         ),
-        metadata_checks=OBJECT_ONLY,
     ),
 )

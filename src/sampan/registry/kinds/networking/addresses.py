@@ -10,7 +10,6 @@ from sampan.registry.columns.cells import EMPTY, NAME, NONE, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import IMMUTABLE, Errors, check_immutable, check_subdomain
 from sampan.registry.kinds.rules.ip_addresses import check_cidr, check_ip, is_ipv6, parse_ip
-from sampan.registry.metadata_checks import OBJECT_UPDATE
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _PARENT = Path("spec", "parentRef")
@@ -118,7 +117,6 @@ KINDS: Final = (
         "ipaddresses",
         IPAddressStrategy(),
         columns=lambda ages: (NAME, column("ParentRef", _parent), column("", ages.age)),
-        metadata_checks=OBJECT_UPDATE,
     ),
     Kind(
         "networking.k8s.io",

@@ -18,7 +18,6 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.rules.fields import Errors, check_subdomain, not_supported
 from sampan.registry.kinds.rules.ip_addresses import check_ip, ip_warnings, parse_ip
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -271,7 +270,6 @@ KINDS: Final = (
             column("Ports", lambda obj: "80, 443" if obj.get("spec", EMPTY).get("tls") else "80"),
             ages.column,
         ),
-        metadata_checks=UPDATE_OBJECT,
         storage_prefix="ingress",
     ),
 )

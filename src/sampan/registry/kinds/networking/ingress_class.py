@@ -10,7 +10,6 @@ from sampan.registry.columns.cells import EMPTY, NONE, at, column, name_of
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.networking.ingress import check_typed_reference
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, not_supported
-from sampan.registry.metadata_checks import UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 _CONTROLLER = Path("spec", "controller")
@@ -89,6 +88,5 @@ KINDS: Final = (
             column("Parameters", _parameters),
             ages.column,
         ),
-        metadata_checks=UPDATE_OBJECT,
     ),
 )

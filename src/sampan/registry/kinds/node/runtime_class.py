@@ -12,7 +12,6 @@ from sampan.registry.kinds.pod_spec.options import STRICT_TEMPLATE
 from sampan.registry.kinds.pod_spec.resources import validate_requirements
 from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_labels
-from sampan.registry.metadata_checks import OBJECT_UPDATE
 from sampan.registry.strategy import Context, Strategy
 
 _HANDLER = Path("handler")
@@ -72,6 +71,5 @@ KINDS: Final = (
         "runtimeclasses",
         RuntimeClassStrategy(),
         columns=lambda ages: (NAME, column("Handler", at("handler")), ages.column),
-        metadata_checks=OBJECT_UPDATE,
     ),
 )

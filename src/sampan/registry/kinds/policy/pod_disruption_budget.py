@@ -12,7 +12,6 @@ from sampan.registry.kinds.rules.conditions import check_conditions
 from sampan.registry.kinds.rules.counts import check_counts
 from sampan.registry.kinds.rules.fields import Errors, check_label_selector, not_supported
 from sampan.registry.kinds.rules.selectors import has_invalid_selector
-from sampan.registry.metadata_checks import NO_CHECKS
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -75,6 +74,5 @@ KINDS: Final = (
             integer("Allowed Disruptions", at("status", "disruptionsAllowed", default=0)),
             ages.column,
         ),
-        metadata_checks=NO_CHECKS,
     ),
 )

@@ -8,7 +8,6 @@ from sampan.core.object import Object
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, check_label_selector
 from sampan.registry.kinds.rules.selectors import has_invalid_selector, selector_or_none
-from sampan.registry.metadata_checks import OBJECT_UPDATE
 from sampan.registry.strategy import Context, Strategy
 
 _RULES = Path("rules")
@@ -89,6 +88,6 @@ class ClusterRoleStrategy(RoleStrategy):
 
 
 KINDS: Final = (
-    Kind("rbac.authorization.k8s.io", "roles", RoleStrategy(), metadata_checks=OBJECT_UPDATE),
-    Kind("rbac.authorization.k8s.io", "clusterroles", ClusterRoleStrategy(), metadata_checks=OBJECT_UPDATE),
+    Kind("rbac.authorization.k8s.io", "roles", RoleStrategy()),
+    Kind("rbac.authorization.k8s.io", "clusterroles", ClusterRoleStrategy()),
 )

@@ -10,7 +10,6 @@ from sampan.registry.columns.cells import NAME, Cell, column
 from sampan.registry.definition import Column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.metadata_checks import OBJECT_UPDATE
 from sampan.registry.strategy import Context, Strategy
 
 _GROUP = "rbac.authorization.k8s.io"
@@ -108,12 +107,11 @@ def _columns(ages: Ages) -> tuple[Column, ...]:
 
 
 KINDS: Final = (
-    Kind(_GROUP, "rolebindings", BindingStrategy(namespaced=True), columns=_columns, metadata_checks=OBJECT_UPDATE),
+    Kind(_GROUP, "rolebindings", BindingStrategy(namespaced=True), columns=_columns),
     Kind(
         _GROUP,
         "clusterrolebindings",
         BindingStrategy(namespaced=False),
         columns=_columns,
-        metadata_checks=OBJECT_UPDATE,
     ),
 )

@@ -10,7 +10,6 @@ from sampan.registry.kinds.pod_spec.resources import is_extended
 from sampan.registry.kinds.resource.device_selectors import LIST_MAX, check_selectors
 from sampan.registry.kinds.resource.rules import check_configuration, check_list
 from sampan.registry.kinds.rules.fields import Errors
-from sampan.registry.metadata_checks import OBJECT_UPDATE
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -42,6 +41,5 @@ KINDS: Final = (
         "deviceclasses",
         DeviceClassStrategy(),
         columns=lambda ages: (NAME, ages.column),
-        metadata_checks=OBJECT_UPDATE,
     ),
 )

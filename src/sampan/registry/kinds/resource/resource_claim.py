@@ -27,7 +27,6 @@ from sampan.registry.kinds.rules.fields import (
     check_subdomain,
     not_supported,
 )
-from sampan.registry.metadata_checks import OBJECT_UPDATE
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _SPEC = Path("spec")
@@ -225,13 +224,11 @@ KINDS: Final = (
         "resourceclaims",
         ResourceClaimStrategy(),
         columns=lambda ages: (NAME, column("State", _state), ages.column),
-        metadata_checks=OBJECT_UPDATE,
     ),
     Kind(
         "resource.k8s.io",
         "resourceclaimtemplates",
         ResourceClaimTemplateStrategy(),
         columns=lambda ages: (NAME, ages.column),
-        metadata_checks=OBJECT_UPDATE,
     ),
 )

@@ -8,7 +8,6 @@ from sampan.registry.columns.cells import EMPTY, NAME, at, column, name_of
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.node_labels import DEPRECATED
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_qualified_name, not_supported
-from sampan.registry.metadata_checks import OBJECT_UPDATE, UPDATE_OBJECT
 from sampan.registry.strategy import Context, Strategy
 
 _PARAMETERS_MAX = 512
@@ -149,13 +148,11 @@ KINDS: Final = (
             column("AllowVolumeExpansion", at("allowVolumeExpansion", default=False)),
             ages.column,
         ),
-        metadata_checks=OBJECT_UPDATE,
     ),
     Kind(
         "storage.k8s.io",
         "volumeattributesclasses",
         VolumeAttributesClassStrategy(),
         columns=lambda ages: (NAME, column("DriverName", at("driverName")), ages.column),
-        metadata_checks=UPDATE_OBJECT,
     ),
 )

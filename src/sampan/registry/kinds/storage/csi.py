@@ -19,7 +19,6 @@ from sampan.registry.kinds.rules.fields import (
     not_supported,
 )
 from sampan.registry.kinds.rules.selectors import has_invalid_selector
-from sampan.registry.metadata_checks import OBJECT_ONLY, OBJECT_UPDATE
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -266,7 +265,6 @@ KINDS: Final = (
         "csinodes",
         CSINodeStrategy(),
         columns=lambda ages: (NAME, integer("Drivers", count("spec", "drivers")), ages.column),
-        metadata_checks=OBJECT_ONLY,
     ),
-    Kind("storage.k8s.io", "csistoragecapacities", CSIStorageCapacityStrategy(), metadata_checks=OBJECT_UPDATE),
+    Kind("storage.k8s.io", "csistoragecapacities", CSIStorageCapacityStrategy()),
 )

@@ -10,7 +10,6 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.persistent_volume_claim_spec import check_access_modes
 from sampan.registry.kinds.rules.fields import Errors, check_immutable
 from sampan.registry.kinds.storage.csi import check_driver_name
-from sampan.registry.metadata_checks import Check, MetadataChecks
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _SPEC = Path("spec")
@@ -108,6 +107,5 @@ KINDS: Final = (
             boolean("Attached", at("status", "attached", default=False)),
             ages.column,
         ),
-        metadata_checks=MetadataChecks((Check.OBJECT,), (Check.OBJECT,)),
     ),
 )
