@@ -67,6 +67,32 @@ def test_imports_stand_at_the_top() -> None:
     assert found == []
 
 
+CLOCK = "src/sampan/core/clock.py"
+CLOCK_READS = {
+    "time.time",
+    "time.time_ns",
+    "time.monotonic",
+    "datetime.now",
+    "datetime.utcnow",
+    "datetime.today",
+    "date.today",
+}
+
+
+def clock_reads(path: Path) -> Iterator[str]:
+    """Places that read the time of the operating system. `time.perf_counter` may measure processor work."""
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Attribute) and ".".join(ast.unparse(node).split(".")[-2:]) in CLOCK_READS:
+            yield f"{name_of(path)}:{node.lineno}"
+        if isinstance(node, ast.ImportFrom) and {f"{node.module}.{alias.name}" for alias in node.names} & CLOCK_READS:
+            yield f"{name_of(path)}:{node.lineno}"
+
+
+def test_only_the_clock_module_reads_the_time() -> None:
+    """Else virtual time is not the only time of a test: use the functions of `core/clock.py`."""
+    assert [found for path in SOURCES if name_of(path) != CLOCK for found in clock_reads(path)] == []
+
+
 def test_no_detours_around_the_type_checker() -> None:
     mark = "TYPE_" + "CHECKING"
     assert [name_of(path) for path in SOURCES if mark in path.read_text()] == []

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from sampan.core.time import SystemClock, format_time, timestamp
 from sampan.testing import Deadlock, elapsed, run_virtual, virtual_time
 
 
@@ -38,3 +39,9 @@ def test_waiting_for_what_cannot_come_is_an_error() -> None:
 @virtual_time
 async def test_work_in_a_thread_is_waited_for() -> None:
     assert await asyncio.to_thread(lambda: 7) == 7
+
+
+@virtual_time
+async def test_timestamps_come_from_the_virtual_clock() -> None:
+    await asyncio.sleep(3600)
+    assert format_time(SystemClock().now()) == timestamp(SystemClock()) == "2030-01-01T01:00:00Z"

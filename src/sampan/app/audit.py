@@ -3,11 +3,11 @@
 Source: apiserver pkg/server/options/audit.go (1.36).
 """
 
-import datetime as dt
 from pathlib import Path
 
 from sampan.app.audit_settings import STANDARD_OUTPUT, AuditLogSettings, AuditSettings, Delivery
 from sampan.app.errors import StartError
+from sampan.core.clock import utc_now
 from sampan.registry.cluster import Cluster
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
@@ -70,7 +70,7 @@ def _backends(settings: AuditSettings, cluster: Cluster, metrics: AuditMetrics) 
 def _log(settings: AuditLogSettings, metrics: AuditMetrics) -> LogBackend:
     if settings.path == STANDARD_OUTPUT:
         return LogBackend(StandardOutput(), settings.format, metrics)
-    writer = RotatingFile(Path(settings.path), settings.rotation, lambda: dt.datetime.now(dt.UTC))
+    writer = RotatingFile(Path(settings.path), settings.rotation, utc_now)
     return LogBackend(writer, settings.format, metrics)
 
 

@@ -16,6 +16,7 @@ from sampan.app.engines.sqlite import check_whole
 from sampan.app.errors import StartError
 from sampan.app.lock import locked_directory
 from sampan.app.store_location import StoreLocation
+from sampan.core.clock import unix_time
 from sampan.storage.snapshot import SnapshotError, StoreRows, verify, write_snapshot
 from sampan.storage.snapshot.copy import Digest, copy_into, digest_of, digest_of_file
 from sampan.storage.sqlite.dump import SQLiteRows
@@ -110,7 +111,7 @@ async def _to_etcd(source: Path, target: StoreLocation, options: CopyOptions, pr
         what = f"from {options.whence} by process {os.getpid()} of {socket.gethostname()}, begun {begun}"
         await store.begin(what, clear=options.clear_partial)
         options.begun()
-        copied, expiring = await copy_into(rows, store, now=time.time(), progress=progress)
+        copied, expiring = await copy_into(rows, store, now=unix_time(), progress=progress)
         arrived = StoreRows(store, target.engine.name, start=OBJECTS, end=prefix_end(OBJECTS))
         _compare(await digest_of(arrived, expiring, progress), copied)
         await store.finish()

@@ -7,11 +7,9 @@ Source: apiserver pkg/server/options/recommended.go (1.36).
 """
 
 import asyncio
-import datetime
 import logging
 import signal
 import tempfile
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ import uvloop
 from sampan.app.listen import bind_socket
 from sampan.client import ApiError, Client, TransportError
 from sampan.client.rest_client import RESTClient
+from sampan.core.clock import monotonic, utc_now
 from sampan.loops.resources import CONFIG_MAPS
 from sampan.registry.webhook.answer import WebhookError
 from sampan.server.authentication.delegated import CONFIG_MAP_NAME, CONFIG_MAP_NAMESPACE, DelegatedAuthenticator
@@ -109,9 +108,7 @@ async def serve_extension(
     tokens = WebhookTokens(reviews, WebhookTokenSettings(cache_ttl_s=TOKEN_TTL_S))
     trusted = await _trusted(client)
     authenticator = DelegatedAuthenticator(trusted, tokens)
-    authorizer = DelegatedAuthorizer(
-        Reviews(rest, "/apis/authorization.k8s.io/v1/subjectaccessreviews"), time.monotonic
-    )
+    authorizer = DelegatedAuthorizer(Reviews(rest, "/apis/authorization.k8s.io/v1/subjectaccessreviews"), monotonic)
     server = ExtensionServer(group_version, resources, authenticator, authorizer)
     http = HttpServer(server.handler)
     with tempfile.TemporaryDirectory(prefix="sampan-extension-") as directory:
@@ -163,7 +160,7 @@ def _serving(settings: ExtensionSettings, directory: Path) -> CertKey:
     """Return the files of the serving certificate."""
     if settings.certificate is not None and settings.key is not None:
         return CertKey(settings.certificate, settings.key)
-    now = datetime.datetime.now(datetime.UTC)
+    now = utc_now()
     ca = make_ca("sampan-extension", now)
     pair = make_serving(ca, settings.hosts, now)
     made = CertKey(directory / "tls.crt", directory / "tls.key")

@@ -5,7 +5,6 @@ last response. The first SIGTERM or SIGINT shuts the server down gracefully, the
 """
 
 import asyncio
-import datetime
 import logging
 import os
 import resource
@@ -39,6 +38,7 @@ from sampan.app.read_only import run_read_only
 from sampan.app.service_ranges import allocators_of, compare_ranges
 from sampan.app.settings import UpSettings
 from sampan.app.storage import store_of, translation_of
+from sampan.core.clock import utc_now
 from sampan.registry.cluster import Cluster
 from sampan.registry.old_versions.upgrade import BuiltinUpgrade
 from sampan.server.admission.settings import SERVICE_ACCOUNT
@@ -298,7 +298,7 @@ def _prepared(settings: UpSettings) -> Credentials:
     """Read the credentials, and create missing ones. Raises `StartError`."""
     likely = (allocators_of(settings).first,)
     try:
-        return prepare_credentials(settings.data, _hosts(settings), datetime.datetime.now(datetime.UTC), likely=likely)
+        return prepare_credentials(settings.data, _hosts(settings), utc_now(), likely=likely)
     except OSError as error:
         raise unusable_directory(settings.data, error) from error
     except ValueError as error:
@@ -321,7 +321,7 @@ def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) ->
         return
     hosts = (*_hosts(settings), *service["spec"].get("clusterIPs", ()))
     try:
-        prepare_serving(settings.data, hosts, datetime.datetime.now(datetime.UTC))
+        prepare_serving(settings.data, hosts, utc_now())
     except (OSError, ValueError) as error:
         _log.warning("cannot add the Service kubernetes to the serving certificate", extra={"error": str(error)})
     tls.reload()

@@ -3,11 +3,11 @@
 Source: client-go tools/metrics/metrics.go, component-base metrics/prometheus/restclient/metrics.go (1.36).
 """
 
-import time
 from bisect import bisect_left
 from typing import Final
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.core.clock import monotonic
 
 DURATION_BUCKETS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 """Upper bounds of the histogram's buckets in seconds."""
@@ -42,13 +42,13 @@ class CountingTransport:
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         """Send a request and count it."""
-        began, code = time.monotonic(), _ERROR
+        began, code = monotonic(), _ERROR
         try:
             response = await self._inner.send(request)
             code = str(response.status)
             return response
         finally:
-            self._counts.count(request.method, code, time.monotonic() - began)
+            self._counts.count(request.method, code, monotonic() - began)
 
     async def aclose(self) -> None:
         """Close the inner transport."""

@@ -1,8 +1,9 @@
 """`Recent`: cache of recently used values, limited by number and by time."""
 
-import time
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
+
+from sampan.core.clock import monotonic
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -16,7 +17,7 @@ class Recent(Generic[K, V]):
     used. Memory use falls again after a busy time.
     """
 
-    def __init__(self, entries_max: int, age_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, entries_max: int, age_s: float, clock: Callable[[], float] = monotonic) -> None:
         self._entries_max = entries_max
         self._age_s = age_s
         self._clock = clock

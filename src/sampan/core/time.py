@@ -6,8 +6,9 @@ Source: apimachinery pkg/apis/meta/v1/{time,micro_time,duration}.go, pkg/util/du
 
 import datetime as dt
 import re
-import time
 from typing import Final, Protocol
+
+from sampan.core.clock import unix_time, utc_now
 
 NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 _LAYOUT_SECONDS = "2006-01-02T15:04:05Z07:00"
@@ -38,11 +39,11 @@ class SystemClock:
 
     def now(self) -> dt.datetime:
         """Return the current time in UTC."""
-        return dt.datetime.now(_UTC)
+        return utc_now()
 
     def timestamp(self) -> str:
         """Return the current second as a `metav1.Time`. Cached for one second, because every write needs it."""
-        second = int(time.time())
+        second = int(unix_time())
         if second != self._second:
             self._timestamp = format_time(dt.datetime.fromtimestamp(second, _UTC))
             self._second = second

@@ -11,8 +11,9 @@ Source: component-base tracing/tracing.go (1.36), which combines both in the sam
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
-from time import monotonic
 from typing import Protocol
+
+from sampan.core.clock import monotonic
 
 Attributes = Mapping[str, str | int]
 

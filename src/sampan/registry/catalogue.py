@@ -4,13 +4,13 @@ The resources and their verbs are data (`data/resources.json`); behaviour comes 
 """
 
 import re
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from sampan.core.clock import unix_time
 from sampan.core.gvk import GroupResource, GroupVersionKind
 from sampan.registry.columns.age import Ages
 from sampan.registry.definition import (
@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 
 def builtin_definitions(
-    schemas: Definitions, kinds: Iterable[Kind], clock: Callable[[], float] = time.time
+    schemas: Definitions, kinds: Iterable[Kind], clock: Callable[[], float] = unix_time
 ) -> list[ResourceDefinition]:
     """Return the definition of every built-in resource, in the order of the API groups.
 

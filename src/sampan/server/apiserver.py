@@ -1,10 +1,10 @@
 """`ApiServer`: the request handler of one cluster, with filters, discovery, health and metrics. No network I/O."""
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from sampan.core.clock import monotonic
 from sampan.core.gvk import GroupResource
 from sampan.registry.cluster import Cluster
 from sampan.server.admission.chain import AdmissionChain, configuring
@@ -141,7 +141,7 @@ class ApiServer:
                 self.lifecycle,
                 self.metrics,
                 self.deadlines,
-                time.monotonic,
+                monotonic,
                 settings.cors_allowed_origins,
                 settings.request_headers,
                 self.flow_control.filter,

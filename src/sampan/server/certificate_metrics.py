@@ -3,13 +3,13 @@
 Source: apiserver pkg/authentication/request/x509/x509.go (1.36).
 """
 
-import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from cryptography.x509 import load_der_x509_certificate
 from prometheus_client.core import Metric
 
+from sampan.core.clock import unix_time
 from sampan.server.histogram import Histogram
 
 _HOUR_S: Final = 3600
@@ -25,7 +25,7 @@ _KNOWN_MAX: Final = 1024
 class CertificateMetrics:
     """Lifetimes of client certificates. Record on the event loop. Each certificate is parsed once."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, now: Callable[[], float] = unix_time) -> None:
         """`now` returns seconds since 1970."""
         self._now = now
         self._ends: dict[bytes, float] = {}

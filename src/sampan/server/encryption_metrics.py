@@ -5,12 +5,12 @@ pkg/server/options/encryptionconfig/metrics/metrics.go (1.36).
 """
 
 import hashlib
-import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from sampan.core.clock import unix_time
 from sampan.server.histogram import Counter, Histogram
 from sampan.storage.encryption.kms.provider import KmsProvider
 from sampan.storage.encryption.measures import EncryptionMeasures
@@ -24,7 +24,7 @@ _SERVER: Final = "apiserver_id_hash"
 class Reloads:
     """Current configuration, and the results of reloads."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, now: Callable[[], float] = unix_time) -> None:
         """`now` returns seconds since 1970."""
         self._now = now
         self.content = b""

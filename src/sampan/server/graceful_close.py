@@ -4,8 +4,8 @@ import asyncio
 import fcntl
 import struct
 import termios
-from time import monotonic
 
+from sampan.core.clock import monotonic
 from sampan.server.settings import HttpSettings
 
 

@@ -13,9 +13,9 @@ that is discarded until the client disconnects.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from time import monotonic
 from typing import cast
 
+from sampan.core.clock import monotonic
 from sampan.http.tunnel import Tunnel
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.connection_owner import (

@@ -7,10 +7,10 @@ import asyncio
 import logging
 import socket
 import ssl
-import time
 from contextlib import suppress
 from typing import cast
 
+from sampan.core.clock import monotonic
 from sampan.server.accept_filter import drop_new_connections, has_pending_connection
 from sampan.server.connection_owner import ServedConnection
 from sampan.server.http import Connection
@@ -112,7 +112,7 @@ class HttpServer:
         """Close idle and stalled connections periodically. Never returns."""
         while True:
             await asyncio.sleep(self.settings.sweep_interval_s)
-            self.sweep(time.monotonic())
+            self.sweep(monotonic())
 
     def sweep(self, now: float) -> None:
         """Close connections that were idle or stalled too long at the monotonic time `now`."""
@@ -136,9 +136,9 @@ class HttpServer:
         sock = self._sock
         assert sock is not None, "it listens"
         drop_new_connections(sock)
-        until = time.monotonic() + self.settings.quiet_s
+        until = monotonic() + self.settings.quiet_s
         await asyncio.sleep(self.settings.accept_drain_s)
-        while has_pending_connection(sock) and time.monotonic() < until:  # noqa: ASYNC110  # the kernel notifies nothing
+        while has_pending_connection(sock) and monotonic() < until:  # noqa: ASYNC110  # the kernel notifies nothing
             await asyncio.sleep(_POLL_S)
         self.stop_listening()
 
@@ -155,10 +155,10 @@ class HttpServer:
         seconds.
         """
         self.shutting_down = True
-        until = time.monotonic() + self.settings.quiet_s
+        until = monotonic() + self.settings.quiet_s
         try:
             async with asyncio.timeout(timeout_s):
-                while self._connections or (self.handshaking and time.monotonic() < until):
+                while self._connections or (self.handshaking and monotonic() < until):
                     self._end_quiet(until)
                     await self._wait_for_change()
         except TimeoutError:
@@ -168,7 +168,7 @@ class HttpServer:
 
     def _end_quiet(self, until: float) -> None:
         """End quiet connections, and after `until` also busy ones: an HTTP/2 connection may never be idle."""
-        now = time.monotonic()
+        now = monotonic()
         for connection in list(self._connections):
             if now - connection.active >= connection.quiet_s if connection.idle else now >= until:
                 connection.end()

@@ -15,6 +15,7 @@ from traceback import extract_stack
 
 from prometheus_client.core import HistogramMetricFamily, Metric
 
+from sampan.core.clock import monotonic
 from sampan.core.durations import Durations
 from sampan.server.histogram import cumulative
 from sampan.server.request import Request
@@ -52,7 +53,7 @@ class LoopWatch:
     def _run(self, loop: asyncio.AbstractEventLoop, ident: int) -> None:
         while not self._ended.wait(self._interval_s):
             answered = threading.Event()
-            began, cpu_began = time.monotonic(), time.process_time()
+            began, cpu_began = monotonic(), time.process_time()
             try:
                 loop.call_soon_threadsafe(answered.set)
             except RuntimeError:
@@ -62,7 +63,7 @@ class LoopWatch:
                 if self._ended.is_set():
                     return
                 seen = seen or self._seen(loop, ident)
-            self.record(time.monotonic() - began, time.process_time() - cpu_began, seen)
+            self.record(monotonic() - began, time.process_time() - cpu_began, seen)
 
     def record(self, delay_s: float, cpu_s: float, seen: dict[str, object]) -> None:
         """Count a delay, and log it if it was a block.

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import deque
-from time import monotonic
 from typing import cast
 
+from sampan.core.clock import monotonic
 from sampan.server.connection_owner import BODY_AHEAD_BYTES, BODY_DISCARD_BYTES_MAX, HEADER_BYTES_MAX, ConnectionOwner
 from sampan.server.incoming import BODY_PIECES_MAX, Incoming
 from sampan.wire.http1 import CONTINUE, Limits, RequestHead, RequestReader

@@ -4,11 +4,11 @@ Source: apiserver pkg/server/options/{authenticationconfig,authorizationconfig}/
 """
 
 import hashlib
-import time
 from collections.abc import Callable, Iterable
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from sampan.core.clock import unix_time
 from sampan.server.histogram import Counter
 
 _SERVER = "apiserver_id_hash"
@@ -23,7 +23,7 @@ def hash_of(content: str | bytes) -> str:
 class ReloadMetrics:
     """Collector for Prometheus, for one configuration of one server."""
 
-    def __init__(self, what: str, server_hash: str, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, what: str, server_hash: str, now: Callable[[], float] = unix_time) -> None:
         """`what` is authentication or authorization. `server_hash` identifies the server."""
         self._prefix = f"apiserver_{what}_config_controller_"
         self._server = server_hash

@@ -4,9 +4,9 @@ CRDs that come and go must not leave series behind. kube-apiserver keeps such se
 """
 
 from collections.abc import Callable, Collection
-from time import monotonic
 from typing import Any, Final, TypeVar
 
+from sampan.core.clock import monotonic
 from sampan.registry.registry import ResourceRegistry
 from sampan.server.histogram import Counter, Histogram
 

@@ -1,9 +1,9 @@
 """Heads of responses: status line and headers."""
 
-import time
 from email.utils import formatdate
 from http import HTTPStatus
 
+from sampan.core.clock import monotonic, unix_time
 from sampan.server.request import Headers, Response
 from sampan.wire.http1 import BODILESS, Malformed
 from sampan.wire.http1.writers import check_lines, status_line
@@ -29,7 +29,7 @@ class ResponseHeads:
         prefix = self._prefixes.get(key)
         if prefix is None:
             prefix = self._remember(key)
-        if time.monotonic() >= self._date_until:
+        if monotonic() >= self._date_until:
             self._read_clock()
         parts = [prefix]
         for name, value in response.headers:
@@ -60,7 +60,7 @@ class ResponseHeads:
         """Return the header fields of a response in HTTP/2. `length` is None if it is not known before the end of the
         body.
         """
-        if time.monotonic() >= self._date_until:
+        if monotonic() >= self._date_until:
             self._read_clock()
         fields: Headers = [(b":status", b"%d" % response.status)]
         if response.content_type:
@@ -72,8 +72,8 @@ class ResponseHeads:
         return fields
 
     def _read_clock(self) -> None:
-        self._date = b"Date: " + formatdate(time.time(), usegmt=True).encode() + b"\r\n"
-        self._date_until = time.monotonic() + 1.0
+        self._date = b"Date: " + formatdate(unix_time(), usegmt=True).encode() + b"\r\n"
+        self._date_until = monotonic() + 1.0
 
     def _remember(self, key: tuple[int, str]) -> bytes:
         status, content_type = key

@@ -3,10 +3,10 @@
 Source: component-base zpages/{statusz,flagz} (1.36).
 """
 
-import datetime
 import platform
 from collections.abc import Callable, Iterable
 
+from sampan.core.clock import utc_now
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.server.request import Counted, Handler, Request, Response
 from sampan.server.version import GIT_VERSION
@@ -17,11 +17,11 @@ _WARNING = "Warning: This endpoint is not meant to be machine parseable, has no 
 
 def statusz(component: str, paths: Callable[[], Iterable[str]]) -> Handler:
     """Return a handler that shows version, start time and uptime."""
-    started, counted = datetime.datetime.now(datetime.UTC), Counted(resource="statusz", component=component)
+    started, counted = utc_now(), Counted(resource="statusz", component=component)
 
     async def handle(request: Request) -> Response:
         request.counted = counted
-        up = datetime.datetime.now(datetime.UTC) - started
+        up = utc_now() - started
         lines = [
             f"\n{component} statusz\n{_WARNING}\n",
             f"Started: {started:%a %b %d %H:%M:%S UTC %Y}",

@@ -12,9 +12,9 @@ Source: apiserver storage/cacher (1.36).
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 
+from sampan.core.clock import monotonic
 from sampan.storage.cache_counts import CacheCounts
 from sampan.storage.hub import LocalWatch
 from sampan.storage.records import CacheEvent, CacheReset, Delivery, Extract, Matches, Page, Record, Respliced
@@ -59,7 +59,7 @@ class WatchCache:
         history_window_s: float = 75,
         events_min: int = 100,
         events_max: int = 102_400,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic,
         backoff_s: tuple[float, float] = (0.1, 5.0),
     ) -> None:
         """`backoff_s`: the first and the longest delay before the store is tried again."""

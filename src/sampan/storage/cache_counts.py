@@ -1,9 +1,9 @@
 """`CacheCounts`: counters of a watch cache, for metrics."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sampan.core.clock import monotonic
 from sampan.core.durations import Durations
 
 _WAIT_BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0)
@@ -53,11 +53,11 @@ class CacheCounts:
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Measure the time that a read waits, also if it fails."""
-        began = time.monotonic()
+        began = monotonic()
         try:
             yield
         finally:
-            self.waits.observe((), time.monotonic() - began)
+            self.waits.observe((), monotonic() - began)
 
     def list(self, size: int) -> None:
         """Count a list of `size` records."""

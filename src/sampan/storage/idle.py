@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
-from time import monotonic
+
+from sampan.core.clock import monotonic
 
 _IDLE_TURN_S = 0.0002
 """An iteration of the loop that takes no longer counts as idle."""

@@ -4,7 +4,6 @@ Every method finishes at once on the event loop. The history is a list of events
 events since.
 """
 
-import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
@@ -12,6 +11,7 @@ from operator import attrgetter
 
 from sortedcontainers import SortedDict
 
+from sampan.core.clock import unix_time
 from sampan.storage.expiry import Expiry
 from sampan.storage.hub import BUFFER_MAX, WatchHub
 from sampan.storage.store import (
@@ -41,7 +41,7 @@ class MemoryStore:
     def __init__(
         self,
         *,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = unix_time,
         expiry_interval_s: float = 1.0,
         watch_buffer_max: int = BUFFER_MAX,
     ) -> None:

@@ -1,18 +1,24 @@
 """Virtual time: an event loop whose clock jumps to the next timer when no task can run.
 
-All of `sampan.client`, `informer` and `operator` takes its time from the running loop (`loop.time()`, `asyncio.sleep`,
-`asyncio.timeout`). So a test of a ten-minute backoff takes a millisecond and is exact. Code in this loop may wait
-only for timers and tasks: to a real socket, a timeout of hours would pass at once.
+All of Sampan takes its time from the running loop: `loop.time()`, `asyncio.sleep`, `asyncio.timeout`, and the wall
+clock of `sampan.core.clock`. So a test of a ten-minute backoff takes a millisecond and is exact. Code in this loop may
+wait only for timers and tasks: to a real socket, a timeout of hours would pass at once.
 """
 
 import asyncio
+import datetime as dt
 import functools
 import selectors
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
+
+from sampan.core.clock import LoopClock
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+START: Final = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
+"""First instant of every virtual clock, so that two runs have equal timestamps."""
 
 
 class Deadlock(RuntimeError):
@@ -40,16 +46,21 @@ class _JumpingSelector(selectors.SelectSelector):
         return ready
 
 
-class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """An event loop with a virtual clock that starts at 0."""
+class VirtualTimeLoop(LoopClock, asyncio.SelectorEventLoop):
+    """An event loop with a virtual clock. Its monotonic time starts at 0, its wall clock at `start`."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: dt.datetime = START) -> None:
         self._jumping = _JumpingSelector()
+        self._start_s = start.timestamp()
         super().__init__(self._jumping)
 
     def time(self) -> float:
         """Return the virtual seconds since the loop was created."""
         return self._jumping.elapsed_s
+
+    def unix_time(self) -> float:
+        """Return the virtual wall clock, in seconds since the epoch."""
+        return self._start_s + self._jumping.elapsed_s
 
 
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:

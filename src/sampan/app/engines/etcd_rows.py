@@ -3,10 +3,10 @@
 etcd does not report when a row expires, so such a row gets its whole lifetime again.
 """
 
-import time
 from typing import Final
 
 from sampan.app.engines.contents import OBJECTS
+from sampan.core.clock import unix_time
 from sampan.registry.kinds.core import event
 from sampan.server.loops.api_servers import addresses
 from sampan.storage.snapshot.rows import StoreRows
@@ -26,5 +26,5 @@ class EtcdRows(StoreRows):
 def _expiry(row: KeyValue) -> float:
     for prefix, ttl_s in _TTL_S.items():
         if row.key.startswith(prefix):
-            return time.time() + ttl_s
+            return unix_time() + ttl_s
     return 0

@@ -15,6 +15,7 @@ from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import on_server
 from sampan.client import Client
+from sampan.core.clock import utc_now
 from sampan.core.time import age
 from sampan.resource import Object
 from sampan.wire import json
@@ -47,7 +48,7 @@ async def history_command(client: Client, *, resources: tuple[str, ...], limit: 
         shown += 1
         if output:
             items.append(_item(revision))
-        for line in () if output else _lines(revision, dt.datetime.now(dt.UTC)):
+        for line in () if output else _lines(revision, utc_now()):
             mark = line.strip()[:1] if line.startswith("    ") else ""
             click.echo(click.style(line, fg=_COLOURS.get(mark)) if colours else line)
         if shown == limit:

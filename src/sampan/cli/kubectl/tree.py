@@ -21,6 +21,7 @@ from sampan.cli.objects.session import on_server
 from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client, ClientError, Forbidden, MethodNotAllowed, NotFound
 from sampan.client.rest_mapper import preferred
+from sampan.core.clock import utc_now
 from sampan.core.time import age
 from sampan.resource import Object, ResourceInfo
 
@@ -53,7 +54,7 @@ async def tree_command(client: Client, *, resources: tuple[str, ...], all_namesp
         items = [_item(branch) for branch in tree.below(root)]
         print_object({"apiVersion": "sampan.dev/v1alpha1", "kind": "OwnershipTree", "items": items}, output)
     else:
-        now = dt.datetime.now(dt.UTC)
+        now = utc_now()
         printer = TablePrinter(colours=colours_wanted(sys.stdout))
         printer.print(_HEADER, [_row(branch, now) for branch in tree.below(root)])
     for text in failures:

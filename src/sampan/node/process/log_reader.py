@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from sampan.core.clock import utc_now
 from sampan.core.time import add_seconds
 from sampan.node.process.log_file import LogFile, log_files, log_time
 from sampan.node.runtime import LogOptions
@@ -61,7 +62,7 @@ def log_tail(path: Path, *, lines_max: int, bytes_max: int) -> bytes:
         size_bytes = os.fstat(file.fileno()).st_size
         file.seek(max(file.tell(), size_bytes - 4 * bytes_max - _BLOCK_BYTES))
         data = file.read()
-    cut = _Cut(LogOptions(), dt.datetime.now(dt.UTC))
+    cut = _Cut(LogOptions(), utc_now())
     return cut.output(data.rstrip(b"\n"))[-bytes_max:] if data else b""
 
 

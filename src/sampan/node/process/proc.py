@@ -6,10 +6,11 @@ Concurrency: plain reads; each may find that a process has ended. `ProcessTable.
 import os
 import select
 import signal
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
+
+from sampan.core.clock import monotonic
 
 MARK: Final = "SAMPAN_CONTAINER_ID"
 """Environment variable that identifies the processes of a container, even after they have left its process group."""
@@ -120,7 +121,7 @@ def kill_family(pid: int, start_ticks: int, deadline_s: float = 2.0) -> None:
 
 
 def _kill_until_gone(is_meant: Callable[[int], bool], deadline_s: float) -> None:
-    deadline = time.monotonic() + deadline_s
+    deadline = monotonic() + deadline_s
     for _ in range(_ROUNDS_MAX):
         pidfds = [pidfd for name in os.listdir("/proc") if name.isdigit() and (pidfd := _killed(int(name), is_meant))]
         if not pidfds:
@@ -129,14 +130,14 @@ def _kill_until_gone(is_meant: Callable[[int], bool], deadline_s: float) -> None
         for pidfd in pidfds:
             poll.register(pidfd, select.POLLIN)
         left = len(pidfds)
-        while left > 0 and time.monotonic() < deadline:
-            gone = poll.poll(max(1.0, (deadline - time.monotonic()) * 1000))
+        while left > 0 and monotonic() < deadline:
+            gone = poll.poll(max(1.0, (deadline - monotonic()) * 1000))
             for pidfd, _ in gone:
                 poll.unregister(pidfd)
             left -= len(gone)
         for pidfd in pidfds:
             os.close(pidfd)
-        if time.monotonic() >= deadline:
+        if monotonic() >= deadline:
             return
 
 

@@ -3,10 +3,10 @@
 Memory is the resident memory of the processes. Pages that several processes share count for each.
 """
 
-import time
 from collections.abc import Mapping
 from typing import Final
 
+from sampan.core.clock import monotonic
 from sampan.node.process.proc import ProcessStat, family, processes
 from sampan.node.sessions import Usage
 
@@ -23,7 +23,7 @@ class UsageMeter:
 
     def usage(self, pids: Mapping[str, int]) -> dict[str, Usage]:
         """Return the usage by name. `pids`: first process of each container. CPU time never decreases."""
-        now = time.monotonic()
+        now = monotonic()
         if now - self._read_at >= _FRESH_S:
             self._table = processes()
             self._read_at = now

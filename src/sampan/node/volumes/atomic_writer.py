@@ -5,7 +5,6 @@ The files are in a directory (`..2026_01_02_…`) to which the link `..data` poi
 Source: kubernetes pkg/volume/util/atomic_writer.go (1.36).
 """
 
-import datetime as dt
 import os
 import shutil
 import stat
@@ -14,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
+
+from sampan.core.clock import utc_now
 
 DATA: Final = "..data"
 _NEW_DATA: Final = "..data_tmp"
@@ -102,7 +103,7 @@ def _has(directory: Path, payload: Payload) -> bool:
 
 def _written(volume: Path, payload: Payload, group: int | None) -> Path:
     """Create a new directory with the files. It is closed to other users until all modes are set."""
-    moment = dt.datetime.now(dt.UTC).strftime("..%Y_%m_%d_%H_%M_%S.")
+    moment = utc_now().strftime("..%Y_%m_%d_%H_%M_%S.")
     directory = Path(tempfile.mkdtemp(prefix=moment, dir=volume))
     for name, file in payload.items():
         path = directory / name

@@ -4,9 +4,9 @@ Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
 """
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 
+from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock
@@ -66,11 +66,11 @@ class StoredClaims:
             raise
 
     async def _claim(self, ip: str, holder: Holder) -> None:
-        began = time.monotonic()
+        began = monotonic()
         await self.addresses.make(ip, holder)
         allocator = self._allocators.allocator_of(ip)
         if allocator is not None:
-            allocator.counters.durations.observe((), time.monotonic() - began)
+            allocator.counters.durations.observe((), monotonic() - began)
 
     async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
         """See `Claims.drop`."""

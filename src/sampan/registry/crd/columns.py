@@ -3,10 +3,10 @@
 Source: apiextensions pkg/registry/customresource/tableconvertor (1.36).
 """
 
-import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
+from sampan.core.clock import utc_now
 from sampan.core.json_path import JsonPath
 from sampan.core.object import Object
 from sampan.core.time import human_duration, parse_time
@@ -94,4 +94,4 @@ def _age(value: str) -> str:
         then = parse_time(value)
     except ValueError:
         return "<invalid>"
-    return human_duration((dt.datetime.now(dt.UTC) - then).total_seconds())
+    return human_duration((utc_now() - then).total_seconds())

@@ -11,12 +11,12 @@ import socket
 import ssl
 from collections import OrderedDict
 from collections.abc import Callable
-from datetime import UTC, datetime
 from time import perf_counter
 from typing import Protocol
 
 from cryptography import x509
 
+from sampan.core.clock import utc_now
 from sampan.core.dial import open_connection
 from sampan.core.field import quote
 from sampan.core.tls_trust import unverified_context
@@ -195,7 +195,7 @@ class HttpsWebhook:
             certificate = await self._certificate(target)
         except (OSError, ServiceError, ValueError):
             return certificate_text(str(error.verify_message))
-        return certificate_text(mismatch(certificate, target.host, datetime.now(UTC)) or str(error.verify_message))
+        return certificate_text(mismatch(certificate, target.host, utc_now()) or str(error.verify_message))
 
     async def _certificate(self, target: WebhookTarget) -> x509.Certificate:
         """Return the certificate that the webhook presents, without verification."""

@@ -10,9 +10,9 @@ Source: apiserver pkg/admission/{interfaces,chain}.go, pkg/admission/plugin/webh
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from sampan.core.clock import monotonic
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
 from sampan.registry.endpoint import Endpoint

@@ -4,12 +4,12 @@ Source: kubernetes plugin/pkg/admission/imagepolicy/{admission,config}.go (1.36)
 """
 
 import asyncio
-import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
 
+from sampan.core.clock import monotonic
 from sampan.core.object import Object
 from sampan.core.time import format_duration
 from sampan.registry.webhook.answer import WebhookError
@@ -80,7 +80,7 @@ class ImagePolicyWebhook:
         configuration: Object,
         connect: ConnectAs,
         *,
-        now: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Read the configuration. **Raises** `ValueError` if it is invalid."""

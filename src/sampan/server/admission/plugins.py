@@ -3,12 +3,12 @@
 Source: kubernetes pkg/kubeapiserver/options/plugins.go `AllOrderedPlugins` (1.36).
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Final
 
+from sampan.core.clock import monotonic
 from sampan.core.field import quote
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
@@ -110,7 +110,7 @@ ORDER: Final[tuple[tuple[str, Make | None], ...]] = (
         "PodTolerationRestriction",
         lambda parts: PodTolerationRestriction(parts.reader, parts.configuration("PodTolerationRestriction")),
     ),
-    ("EventRateLimit", lambda parts: EventRateLimit(parts.configuration("EventRateLimit"), time.monotonic)),
+    ("EventRateLimit", lambda parts: EventRateLimit(parts.configuration("EventRateLimit"), monotonic)),
     ("ExtendedResourceToleration", lambda parts: ExtendedResourceToleration()),
     ("DefaultStorageClass", lambda parts: DefaultStorageClass(parts.reader)),
     ("StorageObjectInUseProtection", lambda parts: StorageObjectInUseProtection()),

@@ -8,9 +8,9 @@ Source: apiserver pkg/endpoints/filters/{audit,authn_audit}.go (1.36).
 
 import asyncio
 import datetime as dt
-import time
 from collections.abc import Callable
 
+from sampan.core.clock import monotonic, unix_time
 from sampan.core.errors import internal_error
 from sampan.server.audit.backend import Backend
 from sampan.server.audit.context import AuditContext
@@ -51,8 +51,8 @@ class Audit:
         backend: Backend,
         metrics: AuditMetrics,
         *,
-        now: Callable[[], float] = time.time,
-        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = unix_time,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         """`now` returns seconds since 1970. `clock` is the clock of `Request.received`."""
         self._policy, self._backend, self.metrics = policy, backend, metrics

@@ -8,11 +8,11 @@ Source: apiserver plugin/pkg/audit/buffered/buffered.go (1.36).
 """
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sampan.core.clock import monotonic
 from sampan.core.settings import setting
 from sampan.core.settings.kinds import integer
 from sampan.server.audit.backend import Backend
@@ -48,7 +48,7 @@ class BufferedBackend:
         delegate: Backend,
         settings: BatchSettings,
         metrics: AuditMetrics,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._delegate, self._settings, self._metrics, self._clock = delegate, settings, metrics, clock
         self.name = f"buffered<{delegate.name}>"

@@ -4,13 +4,13 @@ Source: apiserver pkg/audit/{context,request}.go, pkg/endpoints/filters/audit.go
 """
 
 import ipaddress
-import time
 import zlib
 from collections.abc import Callable
 from typing import Any
 
 import orjson
 
+from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.core.time import format_duration
 from sampan.server.audit.evaluator import Decision
@@ -147,7 +147,7 @@ class AuditContext:
 
     def _latencies(self) -> dict[str, str]:
         """Return the latencies as annotations, if the whole request took longer than `_SLOW_S`."""
-        total_s = time.monotonic() - self._request.received
+        total_s = monotonic() - self._request.received
         if not self._request.received or total_s <= _SLOW_S:
             return {}
         found = {**self._request.latencies, "total": total_s}

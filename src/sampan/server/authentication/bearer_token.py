@@ -4,10 +4,10 @@ Source: apiserver pkg/authentication/request/bearertoken/bearertoken.go, pkg/aut
 """
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from sampan.core.clock import monotonic
 from sampan.core.errors import unauthorized
 from sampan.server.authentication.authenticator import (
     TokenAuthenticator,
@@ -39,7 +39,7 @@ class BearerTokenAuthenticator:
     def __init__(
         self,
         authenticators: Sequence[TokenAuthenticator],
-        now: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = monotonic,
         metrics: TokenCacheMetrics | None = None,
     ) -> None:
         self._authenticators = tuple(authenticators)

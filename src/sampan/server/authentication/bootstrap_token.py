@@ -8,9 +8,9 @@ import base64
 import hmac
 import logging
 import re
-import time
 from collections.abc import Callable
 
+from sampan.core.clock import unix_time
 from sampan.core.object import Object
 from sampan.core.time import parse_time
 from sampan.registry.strategy import ObjectReader
@@ -31,7 +31,7 @@ class BootstrapTokens:
 
     cacheable = True
 
-    def __init__(self, reader: ObjectReader, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, reader: ObjectReader, now: Callable[[], float] = unix_time) -> None:
         self._reader = reader
         self._now = now
 

@@ -7,7 +7,6 @@ Source: apiserver pkg/authentication/request/x509/x509.go (1.36).
 
 import datetime
 import logging
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.x509.oid import NameOID
 
+from sampan.core.clock import unix_time
 from sampan.core.errors import StatusError, unauthorized
 from sampan.server.authentication.authenticator import with_authenticated_group
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
@@ -37,7 +37,7 @@ class _Entry(NamedTuple):
 class ClientCertificateAuthenticator:
     """Verifies a certificate once. Caches the user by the certificate's bytes until the client CAs change."""
 
-    def __init__(self, verifier: ClientCertificateVerifier, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, verifier: ClientCertificateVerifier, now: Callable[[], float] = unix_time) -> None:
         self._verifier = verifier
         self._now = now
         self._entries: dict[bytes, _Entry] = {}

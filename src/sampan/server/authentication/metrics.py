@@ -3,13 +3,13 @@
 Source: apiserver pkg/authentication/token/cache/stats.go, plugin/pkg/authenticator/token/oidc/metrics.go (1.36).
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 
+from sampan.core.clock import monotonic, unix_time
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.reload_metrics import hash_of
@@ -23,7 +23,7 @@ _MISS: Final = ("miss",)
 class TokenCacheMetrics:
     """Metrics of the token cache. Hits are only counted, in `hits`: their duration is too short to measure."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
         self.hits = 0
         self._misses = Histogram(
@@ -70,7 +70,7 @@ class TokenCacheMetrics:
 class IssuerMetrics:
     """Metrics of the issuers of JWTs. Labels contain hashes of the issuers."""
 
-    def __init__(self, server_hash: str = "", now: Callable[[], float] = time.time) -> None:
+    def __init__(self, server_hash: str = "", now: Callable[[], float] = unix_time) -> None:
         self._server = server_hash
         self._now = now
         self._latency = Histogram(

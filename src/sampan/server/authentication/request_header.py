@@ -5,7 +5,6 @@ Source: apiserver pkg/authentication/request/headerrequest/requestheader.go, req
 
 import datetime
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -13,6 +12,7 @@ from urllib.parse import unquote
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
+from sampan.core.clock import unix_time
 from sampan.core.errors import StatusError, unauthorized
 from sampan.core.field import quote
 from sampan.server.authentication.authenticator import with_authenticated_group
@@ -51,7 +51,7 @@ class RequestHeaderAuthenticator:
     """Authenticates the user that a front proxy names. Verifies the proxy's certificate once for each set of CAs."""
 
     def __init__(
-        self, verifier: ClientCertificateVerifier, headers: RequestHeaders, now: Callable[[], float] = time.time
+        self, verifier: ClientCertificateVerifier, headers: RequestHeaders, now: Callable[[], float] = unix_time
     ) -> None:
         self._verifier = verifier
         self._headers = headers

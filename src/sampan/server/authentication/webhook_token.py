@@ -7,7 +7,6 @@ pkg/authentication/token/cache/cached_token_authenticator.go (1.36).
 import asyncio
 import hashlib
 import logging
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from sampan.core.clock import monotonic
 from sampan.core.object import Object
 from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.client import Webhook
@@ -75,7 +75,7 @@ class WebhookTokens:
         webhook: Webhook,
         settings: WebhookTokenSettings,
         *,
-        now: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = monotonic,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._webhook = webhook

@@ -3,11 +3,11 @@
 Source: kubernetes pkg/kubeapiserver/authorizer/{config,reload}.go (1.36).
 """
 
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
+from sampan.core.clock import monotonic
 from sampan.core.field import FieldError, aggregate
 from sampan.core.field import Path as FieldPath
 from sampan.registry.reader import CacheReader
@@ -88,7 +88,7 @@ class AuthorizerMaker:
             _ON_ERROR[part.failure_policy],
             MatchConditions(compiled_conditions(part.match_conditions, FieldPath(""), self._compiler, faults)),
         )
-        return WebhookAuthorizer(connect(Path(file)), rules, time.monotonic, self._metrics)
+        return WebhookAuthorizer(connect(Path(file)), rules, monotonic, self._metrics)
 
 
 def default_authorizers(reader: CacheReader) -> list[Authorizer]:

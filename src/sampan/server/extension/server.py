@@ -3,9 +3,9 @@
 It has no store and no sockets; `sampan.app.extension` runs it behind an API server.
 """
 
-import time
 from collections.abc import Sequence
 
+from sampan.core.clock import monotonic
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.builtin import Definitions
 from sampan.server.authentication.authenticator import Authenticator
@@ -49,7 +49,7 @@ class ExtensionServer:
         self._discovery = Discovery(self._registry)
         self._routes = Routes(computed_handler(group, version, resources))
         self._add_routes()
-        parts = ChainParts(authenticator, authorizer, self.lifecycle, self.metrics, self.deadlines, time.monotonic)
+        parts = ChainParts(authenticator, authorizer, self.lifecycle, self.metrics, self.deadlines, monotonic)
         self.handler = build_chain(self._routes.handle, parts)
 
     def _add_routes(self) -> None:

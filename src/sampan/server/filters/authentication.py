@@ -1,8 +1,8 @@
 """Authenticate the request, or raise 401. Source: apiserver pkg/endpoints/filters/authentication.go (1.36)."""
 
 from collections.abc import Awaitable, Callable
-from time import monotonic
 
+from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError, unauthorized
 from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authentication.authenticator import Authenticator

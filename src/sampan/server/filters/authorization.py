@@ -1,7 +1,6 @@
 """Authorize the request, or raise 403. Source: apiserver pkg/endpoints/filters/authorization.go (1.36)."""
 
-from time import monotonic
-
+from sampan.core.clock import monotonic
 from sampan.core.errors import unauthorized
 from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authorization.authorizer import Authorizer, Decision

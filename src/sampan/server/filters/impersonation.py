@@ -3,8 +3,7 @@
 Source: apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go (1.36).
 """
 
-from time import monotonic
-
+from sampan.core.clock import monotonic
 from sampan.core.errors import unauthorized
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.impersonation.headers import PREFIX, wanted_user

@@ -4,9 +4,9 @@ trace.
 Source: apiserver pkg/endpoints/filters/traces.go (1.36).
 """
 
-from time import monotonic
 from typing import Protocol
 
+from sampan.core.clock import monotonic
 from sampan.core.tracing import Exported
 from sampan.server.filters.answers import status_error_of
 from sampan.server.request import Filter, Handler, Request, Response

@@ -6,10 +6,10 @@ seats every ten seconds. Requests are classified and counted on the same event l
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from sampan.core.clock import monotonic
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.recent import Recent
@@ -56,9 +56,7 @@ class Classified(NamedTuple):
 class FlowController:
     """Classifies requests and updates the levels."""
 
-    def __init__(
-        self, cluster: Cluster, settings: FlowControlSettings, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, cluster: Cluster, settings: FlowControlSettings, clock: Callable[[], float] = monotonic) -> None:
         """`clock` returns monotonic seconds."""
         self.settings = settings
         self.stats: dict[tuple[str, str], FlowStats] = {}

@@ -4,10 +4,10 @@ Source: apiserver pkg/util/flowcontrol/apf_controller_debug.go (1.36).
 """
 
 import datetime
-import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from sampan.core.clock import monotonic, utc_now
 from sampan.core.time import format_duration
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.priority_level import PriorityLevel
@@ -76,7 +76,7 @@ def _queue_rows(controller: FlowController) -> Iterator[Row]:
 
 
 def _request_rows(controller: FlowController, *, detailed: bool = False) -> Iterator[Row]:
-    now, began = datetime.datetime.now(datetime.UTC), time.monotonic()
+    now, began = utc_now(), monotonic()
 
     def instant(monotonic: float) -> str:
         at = now - datetime.timedelta(seconds=began - monotonic)

@@ -12,7 +12,6 @@ Source: apiserver pkg/endpoints/filters/authentication.go, golang.org/x/net http
 import asyncio
 import logging
 from collections.abc import Callable
-from time import monotonic
 from typing import cast
 
 from h2.errors import ErrorCodes
@@ -28,6 +27,7 @@ from h2.events import (
 )
 from h2.exceptions import ProtocolError
 
+from sampan.core.clock import monotonic
 from sampan.server.connection_owner import ConnectionOwner, Peer, peer_of
 from sampan.server.graceful_close import GracefulClose
 from sampan.server.http2.frame_budget import FrameFlood

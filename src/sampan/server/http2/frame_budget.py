@@ -8,7 +8,8 @@ Source: nghttp2 lib/nghttp2_option.c (1,000 frames at once, 33 a second; at most
 """
 
 from collections.abc import Callable
-from time import monotonic
+
+from sampan.core.clock import monotonic
 
 TOKENS_MAX = 1000
 TOKENS_AT_START = 300

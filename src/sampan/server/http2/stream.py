@@ -7,11 +7,11 @@ writing.
 
 import asyncio
 import logging
-from time import monotonic
 from typing import Protocol, cast
 
 from h2.errors import ErrorCodes
 
+from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.server.authentication.authenticator import ANONYMOUS
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response

@@ -5,9 +5,9 @@ Source: apiserver pkg/endpoints/filters/impersonation/{constrained_impersonation
 """
 
 from collections import OrderedDict
-from time import monotonic
 from typing import Final
 
+from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.forbidden import forbidden_error

@@ -6,12 +6,12 @@ Source: kube-openapi pkg/handler, pkg/handler3 (1.36).
 import asyncio
 import hashlib
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Protocol
 
+from sampan.core.clock import unix_time
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.builtin import Definitions
 from sampan.server.openapi.content import content
@@ -217,5 +217,5 @@ def _preferred(request: Request, forms: Mapping[str, str]) -> str | None:
 
 
 def _kept_for_ever() -> Headers:
-    expires = formatdate(time.time() + _YEAR_S, usegmt=True)
+    expires = formatdate(unix_time() + _YEAR_S, usegmt=True)
     return [(b"Cache-Control", b"public, immutable"), (b"Expires", expires.encode())]

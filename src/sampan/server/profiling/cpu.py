@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+from sampan.core.clock import unix_time_ns
 from sampan.server.profiling.profile import Profile, stack_of
 
 INTERVAL_S = 0.01
@@ -19,7 +20,7 @@ _NS = 1_000_000_000
 def sample_cpu(seconds: float, stop: threading.Event) -> Profile:
     """Sample for `seconds`, or until `stop` is set. Blocks, so run it in a thread."""
     period_ns = int(INTERVAL_S * _NS)
-    profile = Profile((("samples", "count"), ("cpu", "nanoseconds")), period_ns, time_ns=time.time_ns())
+    profile = Profile((("samples", "count"), ("cpu", "nanoseconds")), period_ns, time_ns=unix_time_ns())
     began = time.monotonic_ns()
     own = threading.get_ident()
     clocks = _run_times()

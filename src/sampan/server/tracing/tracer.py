@@ -3,7 +3,6 @@
 Source: apiserver pkg/endpoints/filters/traces.go (1.36).
 """
 
-import time
 from collections.abc import Mapping
 
 from opentelemetry.context import Context
@@ -19,6 +18,7 @@ from opentelemetry.trace import Span as OtelSpan
 from opentelemetry.trace import Tracer as OtelTracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from sampan.core.clock import monotonic, unix_time_ns
 from sampan.core.tracing import Attributes
 from sampan.server.authorization.masters import MASTERS
 from sampan.server.request import Request, RequestInfo
@@ -31,7 +31,7 @@ _PROPAGATOR = TraceContextTextMapPropagator()
 
 def _nanoseconds(at: float) -> int:
     """Convert a monotonic time to OpenTelemetry's nanoseconds since 1970."""
-    return time.time_ns() - int((time.monotonic() - at) * 1e9)
+    return unix_time_ns() - int((monotonic() - at) * 1e9)
 
 
 class CollectedSpan:

@@ -4,10 +4,10 @@ Source: apiserver pkg/storage/value/metrics.go, pkg/storage/value/encrypt/envelo
 """
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Final
 
+from sampan.core.clock import unix_time
 from sampan.core.durations import Durations
 from sampan.storage.encryption.transformer import ENCRYPTED, TransformError
 
@@ -21,7 +21,7 @@ _KEYS_MAX: Final = 100
 class EncryptionMeasures:
     """Counters of one server, across configurations. Calls of KMS plug-ins are counted from threads too."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, now: Callable[[], float] = unix_time) -> None:
         """`now` returns seconds since 1970."""
         self._now = now
         self._lock = threading.Lock()

@@ -9,6 +9,7 @@ from typing import Final
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
+from sampan.core.clock import utc_now
 from sampan.storage.etcd.files import certificates
 
 _NAMES_SHOWN: Final = 5
@@ -41,7 +42,7 @@ def client_certificate_fault(error: ssl.SSLError, cert_file: Path | None) -> str
     if cert_file is None:
         return f"requires a client certificate ({alert}): set --etcd-certfile and --etcd-keyfile"
     own = certificates(cert_file)[0]
-    now = datetime.datetime.now(datetime.UTC)
+    now = utc_now()
     refuses = f"refuses the certificate in {cert_file}"
     if own.not_valid_after_utc < now:
         return f"{refuses}: it has expired (at {_time(own.not_valid_after_utc)})"

@@ -8,13 +8,13 @@ When etcd becomes unavailable all endpoints are reconnected, because a gateway m
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
 from grpc.aio import AioRpcError
 
+from sampan.core.clock import monotonic
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.availability import Availability
 from sampan.storage.etcd.endpoint import Endpoint
@@ -39,7 +39,7 @@ class EtcdClient:
 
     def __init__(self, settings: EtcdSettings) -> None:
         self.settings = settings
-        self.availability = Availability(time.monotonic)
+        self.availability = Availability(monotonic)
         self.history = History()
         self._endpoints = [Endpoint(server, settings) for server in settings.servers]
         self._at = 0

@@ -8,12 +8,12 @@ Concurrency: an open store owns three tasks: the prefix watch, the revision requ
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
 from grpc.aio import AioRpcError
 
+from sampan.core.clock import monotonic
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.ack_batch import AckBatch
 from sampan.storage.etcd.client import EtcdClient
@@ -60,7 +60,7 @@ class EtcdStore:
         settings: EtcdSettings,
         *,
         watch_buffer_max: int = BUFFER_MAX,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic,
         granted: Callable[[int, int], object] | None = None,
     ) -> None:
         self._settings = settings

@@ -1,6 +1,5 @@
 """`write_snapshot`: writes rows to a file, with bounded memory."""
 
-import datetime
 import hashlib
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import BinaryIO
 import msgspec
 from isal import isal_zlib
 
+from sampan.core.clock import utc_now
 from sampan.storage.snapshot.draft import draft_of
 from sampan.storage.snapshot.format import Header, Row, Summary, Totals, file_record, record
 from sampan.storage.snapshot.rows import Rows, State
@@ -35,7 +35,7 @@ async def write_snapshot(
     """
     with draft_of(path, force=force) as file:
         async with rows.state() as state:
-            made_at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            made_at = utc_now().strftime("%Y-%m-%dT%H:%M:%SZ")
             header = Header(state.revision, rows.engine, made_at, made_by)
             output = _Output(file, header)
             for name, content in (files or {}).items():

@@ -3,11 +3,11 @@
 import asyncio
 import os
 import sqlite3
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 
+from sampan.core.clock import unix_time
 from sampan.storage.expiry import Expiry
 from sampan.storage.hub import BUFFER_MAX, WatchHub
 from sampan.storage.sqlite import compaction
@@ -49,7 +49,7 @@ class SQLiteStore:
         path: str | os.PathLike[str],
         *,
         size_bytes_max: int = 0,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = unix_time,
         expiry_interval_s: float = 1.0,
         watch_buffer_max: int = BUFFER_MAX,
         space: DiskSpace | None = None,

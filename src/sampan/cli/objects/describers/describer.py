@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sampan.client import ListOptions
+from sampan.core.clock import utc_now
 from sampan.resource import Object
 
 
@@ -29,7 +30,7 @@ class Subject:
     obj: Object
     related: Mapping[str, Sequence[Object] | None] = field(default_factory=dict)
     """Other objects by the name of their query; None if they could not be read."""
-    now: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
+    now: dt.datetime = field(default_factory=utc_now)
 
 
 Section = Callable[[Subject], Iterator[str]]

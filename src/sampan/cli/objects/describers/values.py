@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sampan.cli.objects.describers.describer import Query, Row, Section, Subject, at, table
 from sampan.client import ListOptions
+from sampan.core.clock import utc_now
 from sampan.core.label_selectors import selector_text
 from sampan.core.quantity import canonical
 from sampan.core.time import age, human_duration, parse_time
@@ -90,7 +91,7 @@ def status_or_terminating(obj: Object) -> str:
     """Return the phase, or how long ago the deletion was requested."""
     deleted_at = at(obj, "metadata.deletionTimestamp")
     if deleted_at:
-        return f"Terminating (lasts {since(deleted_at, dt.datetime.now(dt.UTC))})"
+        return f"Terminating (lasts {since(deleted_at, utc_now())})"
     return at(obj, "status.phase") or ""
 
 

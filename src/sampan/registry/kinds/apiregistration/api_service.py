@@ -1,9 +1,9 @@
 """Strategies of apiregistration.k8s.io."""
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
+from sampan.core.clock import utc_now
 from sampan.core.field import Path, invalid, quote, required
 from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors, path_segment_errors
 from sampan.core.object import Object
@@ -74,7 +74,7 @@ class APIServiceStrategy(Strategy):
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         """Mark local API services as available."""
         if "service" not in obj["spec"]:
-            now = format_time(dt.datetime.now(dt.UTC))
+            now = format_time(utc_now())
             obj["status"] = {"conditions": [{**_LOCAL, "lastTransitionTime": now}]}
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:

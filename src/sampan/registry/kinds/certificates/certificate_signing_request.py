@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import datetime as dt
 from typing import Any, Final
 
 from cryptography import x509
@@ -10,6 +9,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1
 
+from sampan.core.clock import utc_now
 from sampan.core.field import Path, duplicate, forbidden, invalid, quote, required
 from sampan.core.object import Object
 from sampan.core.time import format_time, human_duration
@@ -219,7 +219,7 @@ def check_update(request: Object, old: Object, errors: Errors, *, approval: bool
 
 def fill_condition_times(request: Object, old: Object) -> None:
     """Set the times that the client omitted from the conditions."""
-    now = format_time(dt.datetime.now(dt.UTC))
+    now = format_time(utc_now())
     for condition in _conditions(request):
         if not condition.get("lastUpdateTime"):
             condition["lastUpdateTime"] = now

@@ -1,9 +1,10 @@
 """PersistentVolumes. Source: pkg/registry/core/persistentvolume/strategy.go (1.36)."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
+from sampan.core.clock import utc_now
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.core.time import format_time
@@ -80,7 +81,7 @@ _GA_LABELS = {
 
 
 def _utc_now() -> datetime:
-    return datetime.now(UTC)
+    return utc_now()
 
 
 class PersistentVolumeStrategy(Strategy):

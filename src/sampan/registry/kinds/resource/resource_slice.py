@@ -1,9 +1,9 @@
 """Resource slices. Source: pkg/registry/resource/resourceslice, pkg/apis/resource/{v1,validation} (1.36)."""
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
+from sampan.core.clock import utc_now
 from sampan.core.field import Path, invalid, required, too_many
 from sampan.core.object import Object
 from sampan.core.time import format_time
@@ -129,7 +129,7 @@ class ResourceSliceStrategy(Strategy):
         """Set defaults: taints start now, and allocations on the node have the multiplier 1."""
         for device in obj.get("spec", {}).get("devices") or ():
             for taint in device.get("taints") or ():
-                taint.setdefault("timeAdded", format_time(datetime.now(UTC)))
+                taint.setdefault("timeAdded", format_time(utc_now()))
             for mapping in (device.get("nodeAllocatableResourceMappings") or {}).values():
                 mapping.setdefault("allocationMultiplier", "1")
 

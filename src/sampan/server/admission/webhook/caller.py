@@ -4,9 +4,9 @@ Source: apiserver pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.
 """
 
 import asyncio
-import time
 
 from sampan.core import errors
+from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.core.tracing import part_of_current
 from sampan.registry.rest.metadata import new_uid
@@ -106,7 +106,7 @@ class Caller:
     def observe(self, hook: Hook, attributes: Attributes, began: float, failure: Exception | None) -> None:
         """Record a call that began at monotonic time `began`; `failure` is None if it succeeded."""
         labels = (hook.name, self._kind, attributes.operation)
-        seconds = time.monotonic() - began
+        seconds = monotonic() - began
         self._add(attributes.latencies, seconds)
         if failure is None:
             self._metrics.observe_hook(labels, seconds, 200, rejected=False)

@@ -4,10 +4,10 @@ Source: apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go (1.36).
 """
 
 import logging
-import time
 from typing import Any, ClassVar
 
 from sampan.core import errors
+from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.core.field import quote
 from sampan.patch import json_patch
@@ -79,7 +79,7 @@ class _Run:
         if matched is None or (attributes.is_reinvocation and not self.reinvocation.is_due(hook.key)):
             return
         place = f"round_{int(attributes.is_reinvocation)}_index_{index}"
-        began, failure, changed = time.monotonic(), None, False
+        began, failure, changed = monotonic(), None, False
         try:
             changed = await self._change(hook, matched, place)
         except (CallFailed, Rejected, StatusError) as error:

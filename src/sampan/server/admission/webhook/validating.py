@@ -7,9 +7,9 @@ Source: apiserver pkg/admission/plugin/webhook/validating/dispatcher.go (1.36).
 
 import asyncio
 import logging
-import time
 from typing import ClassVar
 
+from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.authority import Authority
@@ -80,7 +80,7 @@ class ValidatingAdmissionWebhook:
     async def _call(self, call: Call, index: int, attributes: Attributes) -> StatusError | None:
         """Call a webhook, and return the error that refuses the request, or None."""
         hook, matched, versioned = call
-        began, failure = time.monotonic(), None
+        began, failure = monotonic(), None
         try:
             await self._caller.call(hook, attributes, matched, versioned)
         except (CallFailed, Rejected) as error:

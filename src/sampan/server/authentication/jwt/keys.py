@@ -4,13 +4,13 @@ Source: go-oidc oidc/jwks.go, oidc/oidc.go NewProvider, as apiserver's token/oid
 """
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import Any
 
 import jwt
 import orjson
 
+from sampan.core.clock import monotonic
 from sampan.core.field import quote
 from sampan.server.authentication.jwt.https import FetchError, HttpsGet
 
@@ -23,7 +23,7 @@ class IssuerKeys:
     """Keys of one issuer. `discover` must succeed once before the keys can be fetched."""
 
     def __init__(
-        self, issuer_url: str, get: HttpsGet, *, discovery_url: str = "", now: Callable[[], float] = time.monotonic
+        self, issuer_url: str, get: HttpsGet, *, discovery_url: str = "", now: Callable[[], float] = monotonic
     ) -> None:
         self.issuer_url = issuer_url
         self._discovery_url = discovery_url or issuer_url.rstrip("/") + WELL_KNOWN

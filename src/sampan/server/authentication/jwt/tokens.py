@@ -3,10 +3,10 @@
 Source: apiserver plugin/pkg/authenticator/token/oidc/oidc.go (1.36).
 """
 
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from sampan.core.clock import monotonic, unix_time
 from sampan.core.offload import offloaded
 from sampan.server.authentication.authenticator import TokenError, TokenUser
 from sampan.server.authentication.jwt.claims import user_of
@@ -30,7 +30,7 @@ class JwtTokens:
         keys: IssuerKeys,
         *,
         algorithms: Sequence[str] = ALGORITHMS,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = unix_time,
         metrics: IssuerMetrics | None = None,
     ) -> None:
         self.keys = keys
@@ -51,12 +51,12 @@ class JwtTokens:
         claimed = await offloaded(untrusted_claims, token)
         if claimed is None or issuer_of(claimed) != self.url:
             return None
-        began, result = time.monotonic(), "failure"
+        began, result = monotonic(), "failure"
         try:
             found = await self._user(token)
             result = "success"
         finally:
-            self._metrics.verified(self.url, result, time.monotonic() - began)
+            self._metrics.verified(self.url, result, monotonic() - began)
         return found
 
     async def _user(self, token: str) -> TokenUser:

@@ -3,13 +3,13 @@
 Source: kubernetes pkg/serviceaccount/jwt.go JWTTokenAuthenticator (1.36).
 """
 
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import jwt
 import orjson
 
+from sampan.core.clock import unix_time
 from sampan.core.field import quote
 from sampan.core.legacy_token import LEGACY_ISSUER
 from sampan.core.object import Object
@@ -48,7 +48,7 @@ class ServiceAccountTokens:
         issuers: Sequence[str],
         api_audiences: Sequence[str],
         counts: TokenCounts | None = None,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = unix_time,
         note_use: NoteUse | None = None,
     ) -> None:
         self._reader = reader

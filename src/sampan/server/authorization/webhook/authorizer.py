@@ -6,11 +6,11 @@ Source: apiserver plugin/pkg/authorizer/webhook/webhook.go (1.36).
 """
 
 import asyncio
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sampan.core.clock import monotonic
 from sampan.registry.webhook.client import Webhook, WebhookError
 from sampan.registry.webhook.retry import Sleep, with_retries
 from sampan.registry.webhook.review_body import BOOLEAN, STRING, NotDecodableError, ReviewReader, struct
@@ -106,14 +106,14 @@ class WebhookAuthorizer:
         conditions, metrics = self._rules.conditions, self._metrics
         if not conditions:
             return True
-        began = time.monotonic()
+        began = monotonic()
         try:
             matches = conditions.matches(spec)
         except ConditionFault:
             metrics.condition_errors.add(self.title)
             raise
         finally:
-            metrics.conditions.observe(self.title, time.monotonic() - began)
+            metrics.conditions.observe(self.title, monotonic() - began)
         if not matches:
             metrics.exclusions.add(self.title)
         return matches
@@ -127,7 +127,7 @@ class WebhookAuthorizer:
 
     async def _post(self, body: bytes) -> Verdict:
         """Post one review. Raises `WebhookError`."""
-        began, result, rules = time.monotonic(), "canceled", self._rules
+        began, result, rules = monotonic(), "canceled", self._rules
         try:
             verdict = _verdict(await self._webhook.post(body, rules.timeout_s), f"{GROUP}/{rules.version}")
             result = "success"
@@ -135,7 +135,7 @@ class WebhookAuthorizer:
             result = _result(error)
             raise
         finally:
-            self._metrics.webhooks.observe((self.title[1], result), time.monotonic() - began)
+            self._metrics.webhooks.observe((self.title[1], result), monotonic() - began)
         return verdict
 
     def _remember(self, key: bytes, verdict: Verdict, info: RequestInfo) -> None:

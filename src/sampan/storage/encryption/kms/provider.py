@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
+from sampan.core.clock import monotonic
 from sampan.storage.encryption.aes import SEED_SIZE, ExtendedNonceGcm
 from sampan.storage.encryption.kms.envelope import (
     Envelope,
@@ -65,7 +66,7 @@ class KmsProvider:
         self,
         name: str,
         service: KeyService,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = monotonic,
         *,
         measures: EncryptionMeasures | None = None,
     ) -> None:
