@@ -41,7 +41,7 @@ from sampan.server.openapi.handler import OpenApi
 from sampan.server.profiling.handler import Profiling
 from sampan.server.proxy.upstreams import ProxySettings, Upstreams
 from sampan.server.removed_resources import RemovedResources
-from sampan.server.request import Request, Response
+from sampan.server.request import Filter, Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
 from sampan.server.security_metrics import SecurityMetrics
@@ -91,6 +91,8 @@ class ApiServerSettings:
     """Concurrency limits of requests, in total and for each priority level."""
     components: Components = field(default_factory=lambda: ELSEWHERE)
     """Health of controller-manager and scheduler."""
+    faults: Filter | None = None
+    """Injects faults into authorized requests, in tests; see `sampan.testing.faults`."""
 
 
 class ApiServer:
@@ -147,6 +149,7 @@ class ApiServer:
                 self.flow_control.filter,
                 settings.audit,
                 settings.tracer,
+                settings.faults,
             ),
         )
 

@@ -51,6 +51,8 @@ class ChainParts:
     """Records requests; None: no audit."""
     tracer: Tracer | None = None
     """Collects spans; None: no tracing."""
+    faults: Filter | None = None
+    """Injects faults into authorized requests, in tests; None: none."""
 
 
 def build_chain(route: Handler, parts: ChainParts) -> Handler:
@@ -80,6 +82,8 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
         "priorityandfairness": parts.flow_control,
         "authorization": with_authorization(parts.authorizer, parts.metrics.access),
     }
+    if parts.faults is not None:
+        route = parts.faults(route)
     if parts.tracer is None:
         return chain([*filters, *known.values()], route)
     spans = [with_span(name, filter_) for name, filter_ in known.items()]

@@ -174,7 +174,9 @@ class Connection(Reading, asyncio.Protocol):
             close = not incoming.keep_alive or response.close or self._is_last()
             if incoming.expect_continue and not incoming.complete:
                 close = True
-            if not self.closed:
+            if response.lost:
+                self.abort()
+            elif not self.closed:
                 if response.stream is not None:
                     close = await self._send_stream(incoming, response, response.stream) or close
                 elif response.takeover is not None:

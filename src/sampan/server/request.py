@@ -174,6 +174,8 @@ class Response:
     """Body compressed with gzip, for clients that accept it. `body` may be empty only if the client accepts gzip."""
     close: bool = False
     """Close the connection after this response."""
+    lost: bool = False
+    """Close the connection instead of sending this response. Only injected faults set it."""
     sent_bytes: int = 0
     """Number of bytes of `stream` that have been sent."""
     patient: bool = False

@@ -121,6 +121,9 @@ class _Exchange:
         response: Response | None = None
         try:
             response = await handling
+            if response.lost:
+                self.answer.fail(TransportError("the connection was closed without a response", sent=True))
+                return
             await self._send(response)
             self.answer.finish()
         except Exception:

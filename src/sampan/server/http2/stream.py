@@ -202,7 +202,9 @@ class Stream:
         return request, await connection.owner.handler(request)
 
     async def _send(self, response: Response) -> None:
-        if response.takeover is not None:
+        if response.lost:
+            self._give_up(ErrorCodes.INTERNAL_ERROR)
+        elif response.takeover is not None:
             self._frames.reset(self.stream_id, ErrorCodes.HTTP_1_1_REQUIRED)
             self.closed = True
         elif response.stream is not None:
