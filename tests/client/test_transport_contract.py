@@ -74,8 +74,14 @@ def connect(request: pytest.FixtureRequest, tmp_path: Path) -> Connect:
 
 
 async def echo(request: Request) -> Response:
-    body = await request.read_body(1 << 20)
-    said = [request.method, request.path, request.query_string, request.headers.get("x-many", ""), body.decode()]
+    body = await request.wire.read_body(1 << 20)
+    said = [
+        request.wire.method,
+        request.wire.path,
+        request.wire.query_string,
+        request.headers.get("x-many", ""),
+        body.decode(),
+    ]
     return Response(202, orjson.dumps(said), headers=[(b"X-Two", b"1"), (b"X-Two", b"2")])
 
 
@@ -197,7 +203,7 @@ async def test_closing_fails_who_waits_and_who_comes(connect: Connect) -> None:
 
 async def test_a_request_that_is_cancelled_leaves_the_transport_in_order(connect: Connect) -> None:
     async def sometimes(request: Request) -> Response:
-        return await (hangs if "slow" in request.path else echo)(request)
+        return await (hangs if "slow" in request.wire.path else echo)(request)
 
     async with connect(sometimes) as transport:
         with pytest.raises(TimeoutError):

@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 
 from sampan.core.errors import request_entity_too_large
-from sampan.server.request import Handler, Request, Response
+from sampan.server.request import Handler, Response
 from sampan.server.request_info import parse_target
+from tests.server.requests import make_request
 
 
 class Client:
@@ -40,7 +41,7 @@ class Client:
                 yield content
 
         parsed = parse_target(method, target.encode())
-        request = Request(
+        request = make_request(
             method,
             parsed.path,
             parsed.query_string,

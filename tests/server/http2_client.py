@@ -41,22 +41,22 @@ class Route:
 
     async def __call__(self, request: Request) -> Response:
         request.user = self.user
-        return await getattr(self, request.path.split("/")[1])(request)  # type: ignore[no-any-return]
+        return await getattr(self, request.wire.path.split("/")[1])(request)  # type: ignore[no-any-return]
 
     async def echo(self, request: Request) -> Response:
         try:
-            body = await request.read_body(LIMIT)
+            body = await request.wire.read_body(LIMIT)
         except StatusError as error:
             return status_response(error)
-        headers = request.headers
-        text = f"{request.method} {request.path} {request.query_string} {headers.get('x-a', '')} {len(body)}"
+        wire = request.wire
+        text = f"{wire.method} {wire.path} {wire.query_string} {request.headers.get('x-a', '')} {len(body)}"
         return Response(body=text.encode(), content_type="text/plain", headers=[(b"X-Upper", b"1")])
 
     async def headers(self, request: Request) -> Response:
         return Response(body=repr(sorted(request.headers.items())).encode())
 
     async def big(self, request: Request) -> Response:
-        return Response(body=b"x" * int(request.path.rpartition("/")[2]))
+        return Response(body=b"x" * int(request.wire.path.rpartition("/")[2]))
 
     async def empty(self, request: Request) -> Response:
         return Response(204)
@@ -76,8 +76,8 @@ class Route:
 
     async def gone(self, request: Request) -> Response:
         self.begun.set()
-        assert request.disconnected is not None
-        await request.disconnected()
+        assert request.wire.disconnected is not None
+        await request.wire.disconnected()
         self.ended.set()
         return Response()
 

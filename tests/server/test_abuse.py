@@ -25,10 +25,10 @@ POST = b"POST /x HTTP/1.1\r\nHost: h\r\n"
 async def echo(request: Request) -> Response:
     """Tells the target and the size of the body."""
     try:
-        body = await request.read_body(LIMIT)
+        body = await request.wire.read_body(LIMIT)
     except StatusError as error:
         return status_response(error)
-    return Response(body=f"{request.method} {request.path} {len(body)}".encode())
+    return Response(body=f"{request.wire.method} {request.wire.path} {len(body)}".encode())
 
 
 @asynccontextmanager
@@ -68,7 +68,7 @@ async def test_a_client_that_goes_away_while_it_sends_is_no_fault_of_the_servers
     answered = asyncio.Event()
 
     async def reading(request: Request) -> Response:
-        return Response(body=await request.read_body(LIMIT))
+        return Response(body=await request.wire.read_body(LIMIT))
 
     async def noting(request: Request) -> Response:
         response = await with_answers([])(reading)(request)
@@ -148,7 +148,7 @@ async def test_many_small_headers_are_refused_beyond_the_limit() -> None:
 @pytest.mark.parametrize("split", [False, True], ids=["at-once", "in-pieces"])
 async def test_what_comes_behind_a_body_is_no_header(split: bool) -> None:
     async def route(request: Request) -> Response:
-        await request.read_body(LIMIT)
+        await request.wire.read_body(LIMIT)
         return Response(body=repr(sorted(request.headers)).encode())
 
     head = POST + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -180,7 +180,7 @@ async def test_a_body_in_tiny_chunks_takes_no_more_room_than_one_in_large_ones()
 
     async def route(request: Request) -> Response:
         incoming = request.read_body.__self__  # type: ignore[attr-defined]  # a method of the request as it arrives
-        body = await request.read_body(LIMIT)
+        body = await request.wire.read_body(LIMIT)
         pieces.append(len(incoming.body))
         return Response(body=str(len(body)).encode())
 

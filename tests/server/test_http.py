@@ -21,10 +21,10 @@ Connect = tuple[HttpServer, asyncio.StreamReader, asyncio.StreamWriter]
 async def echo(request: Request) -> Response:
     """Tells what it was asked, and the body that came with it."""
     try:
-        body = await request.read_body(1 << 20)
+        body = await request.wire.read_body(1 << 20)
     except StatusError as error:
         return status_response(error)
-    text = f"{request.method} {request.path} {request.headers.get('x-a', '')} {len(body)}"
+    text = f"{request.wire.method} {request.wire.path} {request.headers.get('x-a', '')} {len(body)}"
     return Response(body=text.encode(), content_type="text/plain")
 
 
@@ -385,8 +385,8 @@ async def test_a_handler_can_wait_for_its_client_to_go() -> None:
     gone = asyncio.Event()
 
     async def route(request: Request) -> Response:
-        assert request.disconnected is not None
-        await request.disconnected()
+        assert request.wire.disconnected is not None
+        await request.wire.disconnected()
         gone.set()
         return Response()
 
@@ -404,9 +404,9 @@ async def test_a_client_that_goes_ends_its_reads_and_no_writes(method: str, ende
 
     async def wait(request: Request) -> Response:
         begun.set()
-        assert request.disconnected is not None
+        assert request.wire.disconnected is not None
         try:
-            await request.disconnected()
+            await request.wire.disconnected()
             await asyncio.sleep(0)
         except asyncio.CancelledError:
             cancelled.set()

@@ -9,8 +9,9 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from sampan.server.loop_watch import LoopWatch
 from sampan.server.request import Request, UserInfo
+from tests.server.requests import make_request
 
-REQUEST = Request("POST", "/api/v1/pods", "", {}, lambda limit: asyncio.sleep(0, b""), user=UserInfo("eve"))
+REQUEST = make_request("POST", "/api/v1/pods", "", {}, lambda limit: asyncio.sleep(0, b""), user=UserInfo("eve"))
 
 
 async def test_the_log_names_the_request_that_blocks_the_loop() -> None:

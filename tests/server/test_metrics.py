@@ -9,8 +9,9 @@ from cryptography.x509.oid import NameOID
 
 from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.metrics import ServerMetrics
-from sampan.server.request import Counted, Request, RequestInfo
+from sampan.server.request import Counted, RequestInfo
 from tests.server.cluster import Api, served
+from tests.server.requests import make_request
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -67,7 +68,8 @@ def sli(found: dict[str, float], part: str) -> float:
 async def test_the_sli_leaves_out_the_time_that_others_took() -> None:
     server_metrics = ServerMetrics()
     info, counted = RequestInfo("/readyz", "get"), Counted("/readyz", component="")
-    request = Request("GET", "/readyz", "", {}, read_body=_no_body, info=info, counted=counted)
+    request = make_request("GET", "/readyz", "", {}, read_body=_no_body, info=info)
+    request.counted = counted
     request.latencies = {"mutating-webhook": 2.0, "authorization": 0.5}
     server_metrics.record(request, 200, 3.0)
     text = (await server_metrics.exposition()).decode()

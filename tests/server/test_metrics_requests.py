@@ -7,9 +7,10 @@ import pytest
 
 from sampan.server.filters.observe import observe_hook
 from sampan.server.metrics import ServerMetrics
-from sampan.server.request import BY_ROUTE, Request, RequestInfo, Response
+from sampan.server.request import BY_ROUTE, RequestInfo, Response
 from tests.server.cluster import Api, served
 from tests.server.frame import JANE
+from tests.server.requests import make_request
 from tests.server.verbs.conftest import api
 
 __all__ = ["api"]
@@ -87,8 +88,9 @@ async def test_dry_runs_and_streams_have_no_service_level(api: Api) -> None:
 async def test_a_stream_is_timed_when_it_ends() -> None:
     now = 1.0
     metrics = ServerMetrics()
-    request = Request("GET", "/", "", {}, no_body, info=RequestInfo("/", "watch", is_resource=True))
-    request.long_running, request.received, request.counted = True, 1.0, BY_ROUTE
+    info = RequestInfo("/", "watch", is_resource=True)
+    request = make_request("GET", "/", info=info, long_running=True, received=1.0)
+    request.counted = BY_ROUTE
     response = Response(stream=nothing())
     after = observe_hook(metrics, lambda: now).after
     assert after is not None

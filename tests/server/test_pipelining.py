@@ -30,8 +30,8 @@ class Recorder:
         self.answered: list[float] = []
 
     async def __call__(self, request: Request) -> Response:
-        self.paths.append(request.path)
-        self.received.append(request.received)
+        self.paths.append(request.wire.path)
+        self.received.append(request.wire.received)
         await asyncio.sleep(0)
         self.answered.append(monotonic())
         return Response(body=b"ok")
@@ -102,7 +102,7 @@ async def test_a_body_beyond_the_limit_is_refused_when_all_of_it_has_come(excess
     async def handler(request: Request) -> Response:
         await may_read.wait()
         try:
-            await request.read_body(limit)
+            await request.wire.read_body(limit)
         except StatusError as error:
             return status_response(error)
         return Response()

@@ -29,6 +29,7 @@ from tests.properties import SHARED_FIXTURES, examples
 from tests.server.client import Client
 from tests.server.cluster import Api, served
 from tests.server.frame import MASTER, TOKENS
+from tests.server.requests import make_request
 
 UPGRADE = b"GET /x HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n"
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -423,7 +424,7 @@ def asking(protocols: str, **more: str) -> Request:
         return b""
 
     headers = {"upgrade": "websocket", "connection": "Upgrade", "sec-websocket-protocol": protocols, **more}
-    return Request("GET", "/", "", headers, no_body)
+    return make_request("GET", "/", "", headers, no_body)
 
 
 def token_protocol(token: str) -> str:

@@ -236,7 +236,7 @@ class ApiServer:
         }
 
     async def _slis(self, request: Request) -> Response:
-        if request.method == "DELETE" and self._profiling:
+        if request.wire.method == "DELETE" and self._profiling:
             self.health.metrics.reset()
             return text_response(200, RESET)
         return Response(200, self.health.metrics.exposition(), CONTENT_TYPE)

@@ -8,7 +8,7 @@ from typing import Protocol
 from sampan.core.errors import StatusError
 from sampan.server.http2.frame_turns import FrameTurns
 from sampan.server.incoming import Incoming
-from sampan.server.request import Handler, Request, Response
+from sampan.server.request import Handler, Request, Response, WireRequest
 from sampan.server.request_info import RequestTarget, TargetCache
 from sampan.server.response_heads import ResponseHeads
 from sampan.server.settings import HttpSettings
@@ -86,7 +86,7 @@ class Peer:
 
     address: str = ""
     certificate: bytes | None = None
-    """Certificate in DER; see `Request.client_certificate`."""
+    """Certificate in DER; see `WireRequest.client_certificate`."""
     intermediates: tuple[bytes, ...] = ()
 
 
@@ -103,24 +103,22 @@ def peer_of(transport: asyncio.BaseTransport) -> Peer:
 
 def make_request(incoming: Incoming, target: RequestTarget, peer: Peer, *, received: float) -> Request:
     """Build the request for the filters. `received` is a monotonic time."""
-    path, query_string, query, info, long_running, raw_path = target
-    return Request(
+    wire = WireRequest(
         incoming.method,
-        path,
-        query_string,
-        incoming.headers,
+        target.path,
+        target.query_string,
         incoming.read_body,
-        query,
-        info,
-        client_certificate=peer.certificate,
-        client_intermediates=peer.intermediates,
-        client_address=peer.address,
-        disconnected=incoming.disconnected,
-        raw_path=raw_path,
-        stream_body=incoming.stream_body,
-        received=received,
-        long_running=long_running,
+        target.query,
+        target.raw_path,
+        target.long_running,
+        incoming.stream_body,
+        incoming.disconnected,
+        peer.certificate,
+        peer.intermediates,
+        peer.address,
+        received,
     )
+    return Request(wire, incoming.headers, target.info)
 
 
 async def call_handler(owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, received: float) -> Response:

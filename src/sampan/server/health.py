@@ -78,7 +78,7 @@ class Health:
 
     async def handle(self, request: Request) -> Response:
         """Serve `/readyz` and `/readyz/<check>`."""
-        endpoint, below, name = request.path[1:].partition("/")
+        endpoint, below, name = request.wire.path[1:].partition("/")
         checks = self._checks[endpoint]
         if not below:
             request.counted = self._counted[endpoint]
@@ -100,7 +100,7 @@ class Health:
         ]
 
     async def _all(self, endpoint: str, checks: Sequence[Check], request: Request) -> Response:
-        excluded = dict.fromkeys(request.query.get("exclude", ()))
+        excluded = dict.fromkeys(request.wire.query.get("exclude", ()))
         lines, failed = [], []
         asked = [check for check in checks if check.name not in excluded]
         # Run them together: with a store that hangs, each check of it needs its whole timeout.
@@ -124,7 +124,7 @@ class Health:
         if failed:
             _log.warning("health check failed", extra={"endpoint": endpoint, "checks": "; ".join(failed)})
             return text_response(500, f"{''.join(lines)}{endpoint} check failed\n")
-        if "verbose" in request.query:
+        if "verbose" in request.wire.query:
             return text_response(200, f"{''.join(lines)}{endpoint} check passed\n")
         return text_response(200, "ok")
 

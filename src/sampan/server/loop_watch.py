@@ -85,8 +85,8 @@ class LoopWatch:
         shown: dict[str, object] = {"task": "" if task is None else task.get_name()}
         if request is not None:
             shown |= {
-                "method": request.method,
-                "path": request.path,
+                "method": request.wire.method,
+                "path": request.wire.path,
                 "user": "" if request.user is None else request.user.name,
                 "body_bytes": max(request.body_size_bytes, 0),
                 "audit_id": request.audit_id,

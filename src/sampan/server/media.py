@@ -46,7 +46,7 @@ def _negotiated(request: Request, untransformed: tuple[str, ...], *, transforms:
 
 def wants_pretty(request: Request) -> bool:
     """Return True for `?pretty=true`, and for user agents that display responses to people."""
-    pretty = request.param("pretty") if request.query else None
+    pretty = request.wire.param("pretty") if request.wire.query else None
     return agent_wants_pretty(pretty, request.headers.get("user-agent", ""))
 
 

@@ -117,7 +117,7 @@ class ServerMetrics:
         info = request.info
         scope = "resource" if info.name or info.verb == "create" else "namespace" if info.namespace else "cluster"
         key = (info.verb, info.group, info.version, info.resource, info.subresource, scope, status)
-        plain = info.is_resource and not request.query and info.verb != "patch"
+        plain = info.is_resource and not request.wire.query and info.verb != "patch"
         series = self._series.get(key) if plain else None
         if series is None:
             series = self._find(request, status)
@@ -130,8 +130,8 @@ class ServerMetrics:
         series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
         if not _NOT_OURS.isdisjoint(request.latencies):
             self._leave_out(request, seconds)
-        if not plain and "fieldValidation" in request.query:
-            self.details.validated(request.query["fieldValidation"], seconds)
+        if not plain and "fieldValidation" in request.wire.query:
+            self.details.validated(request.wire.query["fieldValidation"], seconds)
         if (info.verb in _READS and not info.subresource) or (info.verb not in _WRITES and is_sized(request)):
             series[_SIZES] += size_bytes
             series[_SIZES + 1 + bisect_left(SIZE_BUCKETS, size_bytes)] += 1

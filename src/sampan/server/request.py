@@ -6,7 +6,7 @@ raised through the chain as `StatusError`; the outermost filter writes them.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sampan.core.tracing import Span
 from sampan.http.tunnel import Tunnel
@@ -70,27 +70,27 @@ BY_ROUTE, BY_REQUEST_INFO = Counted(), Counted(by_request_info=True)
 """Requests for resources. Compared by identity."""
 
 
-@dataclass(slots=True, eq=False)
-class Request:
-    """One request. Filters add their results to it."""
+class WireRequest(NamedTuple):
+    """What the client sent. No filter changes it."""
 
     method: str
     path: str
     """Decoded path without the query."""
     query_string: str
-    headers: dict[str, str]
-    """Names are in lower case; repeated headers are joined with a comma (see `joined`)."""
     read_body: Callable[[int], Awaitable[bytes]]
     """Reads the whole body. Raises 413 if it is longer than this number of bytes."""
-    query: dict[str, list[str]] = field(default_factory=dict)
+    query: dict[str, list[str]] = {}
     """Decoded parameters. Requests with the same target share them: read only."""
-    info: RequestInfo = field(default_factory=lambda: RequestInfo("", ""))
-    user: UserInfo | None = None
-    impersonator: UserInfo | None = None
-    """User that sent the request, if it impersonates `user`."""
-    impersonation_constraint: str = ""
-    """Verb of the limited mode that allows the impersonation; "" without impersonation or limits."""
-    audit_id: str = ""
+    raw_path: str = ""
+    """Path as sent by the client, with percent-encoding."""
+    long_running: bool = False
+    """True for watch, proxy and streaming subresources: they have no deadline, and end at shutdown."""
+    stream_body: Callable[[], AsyncIterator[bytes]] | None = None
+    """Yields the body in pieces of any size, once and instead of `read_body`, with backpressure. Raises
+    `ConnectionResetError` if the client disconnects before the end.
+    """
+    disconnected: Callable[[], Coroutine[Any, Any, None]] | None = None
+    """Waits until the client disconnects."""
     client_certificate: bytes | None = None
     """Client certificate in DER, if there is one. The client has proved that it has the key. The signature is not
     verified.
@@ -98,6 +98,41 @@ class Request:
     client_intermediates: tuple[bytes, ...] = ()
     """Further certificates from the client, in DER."""
     client_address: str = ""
+    received: float = 0.0
+    """Monotonic time (`time.monotonic`, as the loop uses) at which the request began."""
+
+    @property
+    def raw_target(self) -> str:
+        """Path and query as sent by the client."""
+        return f"{self.raw_path}?{self.query_string}" if self.query_string else self.raw_path
+
+    @property
+    def uri(self) -> str:
+        """Decoded path with the query."""
+        return f"{self.path}?{self.query_string}" if self.query_string else self.path
+
+    def param(self, name: str, default: str = "") -> str:
+        """Return the first value of a query parameter."""
+        values = self.query.get(name)
+        return values[0] if values else default
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """One request: what the client sent (`wire`), and what the filters add to it."""
+
+    wire: WireRequest
+    headers: dict[str, str]
+    """Names are in lower case; repeated headers are joined with a comma (see `joined`). The filters that consume
+    credentials remove their headers.
+    """
+    info: RequestInfo = field(default_factory=lambda: RequestInfo("", ""))
+    user: UserInfo | None = None
+    impersonator: UserInfo | None = None
+    """User that sent the request, if it impersonates `user`."""
+    impersonation_constraint: str = ""
+    """Verb of the limited mode that allows the impersonation; "" without impersonation or limits."""
+    audit_id: str = ""
     answer_headers: tuple[tuple[bytes, bytes], ...] = ()
     """Headers of every response, including errors."""
     accepted: tuple[tuple[str, ...], MediaType | None] | None = None
@@ -117,16 +152,6 @@ class Request:
     """
     deadline: float = 0.0
     """Loop time of the request's deadline; 0 = long-running."""
-    disconnected: Callable[[], Coroutine[Any, Any, None]] | None = None
-    """Waits until the client disconnects."""
-    raw_path: str = ""
-    """Path as sent by the client, with percent-encoding."""
-    stream_body: Callable[[], AsyncIterator[bytes]] | None = None
-    """Yields the body in pieces of any size, once and instead of `read_body`, with backpressure. Raises
-    `ConnectionResetError` if the client disconnects before the end.
-    """
-    received: float = 0.0
-    """Monotonic time (`time.monotonic`, as the loop uses) at which the request began."""
     body_size_bytes: int = -1
     """Size of the body if it was read for its object, or -1."""
     component: str = OWN
@@ -137,26 +162,19 @@ class Request:
     """True if the request was cancelled before its end."""
     abandoned: bool = False
     """True if the client disconnected before it sent the whole request."""
-    long_running: bool = False
-    """True for watch, proxy and streaming subresources: they have no deadline, and end at shutdown."""
     span: Span | None = None
     """Span of the request; None until a step is recorded."""
 
     def begin_span(self) -> Span:
         """Return the request's span, and make it the current one of this task."""
         if self.span is None:
-            self.span = Span(self.received, self.latencies)
+            self.span = Span(self.wire.received, self.latencies)
             self.span.enter()
         return self.span
 
     def step(self, name: str) -> None:
         """Record a finished step."""
         (self.span or self.begin_span()).step(name)
-
-    def param(self, name: str, default: str = "") -> str:
-        """Return the first value of a query parameter."""
-        values = self.query.get(name)
-        return values[0] if values else default
 
 
 @dataclass(slots=True, eq=False)

@@ -53,7 +53,7 @@ def is_sized(request: Request) -> bool:
         return True
     if info.verb in ("get", "list"):
         return info.subresource not in _CONNECTED
-    return info.verb == "watch" and not request.counted.by_request_info and "watch" in request.query
+    return info.verb == "watch" and not request.counted.by_request_info and "watch" in request.wire.query
 
 
 def _scope_of_target(request: Request) -> str:
@@ -64,11 +64,11 @@ def _scope_of_target(request: Request) -> str:
 
 
 def _verb(request: Request, scope: str) -> str:
-    method = request.method
+    method = request.wire.method
     if request.info.is_resource and request.info.subresource in _CONNECTED:
         return "CONNECT"
     if method in _READS:
-        watched = request.query.get("watch") if method == "GET" else None
+        watched = request.wire.query.get("watch") if method == "GET" else None
         if watched and watched[0].lower() not in _NOT_WATCHED:
             return "WATCH"
         return "GET" if scope in ("resource", "") else "LIST"
@@ -78,7 +78,7 @@ def _verb(request: Request, scope: str) -> str:
 
 
 def _dry_run(request: Request) -> str:
-    said = request.query.get("dryRun")
+    said = request.wire.query.get("dryRun")
     if not said:
         return ""
     return "All" if all(value == "All" for value in said) else "invalid"

@@ -56,7 +56,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
 
     async def handle(request: Request) -> Response:
         info = request.info
-        if not request.path.startswith("/apis/" if info.group else "/api/"):
+        if not request.wire.path.startswith("/apis/" if info.group else "/api/"):
             return not_found_page()  # too many slashes
         endpoint = cluster.endpoint(info.group, info.version, info.resource, info.subresource)
         if endpoint is None or not _right_scope(endpoint, request):
@@ -76,7 +76,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         begin_work(shared.offload)
         begin_budget()
         try:
-            answer = await _answered(traced if TRACE in request.query else verb, scope)
+            answer = await _answered(traced if TRACE in request.wire.query else verb, scope)
         except TooManyFaults as error:
             raise errors.invalid(endpoint.definition.stored_kind, info.name, error.faults) from None
         settled = endpoint.definition.settled
@@ -127,7 +127,7 @@ def _span_attributes(request: Request) -> dict[str, str]:
     return {
         "accept": request.headers.get("accept", ""),
         "audit-id": request.audit_id,
-        "client": request.client_address,
+        "client": request.wire.client_address,
         "api-group": info.group,
         "api-version": info.version,
         "name": info.name,
@@ -135,7 +135,7 @@ def _span_attributes(request: Request) -> dict[str, str]:
         "namespace": info.namespace,
         "resource": info.resource,
         "scope": whole,
-        "url": request.path,
+        "url": request.wire.path,
         "user-agent": request.headers.get("user-agent", ""),
         "verb": _metric_verb(request),
     }
@@ -143,7 +143,7 @@ def _span_attributes(request: Request) -> dict[str, str]:
 
 def _metric_verb(request: Request) -> str:
     """Return the verb as metrics name it."""
-    return request.info.verb.upper() if request.info.verb in ("list", "watch") else request.method
+    return request.info.verb.upper() if request.info.verb in ("list", "watch") else request.wire.method
 
 
 def _right_scope(endpoint: Endpoint, request: Request) -> bool:
@@ -171,7 +171,7 @@ def _is_behind_namespace(request: Request) -> bool:
 
     Such a request was authorized in namespace `a`. In a Namespace's proper path, name and namespace are equal.
     """
-    segments = request.path.strip("/").split("/")
+    segments = request.wire.path.strip("/").split("/")
     prefix = 3 if segments[2] in ("watch", "proxy") else 2
     return len(segments) - prefix != len(request.info.parts)
 
@@ -211,10 +211,10 @@ def _offered(endpoint: Endpoint, request: Request) -> bool:
     """Return True if the resource supports the verb, and the path has the name that the verb needs."""
     info, accepts_head = request.info, endpoint.dialect.accepts_head
     if info.subresource:
-        return bool(info.name) and (request.method != "HEAD" or info.subresource == "proxy" or accepts_head)
-    if info.verb == "watch" and request.method != "GET":
+        return bool(info.name) and (request.wire.method != "HEAD" or info.subresource == "proxy" or accepts_head)
+    if info.verb == "watch" and request.wire.method != "GET":
         return False
-    if info.verb not in endpoint.definition.verbs or (request.method == "HEAD" and not accepts_head):
+    if info.verb not in endpoint.definition.verbs or (request.wire.method == "HEAD" and not accepts_head):
         return False
     if info.verb in ("list", "watch"):
         return True

@@ -42,11 +42,11 @@ class Routes:
         """Handle a request at the end of the filter chain."""
         if request.info.is_resource:
             return await self._resources(request)
-        path = request.path
+        path = request.wire.path
         service = self._services.get(path.removesuffix("/"))
         if service is not None:
             serve, produces = service
-            if request.method != "GET":
+            if request.wire.method != "GET":
                 raise errors.method_not_allowed()
             if not _accepts(request.headers.get("accept", ""), produces):
                 raise not_produced(produces)

@@ -37,7 +37,7 @@ def accept(request: Request, serve: Serve, protocols: Sequence[str] | None = Non
     of the client.
     """
     try:
-        protocol, fields = accept_upgrade(request.method, request.headers, protocols)
+        protocol, fields = accept_upgrade(request.wire.method, request.headers, protocols)
     except BadVersion as error:
         refusal = text_response(400, f"{error}\n")
         refusal.headers.append((b"Sec-WebSocket-Version", VERSION.encode()))

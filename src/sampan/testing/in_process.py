@@ -14,7 +14,7 @@ from sampan.client.transport import HttpRequest
 from sampan.core.errors import StatusError, request_entity_too_large
 from sampan.http.answer import Answer
 from sampan.http.settings import HttpSettings
-from sampan.server.request import Handler, Request, Response
+from sampan.server.request import Handler, Request, Response, WireRequest
 from sampan.server.request_info import TargetCache
 from sampan.server.status import status_response
 from sampan.wire.http1 import NameCache, headers_of
@@ -67,27 +67,25 @@ class InProcessTransport:
     async def _handle(self, request: HttpRequest, exchange: "_Exchange") -> Response:
         raw = request.target.encode("latin-1")
         try:
-            path, query_string, query, info, long_running, raw_path = self._targets.get(request.method, raw)
+            target = self._targets.get(request.method, raw)
         except StatusError as error:
             return status_response(error)
-        headers = {**self._headers, **request.headers}
-        return await self._handler(
-            Request(
-                request.method,
-                path,
-                query_string,
-                # Bodies are never compressed here, whatever the request accepts.
-                {name: value for name, value in headers.items() if name != "accept-encoding"},
-                _reader(request.body),
-                query,
-                info,
-                client_address="127.0.0.1",
-                disconnected=exchange.disconnected,
-                received=asyncio.get_running_loop().time(),
-                long_running=long_running,
-                raw_path=raw_path,
-            )
+        wire = WireRequest(
+            request.method,
+            target.path,
+            target.query_string,
+            _reader(request.body),
+            target.query,
+            target.raw_path,
+            target.long_running,
+            disconnected=exchange.disconnected,
+            client_address="127.0.0.1",
+            received=asyncio.get_running_loop().time(),
         )
+        headers = {**self._headers, **request.headers}
+        # Bodies are never compressed here, whatever the request accepts.
+        headers.pop("accept-encoding", None)
+        return await self._handler(Request(wire, headers, target.info))
 
 
 class _Exchange:

@@ -11,6 +11,7 @@ from sampan.server.proxy.headers import head_of
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, UserInfo
 from sampan.wire.http1 import joined
+from tests.server.requests import make_request
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1).filter(
     lambda text: text == text.strip()
@@ -62,7 +63,7 @@ def understood(headers: dict[str, str]) -> UserInfo | None:
     async def no_body(limit: int) -> bytes:
         return b""
 
-    request = Request("GET", "/", "", headers, no_body, client_certificate=b"x")
+    request = make_request("GET", "/", "", headers, no_body, client_certificate=b"x")
     found = Trusting(ClientCertificateVerifier([]), STANDARD_HEADERS).recall(request)
     if found is None:
         return None

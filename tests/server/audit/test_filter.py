@@ -44,7 +44,8 @@ async def test_errors_of_the_store_are_recorded_with_the_status_of_the_response(
 
 async def test_a_slow_request_is_recorded_with_its_latencies() -> None:
     async def route(request: Request) -> Response:
-        request.received += -2 if "slow" in request.query else 2
+        shift = -2 if "slow" in request.wire.query else 2
+        request.wire = request.wire._replace(received=request.wire.received + shift)
         request.latencies["mutating-webhook"] = 1.5
         return Response()
 

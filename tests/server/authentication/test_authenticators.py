@@ -15,6 +15,7 @@ from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.pki.certificates import make_ca, make_client
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, UserInfo
+from tests.server.requests import make_request
 
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 CA = make_ca("ca", NOW)
@@ -27,7 +28,7 @@ async def no_body(limit: int) -> bytes:
 
 def asking(authorization: str | None = None, certificate: bytes | None = None) -> Request:
     headers = {"authorization": authorization} if authorization is not None else {}
-    return Request("GET", "/", "", headers, no_body, client_certificate=certificate)
+    return make_request("GET", "/", "", headers, no_body, client_certificate=certificate)
 
 
 class Clock:

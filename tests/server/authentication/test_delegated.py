@@ -11,6 +11,7 @@ from sampan.server.authentication.delegated import DelegatedAuthenticator
 from sampan.server.pki.certificates import KeyPair, make_ca, make_client
 from sampan.server.request import Request, UserInfo
 from sampan.wire.http1 import Repeated
+from tests.server.requests import make_request
 from tests.server.tls_files import NOW
 
 
@@ -46,7 +47,7 @@ def request(signed_by: KeyPair | None = None, name: str = "front", **headers: st
 
     der = make_client(signed_by, name, ("devs",), NOW).certificate.public_bytes(Encoding.DER) if signed_by else None
     named = {key.replace("_", "-"): value for key, value in headers.items()}
-    return Request("GET", "/", "", named, no_body, client_certificate=der)
+    return make_request("GET", "/", "", named, no_body, client_certificate=der)
 
 
 async def test_the_front_proxy_names_the_user() -> None:

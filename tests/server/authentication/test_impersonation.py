@@ -9,6 +9,7 @@ from sampan.server.filters.impersonation import with_impersonation
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
 from sampan.wire.http1 import Repeated
+from tests.server.requests import make_request
 
 ADMIN = UserInfo("admin", groups=("system:masters", "system:authenticated"))
 BOB = UserInfo("bob", groups=("system:authenticated",))
@@ -22,7 +23,7 @@ async def seen_as(user: UserInfo, headers: dict[str, str]) -> tuple[UserInfo, di
     """The user and the headers that reach the handler behind the filter."""
     target = parse_target("GET", b"/api/v1/pods")
     assert target.info is not None
-    request = Request("GET", target.path, "", dict(headers), no_body, target.query, target.info, user)
+    request = make_request("GET", target.path, "", dict(headers), no_body, target.query, target.info, user)
     reached: list[Request] = []
 
     async def handler(request: Request) -> Response:

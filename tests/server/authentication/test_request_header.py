@@ -19,6 +19,7 @@ from sampan.server.pki.certificates import KeyPair, make_ca, make_client
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, Response, UserInfo
 from sampan.wire.http1 import joined
+from tests.server.requests import make_request
 
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 PROXIES, CLIENTS = make_ca("front-proxy-ca", NOW), make_ca("ca", NOW)
@@ -41,7 +42,7 @@ async def no_body(limit: int) -> bytes:
 
 def asking(headers: dict[str, str], der: bytes | None = None) -> Request:
     """A request."""
-    return Request("GET", "/api", "", dict(headers), no_body, client_certificate=der)
+    return make_request("GET", "/api", "", dict(headers), no_body, client_certificate=der)
 
 
 def union(*, anonymous: AnonymousAuthenticator | None = None) -> UnionAuthenticator:
@@ -140,6 +141,6 @@ async def test_an_extra_space_before_a_token_causes_a_warning() -> None:
 
 async def test_anonymous_requests_can_be_limited_to_some_paths() -> None:
     known = union(anonymous=AnonymousAuthenticator(["/livez"]))
-    livez = Request("GET", "/livez", "", {}, no_body)
+    livez = make_request("GET", "/livez", "", {}, no_body)
     assert await known.authenticate(livez) == ANONYMOUS_USER
     assert await known.authenticate(asking({})) is None

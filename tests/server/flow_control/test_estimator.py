@@ -5,8 +5,9 @@ import pytest
 from sampan.server.flow_control.estimator import EVENT_S, ObjectStats, WorkEstimator
 from sampan.server.flow_control.ticket import ONE_SEAT, FlowStats, Work
 from sampan.server.flow_control.watch_counts import WatchCounts
-from sampan.server.request import Request, RequestInfo
+from sampan.server.request import RequestInfo
 from sampan.server.request_info import parse_target
+from tests.server.requests import make_request
 
 PODS = "/api/v1/namespaces/a/pods"
 
@@ -28,7 +29,7 @@ def estimate(
         return b""
 
     parsed = parse_target(method, target.encode())
-    request = Request(method, parsed.path, "", {}, read_body, parsed.query, parsed.info)
+    request = make_request(method, parsed.path, "", {}, read_body, parsed.query, parsed.info)
     estimator = WorkEstimator(lambda group, resource: ObjectStats(stored, 10_000), watches or WatchCounts())
     return estimator.estimate(request, most, stats or FlowStats())
 

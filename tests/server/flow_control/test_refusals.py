@@ -11,6 +11,7 @@ from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
 from tests.server.client import header
 from tests.server.flow_control.sets import Clock
+from tests.server.requests import make_request
 
 POD = "/api/v1/namespaces/a/pods/p"
 
@@ -21,7 +22,7 @@ def request(method: str, target: str = POD, *groups: str) -> Request:
 
     parsed = parse_target(method, target.encode())
     user = UserInfo("jane", groups=groups)
-    return Request(
+    return make_request(
         method, parsed.path, "", {}, read_body, parsed.query, parsed.info, user=user, long_running=parsed.long_running
     )
 

@@ -17,6 +17,7 @@ from sampan.server.request_info import parse_target
 from tests.server.client import header
 from tests.server.cluster import Api, served
 from tests.server.frame import JANE
+from tests.server.requests import make_request
 
 BASE = "/apis/flowcontrol.apiserver.k8s.io/v1"
 SCHEMAS, LEVELS = f"{BASE}/flowschemas", f"{BASE}/prioritylevelconfigurations"
@@ -120,8 +121,9 @@ class Gate:
 
         now = asyncio.get_running_loop().time()
         parsed = parse_target("GET", target.encode())
-        asked = Request("GET", parsed.path, "", {}, read_body, parsed.query, parsed.info, user=JANES, received=now)
-        asked.deadline, asked.long_running = now + deadline_s, parsed.long_running
+        wire = {"received": now, "long_running": parsed.long_running}
+        asked = make_request("GET", parsed.path, "", {}, read_body, parsed.query, parsed.info, user=JANES, **wire)
+        asked.deadline = now + deadline_s
         return await self.handler(asked)
 
 
@@ -314,4 +316,4 @@ def get(target: str) -> Request:
         return b""
 
     parsed = parse_target("GET", target.encode())
-    return Request("GET", parsed.path, "", {}, read_body, parsed.query, parsed.info, user=JANES)
+    return make_request("GET", parsed.path, "", {}, read_body, parsed.query, parsed.info, user=JANES)

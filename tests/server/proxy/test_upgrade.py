@@ -12,6 +12,7 @@ from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request
 from tests.server.proxy.upstream import Asked, fronted, split, to, upstream
+from tests.server.requests import make_request
 
 UPGRADE = b"POST /x?a=1 HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n\r\n"
 SWITCHED = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream: v4\r\n\r\n"
@@ -142,7 +143,7 @@ async def test_a_websocket_goes_through() -> None:
         port = next(iter(server.sockets)).getsockname()[1]
 
         def target_of(request: Request) -> ProxyTarget:
-            return ProxyTarget("127.0.0.1", port, request.raw_path)
+            return ProxyTarget("127.0.0.1", port, request.wire.raw_path)
 
         async with (
             fronted(target_of) as front,
@@ -187,7 +188,7 @@ async def test_each_frame_of_a_websocket_is_a_record_even_if_they_arrive_togethe
 
     async with upstream(answer) as served:
         headers = {"connection": "Upgrade", "upgrade": "WebSocket"}
-        request = Request("GET", "/x", "", headers, read_body=None, query={}, info=None)  # type: ignore[arg-type]
+        request = make_request("GET", "/x", "", headers, read_body=None, query={}, info=None)  # type: ignore[arg-type]
         response = await Proxy().forward(request, to(served)(request))
         assert response.takeover is not None
         tunnel = RecordingTunnel()

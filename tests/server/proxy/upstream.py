@@ -179,7 +179,7 @@ def to(served: Upstream, **more: object) -> Callable[[Request], ProxyTarget]:
     """Return a function that forwards all requests to that upstream, under the same path."""
 
     def target_of(request: Request) -> ProxyTarget:
-        target: ProxyTarget = ProxyTarget("127.0.0.1", served.port, request.raw_path, request.query_string, **more)  # type: ignore[arg-type]
-        return target
+        path, query = request.wire.raw_path, request.wire.query_string
+        return ProxyTarget("127.0.0.1", served.port, path, query, **more)  # type: ignore[arg-type]
 
     return target_of

@@ -11,6 +11,7 @@ from sampan.server.filters.steps import steps_hook
 from sampan.server.request import Request, Response
 from tests.server.cluster import served
 from tests.server.frame import Frame, ok
+from tests.server.requests import make_request
 
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
 
@@ -19,7 +20,7 @@ def asked(received: float = 0.0, *, long_running: bool = False) -> Request:
     async def read_body(limit: int) -> bytes:
         return b""
 
-    return Request("GET", "/x", "a=b", {}, read_body, received=received, long_running=long_running)
+    return make_request("GET", "/x", "a=b", {}, read_body, received=received, long_running=long_running)
 
 
 @pytest.mark.parametrize(("took_s", "long_running", "told"), [(0.4, False, 0), (0.6, False, 1), (0.6, True, 0)])

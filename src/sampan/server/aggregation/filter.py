@@ -58,7 +58,7 @@ def with_aggregation(
 async def _proxied(request: Request, found: ApiService, backends: Backends, proxy: Proxy) -> Response:
     if not found.available:
         return _failed(request, 503, "service unavailable\n")
-    path = _path(request.path)
+    path = _path(request.wire.path)
     if path is None:
         return not_found_page()
     try:
@@ -85,7 +85,7 @@ def _failed(request: Request, status: int, text: str) -> Response:
 def _target(request: Request, found: ApiService, path: str, backends: Backends) -> ProxyTarget:
     if request.user is None:
         raise unauthorized()
-    query = urlencode(sorted(request.query.items()), doseq=True)
+    query = urlencode(sorted(request.wire.query.items()), doseq=True)
     target = backends.target(found, request.user, path, query)
     headers = {"x-forwarded-uri": path, "x-forwarded-proto": "https"}
     if request.headers.get("host"):
@@ -100,7 +100,7 @@ def _group_version(request: Request) -> GroupVersion:
     info = request.info
     if info.is_resource:
         return (info.group, info.version)
-    path = request.path
+    path = request.wire.path
     if path.startswith(_OPENAPI):
         path = path.removeprefix(_OPENAPI)
     parts = path.strip("/").split("/")

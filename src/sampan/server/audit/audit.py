@@ -78,7 +78,7 @@ class Audit:
         self.metrics.levels.add((decision.level,))
         if not decision.rank:
             return None
-        age_s = self._clock() - request.received if request.received else 0.0
+        age_s = self._clock() - request.wire.received if request.wire.received else 0.0
         context = AuditContext(request, decision, self._stamp(self._now() - age_s))
         request.body_read = context.body_read
         return context

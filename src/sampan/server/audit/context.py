@@ -147,8 +147,8 @@ class AuditContext:
 
     def _latencies(self) -> dict[str, str]:
         """Return the latencies as annotations, if the whole request took longer than `_SLOW_S`."""
-        total_s = monotonic() - self._request.received
-        if not self._request.received or total_s <= _SLOW_S:
+        total_s = monotonic() - self._request.wire.received
+        if not self._request.wire.received or total_s <= _SLOW_S:
             return {}
         found = {**self._request.latencies, "total": total_s}
         return {f"{_LATENCY}{name}": format_duration(round(seconds * 1e9)) for name, seconds in found.items()}
@@ -156,12 +156,11 @@ class AuditContext:
 
 def _initial_fields(request: Request, level: str) -> dict[str, Any]:
     """Return the constant fields of the events, in Kubernetes' order."""
-    query = request.query_string
     fields: dict[str, Any] = {
         "level": level,
         "auditID": request.audit_id,
         "stage": "",
-        "requestURI": f"{request.raw_path}?{query}" if query else request.raw_path,
+        "requestURI": request.wire.raw_target,
         "verb": request.info.verb,
         "user": _user(request.user),
     }
@@ -210,7 +209,7 @@ def source_addresses(request: Request) -> list[str]:
     Only the last address can be trusted, because clients can set the headers.
     Source: apimachinery pkg/util/net/http.go SourceIPs (1.36).
     """
-    headers, connected = request.headers, request.client_address
+    headers, connected = request.headers, request.wire.client_address
     forwarded, real = headers.get("x-forwarded-for"), headers.get("x-real-ip")
     if not forwarded and not real:
         return [connected] if connected else []

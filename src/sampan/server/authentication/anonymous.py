@@ -18,7 +18,7 @@ class AnonymousAuthenticator:
         self._paths = frozenset(paths)
 
     def recall(self, request: Request) -> UserInfo | None:
-        return ANONYMOUS_USER if not self._paths or request.path in self._paths else None
+        return ANONYMOUS_USER if not self._paths or request.wire.path in self._paths else None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
         return self.recall(request)

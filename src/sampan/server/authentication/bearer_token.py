@@ -71,7 +71,7 @@ class BearerTokenAuthenticator:
         except TokenError as error:
             self._known.pop(header, None)
             request.annotations.update(error.annotations)
-            _log.debug("bearer token refused", extra={"error": str(error), "source": request.client_address})
+            _log.debug("bearer token refused", extra={"error": str(error), "source": request.wire.client_address})
             raise unauthorized() from None
         if by.cacheable:
             self._remember(header, found)

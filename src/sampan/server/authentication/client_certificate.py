@@ -47,7 +47,7 @@ class ClientCertificateAuthenticator:
 
         Verifies an unknown certificate at once, because a cached token must not take precedence over a certificate.
         """
-        der = request.client_certificate
+        der = request.wire.client_certificate
         if der is None:
             return None
         entry = self._entries.get(der)
@@ -63,7 +63,7 @@ class ClientCertificateAuthenticator:
 
         Raises `StatusError` 401 if no client CA signed the certificate, or if it is not valid now.
         """
-        der = request.client_certificate
+        der = request.wire.client_certificate
         if der is None:
             return None
         entry = self._entries.get(der)
@@ -77,11 +77,11 @@ class ClientCertificateAuthenticator:
         try:
             certificate = x509.load_der_x509_certificate(der)
             now = datetime.datetime.fromtimestamp(self._now(), datetime.UTC)
-            self._verifier.verify(certificate, request.client_intermediates, now)
+            self._verifier.verify(certificate, request.wire.client_intermediates, now)
             user = certificate_user(certificate)
         except ValueError as error:
             text = str(error)
-            _log.debug("client certificate refused", extra={"error": text, "source": request.client_address})
+            _log.debug("client certificate refused", extra={"error": text, "source": request.wire.client_address})
             raise unauthorized() from None
         if len(self._entries) >= _CACHE_ENTRIES_MAX:
             self._entries.clear()

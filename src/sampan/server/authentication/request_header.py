@@ -73,7 +73,7 @@ class RequestHeaderAuthenticator:
         return self._user(request)
 
     def _user(self, request: Request) -> UserInfo | None:
-        der, headers = request.client_certificate, request.headers
+        der, headers = request.wire.client_certificate, request.headers
         if der is None:
             return None
         name = _first(headers, self._headers.usernames)
@@ -101,11 +101,11 @@ class RequestHeaderAuthenticator:
         try:
             certificate = x509.load_der_x509_certificate(der)
             at = datetime.datetime.fromtimestamp(now, datetime.UTC)
-            self._verifier.verify(certificate, request.client_intermediates, at)
+            self._verifier.verify(certificate, request.wire.client_intermediates, at)
             self._check_name(certificate)
         except ValueError as error:
             text = str(error)
-            _log.debug("front proxy refused", extra={"error": text, "source": request.client_address})
+            _log.debug("front proxy refused", extra={"error": text, "source": request.wire.client_address})
             raise unauthorized() from None
         if len(self._proxies) >= _PROXIES_MAX:
             self._proxies.clear()

@@ -92,13 +92,13 @@ class Discovery:
     async def handle(self, request: Request) -> Response:
         """Serve a discovery path. **Raises** 404 for unknown groups and versions, 405, 406."""
         self._refresh()
-        path = "/" + request.path.strip("/")
+        path = "/" + request.wire.path.strip("/")
         legacy, parts = self._legacy.get(path), path[1:].split("/")
         if legacy is None:
             if (parts[1] if parts[0] == "apis" else "") in self._builtin:
                 raise errors.no_such_resource()
             return not_found_page()
-        if request.method != "GET" and (parts[0] == "api" or len(parts) > 2):
+        if request.wire.method != "GET" and (parts[0] == "api" or len(parts) > 2):
             raise errors.method_not_allowed()
         accept = request.headers.get("accept", "")
         page = self._aggregated.get(path)

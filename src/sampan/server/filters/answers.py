@@ -105,7 +105,7 @@ def _fault(request: Request, error: Exception) -> Response:
     _log.error(
         "request failed",
         exc_info=error,
-        extra={"method": request.method, "path": request.path, "audit_id": request.audit_id},
+        extra={"method": request.wire.method, "path": request.wire.path, "audit_id": request.audit_id},
     )
     request.counted = NOT_COUNTED
     return status_response(internal_error(PANIC_MESSAGE), request)

@@ -30,7 +30,7 @@ def with_audit(audit: Audit) -> Filter:
             if response.stream is None and response.takeover is None:
                 await audit.reached(context, RESPONSE_COMPLETE)
                 return response
-            if request.long_running:
+            if request.wire.long_running:
                 await audit.reached(context, RESPONSE_STARTED)
             _at_end(response, lambda: audit.ended(context))
             return response

@@ -37,8 +37,7 @@ def with_authorization(authorizer: Authorizer, metrics: AccessMetrics) -> Filter
                 if verdict.error:
                     observe(("error",), seconds)
                     annotations[REASON] = "internal error"
-                    target = f"{request.raw_path}?{request.query_string}" if request.query_string else request.raw_path
-                    return internal_error_page(target, verdict.error)
+                    return internal_error_page(request.wire.raw_target, verdict.error)
                 annotations[DECISION], annotations[REASON] = "forbid", verdict.reason
                 request.answer_headers = (*request.answer_headers, NOSNIFF)
                 observe(("denied",) if verdict.decision is Decision.DENY else ("no-opinion",), seconds)

@@ -56,7 +56,7 @@ def cors_hook(patterns: Sequence[str]) -> Hook:
         return [(b"Access-Control-Allow-Origin", origin.encode("latin-1")), *_ALLOW]
 
     def before(request: Request) -> Response | None:
-        if request.method == "OPTIONS" and headers_for(request) is not None:
+        if request.wire.method == "OPTIONS" and headers_for(request) is not None:
             return Response(204, content_type="")
         return None
 

@@ -55,9 +55,9 @@ class Deadlines:
         current_task = asyncio.current_task
 
         async def filter_(request: Request) -> Response:
-            if request.long_running:
+            if request.wire.long_running:
                 return await handler(request)
-            if "timeout" in request.query:
+            if "timeout" in request.wire.query:
                 limit_s = _timeout_s(request, maximum_s)
                 if limit_s < maximum_s:
                     return await _within(handler, request, limit_s)
@@ -65,7 +65,7 @@ class Deadlines:
             if task is None:
                 raise RuntimeError("the deadline filter runs in a task")
             limited = request.info.is_resource and request.info.verb in _WRITES
-            request.deadline = request.received + (write_s if limited else maximum_s)
+            request.deadline = request.wire.received + (write_s if limited else maximum_s)
             under_way[task] = request
             try:
                 return await handler(request)
@@ -83,7 +83,7 @@ class Deadlines:
 
 
 async def _within(handler: Handler, request: Request, limit_s: float) -> Response:
-    request.deadline = request.received + limit_s
+    request.deadline = request.wire.received + limit_s
     limit = asyncio.timeout_at(request.deadline)
     try:
         async with limit:
@@ -95,7 +95,7 @@ async def _within(handler: Handler, request: Request, limit_s: float) -> Respons
 
 
 def _timeout_s(request: Request, maximum_s: float) -> float:
-    text = request.param("timeout")
+    text = request.wire.param("timeout")
     if not text:
         return maximum_s
     try:

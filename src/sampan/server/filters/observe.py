@@ -25,16 +25,16 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
     record = metrics.record
 
     def after(request: Request, response: Response) -> None:
-        seconds = clock() - request.received
-        if request.client_certificate is not None and request.user is not None:
-            metrics.certificates.shown(request.client_certificate)
+        seconds = clock() - request.wire.received
+        if request.wire.client_certificate is not None and request.user is not None:
+            metrics.certificates.shown(request.wire.client_certificate)
         if response.stream is not None or response.takeover is not None:
             _record_at_the_end(metrics, clock, request, response)
         else:
             record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
         if request.abandoned:
             _log.info("client disconnected while sending its request", extra=_fields(request, response, seconds))
-        elif response.status >= 500 or (seconds > slow_s and not request.long_running):
+        elif response.status >= 500 or (seconds > slow_s and not request.wire.long_running):
             _log.warning("slow or failed request", extra=_fields(request, response, seconds))
         elif _log.isEnabledFor(logging.DEBUG):
             _log.debug("request completed", extra=_fields(request, response, seconds))
@@ -55,7 +55,7 @@ def _record_at_the_end(
     def finished() -> None:
         if counted:
             metrics.long_running[labels] -= 1
-        metrics.record(request, status, clock() - request.received, response.sent_bytes)
+        metrics.record(request, status, clock() - request.wire.received, response.sent_bytes)
         if before is not None:
             before()
 
@@ -64,12 +64,12 @@ def _record_at_the_end(
 
 def _fields(request: Request, response: Response, seconds: float) -> dict[str, object]:
     return {
-        "verb": request.info.verb or request.method,
-        "uri": request.path + ("?" + request.query_string if request.query_string else ""),
+        "verb": request.info.verb or request.wire.method,
+        "uri": request.wire.uri,
         "code": response.status,
         "latency_ms": round(seconds * 1000, 1),
         "user": request.user.name if request.user else "",
         "user_agent": request.headers.get("user-agent", ""),
-        "source": request.client_address,
+        "source": request.wire.client_address,
         "audit_id": request.audit_id,
     }

@@ -16,7 +16,7 @@ def retry_after_hook(lifecycle: Lifecycle) -> Hook:
     """Return a hook that refuses requests after `lifecycle.draining`, except those for health and metrics."""
 
     def before(request: Request) -> Response | None:
-        if not lifecycle.draining or request.path.startswith(_EXEMPT):
+        if not lifecycle.draining or request.wire.path.startswith(_EXEMPT):
             return None
         return Response(
             429,

@@ -28,8 +28,8 @@ def steps_hook(clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
             span.leave()
             span.exported = None
         now = clock()
-        if now - request.received > slow_s and not request.long_running:
-            _log.info("slow request", extra=_fields(request, span or Span(request.received), response.status, now))
+        if now - request.wire.received > slow_s and not request.wire.long_running:
+            _log.info("slow request", extra=_fields(request, span or Span(request.wire.received), response.status, now))
 
     return Hook(after=after)
 
@@ -43,13 +43,13 @@ def _fields(request: Request, span: Span, code: int, now: float) -> dict[str, ob
         for (at, name), (before, _) in zip(span.steps, itertools.pairwise(times), strict=True)
     ]
     return {
-        "trace": info.verb or request.method,
-        "uri": request.path + ("?" + request.query_string if request.query_string else ""),
+        "trace": info.verb or request.wire.method,
+        "uri": request.wire.uri,
         "resource": f"{info.resource}/{info.subresource}" if info.subresource else info.resource,
         "code": code,
         "total_ms": round((now - span.began) * 1000, 1),
         "steps": "; ".join([*steps, f"END {(now - times[-1]) * 1000:.0f}ms"]),
         "user_agent": request.headers.get("user-agent", ""),
-        "client": request.client_address,
+        "client": request.wire.client_address,
         "audit_id": request.audit_id,
     }

@@ -45,7 +45,7 @@ def install_dumps(controller: FlowController, routes: Routes) -> None:
         return text_response(200, _table(_QUEUES, _queue_rows(controller)))
 
     async def requests(request: Request) -> Response:
-        if request.param("includeRequestDetails"):
+        if request.wire.param("includeRequestDetails"):
             return text_response(200, _table((*_REQUESTS, *_DETAILS), _request_rows(controller, detailed=True)))
         return text_response(200, _table(_REQUESTS, _request_rows(controller)))
 

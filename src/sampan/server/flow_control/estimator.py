@@ -80,7 +80,7 @@ class WorkEstimator:
         if info.name:
             count = min(count, 1)
         else:
-            limit = request.param("limit")
+            limit = request.wire.param("limit")
             if limit.isascii() and limit.isdigit() and 0 < int(limit[:18]) < count:
                 count = int(limit[:18])
         seats = math.ceil(min(count * stats.average_bytes, STREAMED_BYTES_MAX) / BYTES_PER_SEAT)
@@ -89,6 +89,6 @@ class WorkEstimator:
 
 def _sends_initial_objects(request: Request) -> bool:
     """Return True if a watch begins with all present objects."""
-    if request.param("sendInitialEvents") in ("true", "1"):
+    if request.wire.param("sendInitialEvents") in ("true", "1"):
         return True
-    return request.param("resourceVersion") in ("", "0")
+    return request.wire.param("resourceVersion") in ("", "0")

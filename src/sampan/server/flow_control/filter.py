@@ -29,7 +29,7 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
         async def filter_(request: Request) -> Response:
             user = request.user
             watching = request.info.verb == "watch"
-            if user is None or (request.long_running and not watching):
+            if user is None or (request.wire.long_running and not watching):
                 return await handler(request)
             flow, level, request.answer_headers = classify(user, request.info)
             work = estimate(request, level.seats_max, flow.stats)
@@ -60,8 +60,8 @@ def _waiting_deadline(request: Request, controller: FlowController) -> float:
     """Return the loop time until which the request may wait."""
     limit_s = controller.settings.request_timeout_s
     if request.deadline:
-        limit_s = request.deadline - request.received
-    return request.received + min(limit_s / _TIMEOUT_DIVISOR, WAIT_MAX_S)
+        limit_s = request.deadline - request.wire.received
+    return request.wire.received + min(limit_s / _TIMEOUT_DIVISOR, WAIT_MAX_S)
 
 
 async def _wait_for_dispatch(queue_set: QueueSet, ticket: Ticket, request: Request, controller: FlowController) -> bool:

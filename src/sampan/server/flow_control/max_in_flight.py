@@ -32,7 +32,7 @@ def with_max_in_flight(reading_max: int, changing_max: int) -> Filter:
 
         async def filter_(request: Request) -> Response:
             kind = request.info.verb not in _READING
-            if request.long_running or not limits[kind]:
+            if request.wire.long_running or not limits[kind]:
                 return await handler(request)
             if running[kind] >= limits[kind]:
                 if request.user is not None and MASTERS in request.user.groups:

@@ -81,10 +81,10 @@ class OpenApi:
         """Serve the index or a document. A URL with the current hash is cacheable forever; another hash redirects with
         301.
         """
-        request.counted = _INDEX if request.path == "/openapi/v3" else _DOCUMENT
-        if request.path.endswith("/"):
+        request.counted = _INDEX if request.wire.path == "/openapi/v3" else _DOCUMENT
+        if request.wire.path.endswith("/"):
             return Response(404, content_type="")
-        rest = request.path.removeprefix("/openapi/v3").lstrip("/")
+        rest = request.wire.path.removeprefix("/openapi/v3").lstrip("/")
         served = group_versions(self._registry)
         self._forget(served)
         if not rest:
@@ -100,7 +100,7 @@ class OpenApi:
         if media_type is None:
             return Response(406, content_type="", headers=list(_VARY_V3))
         document = await self._document_v3(rest, served[rest])
-        asked = request.param("hash").strip('"')
+        asked = request.wire.param("hash").strip('"')
         if asked and asked != document.hash:
             target = f"/openapi/v3/{rest}?hash={document.hash}"
             return Response(301, headers=[(b"Location", target.encode()), *_VARY_V3])

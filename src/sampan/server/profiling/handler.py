@@ -44,18 +44,18 @@ class Profiling:
         routes.add_prefix(PREFIX, self._handle)
 
     async def _root(self, request: Request) -> Response:
-        if request.path == PREFIX:
+        if request.wire.path == PREFIX:
             return Response(200, _index().encode(), "text/html; charset=utf-8")
         return Response(302, content_type="", headers=[(b"Location", PREFIX.encode())])
 
     async def _handle(self, request: Request) -> Response:
-        name = request.path.removeprefix(PREFIX)
+        name = request.wire.path.removeprefix(PREFIX)
         if name == "profile":
             return await self._cpu(request)
         if name == "heap":
             return _answer(request, name, await asyncio.to_thread(memory_profile))
         if name == "goroutine":
-            if request.param("debug") == "2":
+            if request.wire.param("debug") == "2":
                 return text_response(200, stacks_text())
             return _answer(request, name, stacks_profile())
         if name == "cmdline":
@@ -82,14 +82,14 @@ class Profiling:
 def _seconds(request: Request) -> float:
     """Return the duration of a profile. As in Go, the default applies unless it is a positive number."""
     try:
-        seconds = float(request.param("seconds"))
+        seconds = float(request.wire.param("seconds"))
     except ValueError:
         return SECONDS_DEFAULT
     return seconds if seconds > 0 else SECONDS_DEFAULT
 
 
 def _answer(request: Request, name: str, profile: Profile) -> Response:
-    if request.param("debug") not in ("", "0"):
+    if request.wire.param("debug") not in ("", "0"):
         return text_response(200, profile.text(name))
     response = Response(200, profile.encode(), "application/octet-stream")
     response.headers += [

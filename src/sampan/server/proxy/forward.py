@@ -75,18 +75,18 @@ class Proxy:
         wanted = upgrade_of(request.headers)
         if target.upgrade_only and not wanted:
             raise bad_request("Upgrade request required")
-        if not target.path and not wanted and request.method in ("GET", "HEAD"):
+        if not target.path and not wanted and request.wire.method in ("GET", "HEAD"):
             return _with_slash(request)
         headers = forwarded(request, target)
         if wanted:
             headers |= {"connection": "Upgrade", "upgrade": wanted}
         body, framing = await _body(request)
         outgoing = Outgoing(
-            request.method,
+            request.wire.method,
             headers | framing,
             body,
             chunked="transfer-encoding" in framing,
-            gone=request.disconnected,
+            gone=request.wire.disconnected,
             single=bool(wanted),
         )
         exchange = await self.ask(target, outgoing)
@@ -107,18 +107,18 @@ async def _body(request: Request) -> tuple[AsyncIterator[bytes] | None, dict[str
     Raises `StatusError` 400 if the length is not a number, because the upstream might parse it differently.
     """
     declared = request.headers.get("content-length", "")
-    if request.stream_body is None or declared == "0":
-        return None, _no_body(request.method)
+    if request.wire.stream_body is None or declared == "0":
+        return None, _no_body(request.wire.method)
     if declared and not (declared.isascii() and declared.isdigit()):
         raise bad_request("the Content-Length is no number")
-    pieces = request.stream_body()
+    pieces = request.wire.stream_body()
     if declared:
         return pieces, {"content-length": declared}
     if "transfer-encoding" in request.headers:
         return pieces, {"transfer-encoding": "chunked"}
     beginning = await anext(pieces, b"")
     if not beginning:
-        return None, _no_body(request.method)
+        return None, _no_body(request.wire.method)
     return _chained(beginning, pieces), {"transfer-encoding": "chunked"}
 
 
@@ -134,8 +134,8 @@ async def _chained(beginning: bytes, pieces: AsyncIterator[bytes]) -> AsyncItera
 
 def _with_slash(request: Request) -> Response:
     """Return a redirect to the path with a slash. Without it, relative links of the upstream would be wrong."""
-    query = f"?{request.query_string}" if request.query_string else ""
-    location = (request.raw_path or quote(request.path)) + "/" + query
+    query = f"?{request.wire.query_string}" if request.wire.query_string else ""
+    location = (request.wire.raw_path or quote(request.wire.path)) + "/" + query
     return Response(301, content_type="", headers=[(b"Location", location.encode("latin-1", "replace"))])
 
 
@@ -157,7 +157,7 @@ async def _passed_on(request: Request, target: ProxyTarget, exchange: Exchange) 
     content_type, headers = answered(answer.fields)
     response = Response(answer.status, content_type=content_type, headers=headers, length=answer.length)
     response.patient = True
-    if request.method == "HEAD" or answer.status in BODILESS:
+    if request.wire.method == "HEAD" or answer.status in BODILESS:
         await exchange.aclose()
     else:
         response.stream = exchange

@@ -61,9 +61,11 @@ def forwarded(request: Request, target: ProxyTarget) -> dict[str, str]:
     }
     host = request.headers.get("host", "")
     headers["host"] = target.authority or host or target.netloc
-    if request.client_address:
+    if request.wire.client_address:
         before = headers.get("x-forwarded-for")
-        headers["x-forwarded-for"] = f"{before}, {request.client_address}" if before else request.client_address
+        headers["x-forwarded-for"] = (
+            f"{before}, {request.wire.client_address}" if before else request.wire.client_address
+        )
     if target.prefix is not None:
         headers["x-forwarded-uri"] = target.prefix + target.path
         headers["x-forwarded-proto"] = "https"

@@ -37,7 +37,7 @@ async def traced(scope: Scope) -> Response:
     verb = _VERBS.get(request.info.verb)
     if verb is None or request.info.subresource not in _SUBRESOURCES:
         raise bad_request("only create, update and patch of an object or its status can be traced")
-    if request.query.get("dryRun") != ["All"]:
+    if request.wire.query.get("dryRun") != ["All"]:
         raise bad_request("only a dry run can be traced: dryRun=All is required")
     await _check_allowed(scope)
     recorder = Recorder(request=request)
@@ -71,7 +71,7 @@ def _document(request: Request, recorder: Recorder, code: int, **more: Any) -> d
     return {
         "kind": "RequestTrace",
         "apiVersion": "sampan.dev/v1alpha1",
-        "request": {"method": request.method, "path": request.path},
+        "request": {"method": request.wire.method, "path": request.wire.path},
         "user": {"username": request.user.name, "groups": list(request.user.groups)},
         "code": code,
         "tookMicroseconds": round(recorder.total_s * 1e6, 1),

@@ -100,22 +100,22 @@ class RequestTracer:
             SpanKind.SERVER,
             _attributes(request),
             links,
-            start_time=_nanoseconds(request.received),
+            start_time=_nanoseconds(request.wire.received),
         )
         return CollectedSpan(self._tracer, span)
 
 
 def _attributes(request: Request) -> dict[str, str | int]:
     """Return OpenTelemetry's attributes of an HTTP server span, and those that Kubernetes adds."""
-    query, agent = request.query_string, request.headers.get("user-agent", "")
+    agent = request.headers.get("user-agent", "")
     host, _, port = request.headers.get("host", "").rpartition(":")
     found: dict[str, str | int] = {
-        "http.request.method": request.method,
+        "http.request.method": request.wire.method,
         "url.scheme": "https",
-        "url.path": request.path,
-        "network.peer.address": request.client_address,
-        "client.address": request.client_address,
-        "http.target": f"{request.raw_path}?{query}" if query else request.raw_path,
+        "url.path": request.wire.path,
+        "network.peer.address": request.wire.client_address,
+        "client.address": request.wire.client_address,
+        "http.target": request.wire.raw_target,
         "audit-id": request.audit_id[:_AUDIT_ID_MAX],
     }
     length = request.headers.get("content-length", "")
@@ -133,7 +133,7 @@ def _attributes(request: Request) -> dict[str, str | int]:
 def _name(request: Request) -> str:
     info: RequestInfo = request.info
     if not info.is_resource:
-        return request.method
+        return request.wire.method
     parts = [f"/apis/{info.group}" if info.group else "/api", info.version]
     if info.namespace:
         parts.append("namespaces/{:namespace}")
@@ -142,4 +142,4 @@ def _name(request: Request) -> str:
         parts.append("{:name}")
     if info.subresource:
         parts.append(info.subresource)
-    return f"{request.method} {'/'.join(parts)}"
+    return f"{request.wire.method} {'/'.join(parts)}"

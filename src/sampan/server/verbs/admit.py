@@ -43,7 +43,7 @@ def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object 
         latencies=request.latencies,
         body_annotations=request.body_annotations,
         deadline=request.deadline,
-        gone=request.disconnected,
+        gone=request.wire.disconnected,
         observer=scope.observer,
     )
 
@@ -60,7 +60,7 @@ def _options(request: Request, operation: str) -> Object | None:
     if kind is None:
         return None
     options: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
-    query = request.query
+    query = request.wire.query
     if query:
         if "dryRun" in query:
             options["dryRun"] = list(query["dryRun"])

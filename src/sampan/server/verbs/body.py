@@ -55,7 +55,7 @@ async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[s
 
 async def read_limited(request: Request) -> bytes:
     """Return the body as it was sent, and record its size. Raises 413."""
-    body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    body = await request.wire.read_body(BODY_SIZE_BYTES_MAX)
     request.body_size_bytes = len(body)
     note_size(len(body))
     request.step("limitedReadBody succeeded")

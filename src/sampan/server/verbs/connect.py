@@ -20,7 +20,7 @@ async def admitted(scope: Scope, kind: str, options: Object) -> Object:
     """Return the options of a connection after admission. Raises `StatusError`: 400 for a dry run, or that of
     admission.
     """
-    if "dryRun" in scope.request.query:
+    if "dryRun" in scope.request.wire.query:
         raise errors.bad_request("dryRun is not supported")
     await admit_connect(scope, GroupVersionKind("", "v1", kind), options)
     return options
@@ -43,13 +43,13 @@ async def require_create(scope: Scope) -> None:
 
 def boolean(request: Request, name: str) -> bool:
     """Return True if the parameter is present and is not `0` or `false`."""
-    values = request.query.get(name)
+    values = request.wire.query.get(name)
     return bool(values) and values is not None and values[0] != "0" and values[0].lower() != "false"
 
 
 def integer(request: Request, name: str) -> int | None:
     """Return a 64-bit number, or None if it is absent. Raises `StatusError` 400."""
-    values = request.query.get(name)
+    values = request.wire.query.get(name)
     if not values:
         return None
     text = values[0]

@@ -37,7 +37,7 @@ async def delete(scope: Scope) -> Response:
 
 async def _parameters(scope: Scope) -> DeleteParameters:
     request = scope.request
-    body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    body = await request.wire.read_body(BODY_SIZE_BYTES_MAX)
     request.body_size_bytes = len(body)
     request.step("limitedReadBody succeeded")
     value: Any = None

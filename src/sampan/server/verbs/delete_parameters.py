@@ -72,12 +72,12 @@ def _from_query(request: Request) -> DeleteParameters:
         orphan_dependents=parse_bool(request, "orphanDependents"),
         uid=_given(request, "uid"),
         resource_version=_given(request, "resourceVersion") if request.info.verb == "delete" else None,
-        dry_run=request.query.get("dryRun", []),
+        dry_run=request.wire.query.get("dryRun", []),
     )
 
 
 def _given(request: Request, name: str) -> str | None:
-    return request.param(name) if name in request.query else None
+    return request.wire.param(name) if name in request.wire.query else None
 
 
 def _from_body(body: dict[str, Any]) -> DeleteParameters:

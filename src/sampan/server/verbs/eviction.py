@@ -74,7 +74,7 @@ def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeletePa
         fault = invalid(path, True, "can not be set for pod eviction, try after removing the option")
         raise errors.invalid(_EVICTION.group_kind, scope.request.info.name, [fault])
     parameters = delete_parameters(scope.request, given)
-    asked = scope.request.query.get("dryRun", [])
+    asked = scope.request.wire.query.get("dryRun", [])
     if asked and parameters.dry_run and asked != parameters.dry_run:
         text = f"[{' '.join(asked)}] and [{' '.join(parameters.dry_run)}]"
         text = f"Non-matching dry-run options in request and content: {text}"

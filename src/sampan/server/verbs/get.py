@@ -11,7 +11,7 @@ async def get(scope: Scope) -> Response:
     request, endpoint = scope.request, scope.endpoint
     store = endpoint.store
     cache = store.cache.newest
-    wanted = request.param("resourceVersion") if request.query else ""
+    wanted = request.wire.param("resourceVersion") if request.wire.query else ""
     if not wanted:
         cache = await store.fresh_cache()
     elif (revision := revision_of_read(wanted)) > 0:

@@ -34,15 +34,15 @@ class WriteOptions:
 
 def parse_bool(request: Request, name: str) -> bool | None:
     """Parse a boolean as Go's query conversion does: any value except the false words is true."""
-    return request.param(name).lower() not in ("false", "0") if name in request.query else None
+    return request.wire.param(name).lower() not in ("false", "0") if name in request.wire.query else None
 
 
 def parse_int(request: Request, name: str) -> int | None:
     """Parse an integer parameter. Raises 400."""
-    if name not in request.query:
+    if name not in request.wire.query:
         return None
     try:
-        return parse_integer(request.param(name))
+        return parse_integer(request.wire.param(name))
     except ValueError as error:
         raise errors.bad_request(str(error)) from None
 
@@ -54,12 +54,12 @@ def errors_quote(text: str) -> str:
 
 def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOptions:
     """Return the options of a write. Raises 422 (`CreateOptions.meta.k8s.io "" is invalid: …`)."""
-    if not request.query and not patch_type:
+    if not request.wire.query and not patch_type:
         return WriteOptions(field_manager=manager_of_user_agent(request))
     options = WriteOptions(
-        dry_run=bool(request.query.get("dryRun")),
-        field_manager=request.param("fieldManager"),
-        field_validation=request.param("fieldValidation"),
+        dry_run=bool(request.wire.query.get("dryRun")),
+        field_manager=request.wire.param("fieldManager"),
+        field_validation=request.wire.param("fieldValidation"),
         force=parse_bool(request, "force"),
     )
     faults: list[FieldError] = []
@@ -69,7 +69,7 @@ def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOpt
     elif patch_type and options.force is not None:
         faults.append(forbidden(Path("force"), "may not be specified for non-apply patch"))
     faults += _manager_faults(options.field_manager)
-    faults += dry_run_faults(request.query.get("dryRun", []))
+    faults += dry_run_faults(request.wire.query.get("dryRun", []))
     if options.field_validation not in _VALIDATIONS:
         faults.append(not_supported(Path("fieldValidation"), options.field_validation, _VALIDATIONS))
     if faults:
@@ -130,16 +130,16 @@ class ListOptions:
 
 def list_options(request: Request) -> ListOptions:
     """Return validated list options. Raises 400 (syntax) and 422 (combinations, D7)."""
-    query = request.query
+    query = request.wire.query
     if not query:
         return ListOptions()
     options = ListOptions(
-        label_selector=request.param("labelSelector"),
-        field_selector=request.param("fieldSelector"),
-        resource_version=request.param("resourceVersion"),
-        resource_version_match=request.param("resourceVersionMatch"),
+        label_selector=request.wire.param("labelSelector"),
+        field_selector=request.wire.param("fieldSelector"),
+        resource_version=request.wire.param("resourceVersion"),
+        resource_version_match=request.wire.param("resourceVersionMatch"),
         limit=parse_int(request, "limit") or 0,
-        continue_token=request.param("continue"),
+        continue_token=request.wire.param("continue"),
         watch=request.info.verb == "watch",
         allow_watch_bookmarks=bool(parse_bool(request, "allowWatchBookmarks")),
         send_initial_events=parse_bool(request, "sendInitialEvents"),

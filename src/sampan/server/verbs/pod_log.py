@@ -52,11 +52,11 @@ async def get_log(scope: Scope) -> Response:
     request = scope.request
     params = _params(request)
     pod = await pod_of(scope, request.info.name)
-    container = container_of(pod, request.param("container"))
+    container = container_of(pod, request.wire.param("container"))
     if not node_of(pod):
         return Response(204, content_type="")
     target = _target(scope, pod, container, params)
-    outgoing = Outgoing("GET", {"host": target.netloc, "accept-encoding": "identity"}, gone=request.disconnected)
+    outgoing = Outgoing("GET", {"host": target.netloc, "accept-encoding": "identity"}, gone=request.wire.disconnected)
     exchange = await scope.shared.upstreams.kubelet_proxy.ask(target, outgoing)
     status = exchange.answer.status
     if status not in _OK:
@@ -117,8 +117,8 @@ def _target(scope: Scope, pod: Object, container: str, params: dict[str, str]) -
 def _params(request: Request) -> dict[str, str]:
     """Return the parameters for the kubelet. Raises `StatusError`: 400 for bad syntax, 422 for invalid values."""
     numbers = {name: integer(request, name) for name in ("limitBytes", "sinceSeconds", "tailLines")}
-    since_time = _time(request.param("sinceTime")) if "sinceTime" in request.query else None
-    faults = _faults(numbers, since_time, "stream" in request.query)
+    since_time = _time(request.wire.param("sinceTime")) if "sinceTime" in request.wire.query else None
+    faults = _faults(numbers, since_time, "stream" in request.wire.query)
     if faults:
         raise errors.invalid(GroupKind("", "PodLogOptions"), request.info.name, faults)
     params = {name: "true" for name in _FORWARDED if boolean(request, name)}

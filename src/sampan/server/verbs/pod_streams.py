@@ -22,7 +22,8 @@ _PARAMS = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"
 
 async def exec_(scope: Scope) -> Response:
     """Handle GET and POST pods/NAME/exec: run a command in a container."""
-    return await _stream(scope, "exec", "PodExecOptions", {"command": list(scope.request.query.get("command", ()))})
+    command = list(scope.request.wire.query.get("command", ()))
+    return await _stream(scope, "exec", "PodExecOptions", {"command": command})
 
 
 async def attach(scope: Scope) -> Response:
@@ -44,7 +45,7 @@ async def port_forward(scope: Scope) -> Response:
 async def _stream(scope: Scope, action: str, kind: str, more: Object) -> Response:
     request = scope.request
     given: Object = {name: boolean(request, name) for name in _STREAMS}
-    options = options_of(scope, kind, **given, container=request.param("container"), **more)
+    options = options_of(scope, kind, **given, container=request.wire.param("container"), **more)
     await admitted(scope, kind, options)
     await require_create(scope)
     pod = await pod_of(scope, request.info.name)
@@ -76,7 +77,7 @@ async def _passed_on(scope: Scope, pod: Object, words: tuple[str, ...], query: I
 def _ports(request: Request) -> list[int]:
     """Return the requested ports. Raises `StatusError` 400."""
     ports = []
-    for text in ",".join(request.query.get("ports", ())).split(","):
+    for text in ",".join(request.wire.query.get("ports", ())).split(","):
         if text and not (text.isascii() and text.isdigit() and int(text) < 1 << 16):
             raise errors.bad_request(f'cannot convert to []int32: strconv.ParseUint: parsing "{text}": invalid syntax')
         if text:

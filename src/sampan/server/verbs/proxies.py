@@ -77,7 +77,7 @@ async def proxy_node(scope: Scope) -> Response:
         kubelet.host,
         kubelet.port,
         path,
-        scope.request.query_string,
+        scope.request.wire.query_string,
         kubelet.tls,
         address=address,
         prefix=prefix,
@@ -88,15 +88,15 @@ async def proxy_node(scope: Scope) -> Response:
 async def _forward(scope: Scope, scheme: str, address: str, port: int) -> Response:
     upstreams, (prefix, path) = scope.shared.upstreams, _paths(scope)
     tls = upstreams.tls if scheme == "https" else None
-    target = ProxyTarget(address, port, path, scope.request.query_string, tls, prefix=prefix)
+    target = ProxyTarget(address, port, path, scope.request.wire.query_string, tls, prefix=prefix)
     return await upstreams.proxy.forward(scope.request, target)
 
 
 def _paths(scope: Scope) -> tuple[str, str]:
     """Return the path up to `proxy`, and the path after it."""
     request = scope.request
-    path = path_behind(request.raw_path, request.info)
-    raw = request.raw_path
+    path = path_behind(request.wire.raw_path, request.info)
+    raw = request.wire.raw_path
     prefix = raw[: len(raw) - len(path)] if path and raw.endswith(path) else _prefix(scope)
     return prefix, path
 

@@ -52,7 +52,7 @@ def dict_response(request: Request, obj: Object, status: int = 200) -> Response:
 
 def include_object(request: Request) -> str:
     """Return the parameter `includeObject` of a Table. Raises 400."""
-    policy = request.param("includeObject", "Metadata") if request.query else "Metadata"
+    policy = request.wire.param("includeObject", "Metadata") if request.wire.query else "Metadata"
     if policy not in ("None", "Metadata", "Object"):
         fault = not_supported(Path("includeObject"), policy, ["Metadata", "None", "Object"])
         raise errors.bad_request(f"Unable to convert to Table as requested: {fault}")

@@ -80,6 +80,6 @@ class Scope:
             extra=user.extra if user else {},
             namespace=info.namespace if self.endpoint.definition.namespaced else "",
             name=info.name,
-            dry_run=bool(self.request.query.get("dryRun")),
+            dry_run=bool(self.request.wire.query.get("dryRun")),
             subresource=info.subresource,
         )

@@ -173,7 +173,7 @@ async def watch(scope: Scope) -> Response:
 def _count_list(scope: Scope) -> None:
     info = scope.request.info
     reach = "resource" if info.name else "namespace" if info.namespace else "cluster"
-    seconds = asyncio.get_running_loop().time() - scope.request.received
+    seconds = asyncio.get_running_loop().time() - scope.request.wire.received
     scope.shared.watches.listed(info.group, info.version, info.resource, reach, seconds)
 
 
