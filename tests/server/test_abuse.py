@@ -179,7 +179,7 @@ async def test_a_body_in_tiny_chunks_takes_no_more_room_than_one_in_large_ones()
     pieces: list[int] = []
 
     async def route(request: Request) -> Response:
-        incoming = request.read_body.__self__  # type: ignore[attr-defined]  # a method of the request as it arrives
+        incoming = request.wire.read_body.__self__  # type: ignore[attr-defined]  # a method of the request as it arrives
         body = await request.wire.read_body(LIMIT)
         pieces.append(len(incoming.body))
         return Response(body=str(len(body)).encode())

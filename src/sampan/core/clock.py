@@ -8,9 +8,9 @@ tokens, certificates and measured durations. All other code, and every thread, g
 test in tests/style forbids other reads of the time.
 """
 
-import asyncio
 import datetime as dt
 import time
+from asyncio import _get_running_loop
 
 
 class LoopClock:
@@ -25,30 +25,27 @@ class LoopClock:
         raise NotImplementedError
 
 
-def _loop_clock() -> LoopClock | None:
-    loop = asyncio._get_running_loop()
-    return loop if isinstance(loop, LoopClock) else None
-
-
 def unix_time() -> float:
     """Return the seconds since the epoch."""
-    clock = _loop_clock()
-    return time.time() if clock is None else clock.unix_time()
+    loop = _get_running_loop()
+    return loop.unix_time() if isinstance(loop, LoopClock) else time.time()
 
 
 def unix_time_ns() -> int:
     """Return the nanoseconds since the epoch."""
-    clock = _loop_clock()
-    return time.time_ns() if clock is None else int(clock.unix_time() * 1e9)
+    loop = _get_running_loop()
+    return int(loop.unix_time() * 1e9) if isinstance(loop, LoopClock) else time.time_ns()
 
 
 def utc_now() -> dt.datetime:
     """Return the current time, in UTC."""
-    clock = _loop_clock()
-    return dt.datetime.now(dt.UTC) if clock is None else dt.datetime.fromtimestamp(clock.unix_time(), dt.UTC)
+    loop = _get_running_loop()
+    if isinstance(loop, LoopClock):
+        return dt.datetime.fromtimestamp(loop.unix_time(), dt.UTC)
+    return dt.datetime.now(dt.UTC)
 
 
 def monotonic() -> float:
     """Return seconds that never go back, as the event loop does. Only differences have a meaning."""
-    clock = _loop_clock()
-    return time.monotonic() if clock is None else clock.time()
+    loop = _get_running_loop()
+    return loop.time() if isinstance(loop, LoopClock) else time.monotonic()

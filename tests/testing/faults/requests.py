@@ -8,6 +8,7 @@ import orjson
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
 from sampan.testing.faults import Fault, FaultInjector, Plan
+from tests.server.requests import make_request
 
 SECRETS = "/api/v1/namespaces/default/secrets"
 
@@ -21,7 +22,7 @@ def request(method: str, target: str, body: Mapping[str, Any] | None = None, use
 
     parsed = parse_target(method, target.encode())
     headers = {"user-agent": "manager/v1", "content-type": "application/json"}
-    return Request(
+    return make_request(
         method, parsed.path, parsed.query_string, headers, read_body, parsed.query, parsed.info, UserInfo(user)
     )
 
@@ -36,8 +37,8 @@ class Verb:
     async def __call__(self, incoming: Request) -> Response:
         """Run the request."""
         self.calls += 1
-        if incoming.method in ("POST", "PUT"):
-            sent = orjson.loads(await incoming.read_body(1000))
+        if incoming.wire.method in ("POST", "PUT"):
+            sent = orjson.loads(await incoming.wire.read_body(1000))
             self.objects[sent["metadata"]["name"]] = sent
         return Response(200)
 

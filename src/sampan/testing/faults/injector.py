@@ -164,7 +164,7 @@ class FaultInjector:
         if not due or not self.active:
             return None
         user = request.user.name if request.user else ""
-        fired = Fired(due[0], request.info.verb, request.path, user, asyncio.get_running_loop().time())
+        fired = Fired(due[0], request.info.verb, request.wire.path, user, asyncio.get_running_loop().time())
         self.fired.append(fired)
         if self._on_fire is not None:
             self._on_fire(fired)

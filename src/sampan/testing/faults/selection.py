@@ -65,12 +65,12 @@ async def sent_object(request: Request) -> Mapping[str, Any] | None:
     """Return the object in a create or an update, and keep the body for the verb. None if it cannot be read."""
     if request.info.verb not in _WITH_OBJECT:
         return None
-    body = await request.read_body(BODY_BYTES_MAX)
+    body = await request.wire.read_body(BODY_BYTES_MAX)
 
     async def again(limit: int) -> bytes:
         return body
 
-    request.read_body = again
+    request.wire = request.wire._replace(read_body=again)
     try:
         found = _decoded(body, request.headers.get("content-type", ""))
     except ValueError:  # the verb refuses it
