@@ -71,7 +71,7 @@ BY_ROUTE, BY_REQUEST_INFO = Counted(), Counted(by_request_info=True)
 
 
 class WireRequest(NamedTuple):
-    """What the client sent. No filter changes it."""
+    """Request as the client sent it. No filter changes it."""
 
     method: str
     path: str
