@@ -12,7 +12,8 @@ import pytest
 from sampan.core.errors import StatusError
 from sampan.core.offload import LARGE_BYTES
 from sampan.registry.strategy import Context
-from sampan.registry.write.own import update
+from sampan.registry.write.own import create, update
+from sampan.storage.store import prefix_end
 from tests.server.admission.policy.policies import GROUP, MAPS, binding, config_map, enforce, failing, validating
 from tests.server.cluster import Api, served
 from tests.server.custom_resources import CRD, CRDS, SHIRTS, crd, schema, shirt, version
@@ -55,6 +56,13 @@ async def change_crd(api: Api, number: int) -> int:
     shown = await api.get(CRD)
     shown.body["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = shirts(number)
     return (await api.put(CRD, shown.body)).code
+
+
+async def delete_crd(api: Api) -> None:
+    await api.delete(CRD)
+    async with asyncio.timeout(DEADLINE_S):
+        while (await api.get(SHIRTS)).code != 404:  # noqa: ASYNC110  # nothing notifies clients of the end of a path
+            await asyncio.sleep(0.01)
 
 
 async def change_policy(api: Api, number: int) -> int:
@@ -122,6 +130,45 @@ async def test_get_in_progress_survives_a_change_of_its_crd(api: Api) -> None:
     assert await change_crd(api, 1) == 200
     patched = await api.patch(f"{SHIRTS}/a", {"metadata": {"labels": {"new": "yes"}}})
     assert orjson.loads((await old.store.record("default", "a")).value) == patched.body
+
+
+async def begun(api: Api, monkeypatch: pytest.MonkeyPatch, then: Awaitable[object]) -> None:
+    """Let all further requests of shirts be such that began before `then` happened: they use the endpoint of then."""
+    endpoint_of = api.cluster.endpoint
+    old = endpoint_of(CRD_GROUP, "v1", "shirts")
+    await then
+    await asyncio.sleep(0)  # ends the task of the old cache
+    monkeypatch.setattr(api.cluster, "endpoint", lambda *key: old if key[0] == CRD_GROUP else endpoint_of(*key))
+
+
+async def test_lists_and_watches_in_progress_survive_a_change_of_their_crd(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await api.create(SHIRTS, shirt("a", {"lines": large()}))
+    await begun(api, monkeypatch, change_crd(api, 1))
+    version = (await api.get("/api/v1/namespaces/default")).body["metadata"]["resourceVersion"]
+    for query in ("", "?limit=1", f"?resourceVersion={version}", "?resourceVersion=0"):
+        listed = await api.get(f"{SHIRTS}{query}")
+        assert (listed.code, len(listed.body["items"])) == (200, 1), query
+    async with api.watch(f"{SHIRTS}?watch=1") as watch:
+        assert (await watch.event())["type"] == "ADDED"
+
+
+async def test_requests_in_progress_whose_crd_is_deleted_find_nothing(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await begun(api, monkeypatch, delete_crd(api))
+    await api.create(MAPS, config_map("later"))
+    codes = [(await api.get(f"{SHIRTS}{path}")).code for path in ("", "/a", "?watch=1", "?watch=1&resourceVersion=1")]
+    codes.append((await api.put(f"{SHIRTS}/a", shirt("a", {"lines": large()}))).code)
+    codes.append((await api.patch(f"{SHIRTS}/a", {"metadata": {"labels": {"new": "yes"}}})).code)
+    codes.append((await api.delete(f"{SHIRTS}/a")).code)
+    assert codes == [404] * 7
+    old = api.cluster.endpoint(CRD_GROUP, "v1", "shirts")
+    assert old is not None
+    with pytest.raises(StatusError, match="not found"):
+        await create(old.store, Context(namespace="default"), shirt(), api.cluster.clock)
+    assert (await api.cluster.store.range(old.store.prefix, prefix_end(old.store.prefix))).items == []
 
 
 Change = Callable[[Api, int], Awaitable[int]]

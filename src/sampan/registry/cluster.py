@@ -129,9 +129,11 @@ class Cluster:
         self.registry.add(definition)
 
     async def stop_serving(self, group: str, resource: str, prefix: str) -> None:
-        """Stop serving a resource and end its watches."""
+        """Stop serving a resource and end its watches. Requests in progress are answered with 404."""
         self.registry.remove(group, resource)
-        self.caches.pop(prefix, None)
+        cache = self.caches.pop(prefix, None)
+        if cache is not None:
+            cache.retired = True
         task = self._tasks.pop(prefix, None)
         if task is not None:
             task.cancel()

@@ -29,6 +29,8 @@ from sampan.server.verbs.scope import Scope, Shared
 from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
 from sampan.server.verbs.update import update
 from sampan.server.verbs.watch_websocket import watch
+from sampan.storage.records import CacheReset
+from sampan.storage.store import FutureRevision
 from sampan.wire.negotiation import parse_accept
 
 Verb = Callable[[Scope], Awaitable[Response]]
@@ -79,6 +81,10 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
             answer = await _answered(traced if TRACE in request.wire.query else verb, scope)
         except TooManyFaults as error:
             raise errors.invalid(endpoint.definition.stored_kind, info.name, error.faults) from None
+        except (CacheReset, FutureRevision):
+            if not endpoint.store.cache.newest.retired:
+                raise
+            return not_found_page()  # its CRD was deleted while the request was in progress
         settled = endpoint.definition.settled
         if settled is not None and info.verb in _WRITES:
             await settled()

@@ -82,6 +82,8 @@ class WatchCache:
         self._moved = Signal()
         self.successor: WatchCache | None = None
         """Cache that has replaced this one: it reads records in another way. Requests in progress go on with it."""
+        self.retired = False
+        """True if the resource is no longer served and nothing has replaced the cache."""
 
     @property
     def newest(self) -> "WatchCache":
@@ -263,7 +265,11 @@ class WatchCache:
 
         A `prompt` watch wakes up for every event at once, so its consumer acts before a client can react to the new
         state. `Wakes` delays the wake-ups of other watches.
+
+        Raises `CacheReset` if the resource is no longer served.
         """
+        if self.retired:
+            raise CacheReset(f"nothing is served below {self.prefix} any more")
         self.poll()
         scope = key or prefix
         group = self._groups.group(scope, matches)

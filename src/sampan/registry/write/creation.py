@@ -105,11 +105,13 @@ async def encode(write: Write) -> None:
 
 
 async def insert(write: Write) -> None:
-    """Store the new object. Raises `KeyExists`."""
+    """Store the new object. Raises `KeyExists`, or 404 if the CRD was deleted since the request began."""
     if write.dry_run:
         write.created, write.result = True, write.value
         return
     store = write.store
+    if store.cache.newest.retired:  # Nothing would ever delete the object, and a new CRD of that name would show it.
+        raise store.not_found(write.wanted["metadata"]["name"])
     try:
         revision = await store.store.create(_key(write), write.value, ttl_s=store.strategy.ttl_s(write.wanted))
     except (asyncio.CancelledError, OutcomeUnknown):

@@ -15,7 +15,7 @@ async def get(scope: Scope) -> Response:
     if not wanted:
         cache = await store.fresh_cache()
     elif (revision := revision_of_read(wanted)) > 0:
-        await wait_not_older(cache, revision)
+        cache = await wait_not_older(store, revision)
     else:
         cache.poll()
     name = request.info.name

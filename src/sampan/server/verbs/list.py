@@ -10,6 +10,7 @@ from typing import Any
 from sampan.core import errors
 from sampan.core.offload import note_size, offloaded
 from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.store import ResourceStore
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.bodies import ListTail
@@ -94,7 +95,7 @@ async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType
 
 async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> tuple[ListTail, int]:
     """Return the encoded items and their revision. If nothing was written since, the cached items are used."""
-    cache, now = scope.endpoint.store.cache, asyncio.get_running_loop().time()
+    cache, now = scope.endpoint.store.cache.newest, asyncio.get_running_loop().time()
     shared = scope.shared
     form = (media.format == "protobuf", media.transform, media.version) if media is not None else ()
     include = _include(scope, media)
@@ -209,7 +210,7 @@ def _needs_refresh(scope: Scope, options: ListOptions) -> bool:
 
 async def _read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
     store, selection = scope.endpoint.store, query.selection
-    cache = store.cache
+    cache = store.cache.newest
     if selection.name and not query.after_key and not query.exact:
         return _single(cache, store.key(scope.ctx.namespace, selection.name), selection, scope)
     if not query.exact:
@@ -235,31 +236,31 @@ def _single(cache: WatchCache, key: str, selection: Selection, scope: Scope) -> 
 
 
 async def _query(scope: Scope, options: ListOptions, selection: Selection, prefix: str) -> Query:
-    cache = scope.endpoint.store.cache
+    store = scope.endpoint.store
     if options.continue_token:
-        return await _continued(cache, options, selection, prefix)
+        return await _continued(store, options, selection, prefix)
     revision = revision_of_list(options.resource_version)
     if not options.resource_version:
-        await cache.fresh()
+        await store.fresh_cache()
         return Query(prefix, selection, options.limit)
     if revision == 0:
-        cache.poll()
+        store.cache.newest.poll()
         return Query(prefix, selection, 0)
     if options.resource_version_match == "Exact" or (options.limit and not options.resource_version_match):
-        await cache.fresh()
+        await store.fresh_cache()
         return Query(prefix, selection, options.limit, exact=revision)
-    await wait_not_older(cache, revision)
+    await wait_not_older(store, revision)
     return Query(prefix, selection, options.limit)
 
 
-async def _continued(cache: WatchCache, options: ListOptions, selection: Selection, prefix: str) -> Query:
+async def _continued(store: ResourceStore, options: ListOptions, selection: Selection, prefix: str) -> Query:
     try:
         token = decode_token(options.continue_token, prefix)
     except ValueError as error:
         raise errors.bad_request(f"invalid continue token: {error}") from None
     if revision_of_list(options.resource_version):
         raise errors.bad_request("specifying resource version is not allowed when using continue")
-    await cache.fresh()
+    await store.fresh_cache()
     exact = token.revision if token.revision > 0 else 0
     return Query(prefix, selection, options.limit, after_key=token.start, exact=exact)
 

@@ -3,6 +3,7 @@
 from sampan.core import errors
 from sampan.core.field import Path, invalid
 from sampan.core.resource_version import parse_resource_version
+from sampan.registry.rest.store import ResourceStore
 from sampan.storage.cache import WatchCache
 from sampan.storage.store import FutureRevision
 
@@ -25,12 +26,16 @@ def revision_of_read(text: str) -> int:
         raise errors.StatusError(errors.Reason.UNKNOWN, 500, str(fault)) from None
 
 
-async def wait_not_older(cache: WatchCache, revision: int) -> None:
-    """Wait (at most 3 s) until the cache has reached a revision. Raises 504 ResourceVersionTooLarge."""
-    if revision <= cache.revision:
-        return
-    await cache.fresh()
-    try:
-        await cache.wait_for(revision)
-    except FutureRevision as future:
-        raise errors.too_large_resource_version(revision, future.current_revision) from None
+async def wait_not_older(store: ResourceStore, revision: int) -> WatchCache:
+    """Return the cache of a resource when it has reached a revision. Raises 504 ResourceVersionTooLarge after 3 s."""
+    cache = store.cache.newest
+    while revision > cache.revision:
+        cache = await store.fresh_cache()
+        try:
+            await cache.wait_for(revision)
+        except FutureRevision as future:
+            if cache.retired:
+                raise
+            if cache.successor is None:
+                raise errors.too_large_resource_version(revision, future.current_revision) from None
+    return cache

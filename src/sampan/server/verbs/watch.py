@@ -127,13 +127,13 @@ async def watch(scope: Scope) -> Response:
     revision = revision_of_read(options.resource_version)
     media = _acceptable(scope)
     framed = framer(scope, media)
-    cache = endpoint.store.cache
+    cache = endpoint.store.cache.newest
     initial = options.send_initial_events
     if not options.resource_version or initial:
-        await cache.fresh()
+        cache = await endpoint.store.fresh_cache()
     if revision and initial:
         try:
-            await wait_not_older(cache, revision)
+            cache = await wait_not_older(endpoint.store, revision)
         except errors.StatusError as error:
             return _error_stream(error, media)
     after = revision if revision and not initial else None

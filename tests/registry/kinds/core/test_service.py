@@ -127,8 +127,8 @@ TABLE: list[tuple[str, Object, list[str]]] = [
         "port twice",
         plain(ports=[{"port": 80, "name": "a"}, {"port": 80, "name": "b"}]),
         [
-            'spec.ports[1]: Duplicate value: {"AppProtocol":null,"Name":"","NodePort":0,"Port":80,'
-            '"Protocol":"TCP","TargetPort":0}'
+            'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,'
+            '"TargetPort":0,"NodePort":0}'
         ],
     ),
     (

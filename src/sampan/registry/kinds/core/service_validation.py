@@ -5,7 +5,7 @@ Source: pkg/apis/core/validation/validation.go validateService, ValidateServiceU
 
 from typing import Any
 
-from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
+from sampan.core.field import FieldError, Path, Shown, duplicate, forbidden, go_json, invalid, required
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.allocation.allocators import needs_health_check
@@ -151,9 +151,14 @@ def _check_node_ports(kind: str, ports: list[Object], errors: Errors) -> None:
     for i, port in enumerate(ports):
         key = (port.get("protocol", ""), port.get("port", 0))
         if key in seen:
-            shown: dict[str, Any] = {"Name": "", "Protocol": key[0], "AppProtocol": None, "Port": key[1]}
-            errors.append(duplicate(_PORTS.index(i), {**shown, "TargetPort": 0, "NodePort": 0}))
+            errors.append(duplicate(_PORTS.index(i), _shown_port(*key)))
         seen.add(key)
+
+
+def _shown_port(protocol: str, number: int) -> Shown:
+    """Return a port as Go encodes its internal type ServicePort: the names of its fields in Go, in Go's order."""
+    port: dict[str, Any] = {"Name": "", "Protocol": protocol, "AppProtocol": None, "Port": number}
+    return Shown(go_json({**port, "TargetPort": 0, "NodePort": 0}))
 
 
 def _check_source_ranges(
