@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.errors import StartError
+from sampan.core.extras import MissingExtra
 from sampan.registry.cluster import Cluster
 from sampan.registry.stored_resources import StoredResources
 from sampan.server.apiserver import ApiServer
 from sampan.server.encryption_metrics import EncryptionMetrics, Reloads
 from sampan.storage.encryption.configuration import parse_configuration
-from sampan.storage.encryption.kms.provider import KmsProvider
+from sampan.storage.encryption.kms.plugin import KmsPlugin
 from sampan.storage.encryption.measures import EncryptionMeasures
 from sampan.storage.encryption.providers import Connect, Providers, connect_by_socket
 from sampan.storage.encryption.store import EncryptedStore, encrypted
@@ -150,7 +151,10 @@ class Encryption:
             start = found.items[-1].key + "\0"
 
     def _made(self, content: bytes) -> Providers:
-        return Providers(parse_configuration(content), self._connect, self.measures)
+        try:
+            return Providers(parse_configuration(content), self._connect, self.measures)
+        except MissingExtra as error:
+            raise ValueError(str(error)) from None
 
     def _keep(self, group: asyncio.TaskGroup, sleep: Sleep) -> list[asyncio.Task[None]]:
         return [
@@ -158,7 +162,7 @@ class Encryption:
             for provider in self.providers.kms
         ]
 
-    async def _check_at_intervals(self, provider: KmsProvider, sleep: Sleep) -> None:
+    async def _check_at_intervals(self, provider: KmsPlugin, sleep: Sleep) -> None:
         while True:
             was_healthy = provider.healthy
             await sleep(provider.pause_s)

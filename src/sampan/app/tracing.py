@@ -5,11 +5,11 @@ The exporter is imported on demand: it belongs to an extra, and its import is sl
 Source: apiserver pkg/server/options/tracing.go (1.36).
 """
 
-import importlib
 from pathlib import Path
 from typing import Final, Protocol, cast
 
 from sampan.app.errors import StartError
+from sampan.core.extras import MissingExtra, import_extra
 from sampan.server.filters.tracing import Tracer
 from sampan.server.tracing.configuration import parse_tracing_configuration
 
@@ -36,8 +36,7 @@ def collector_of(file: Path | None) -> Collector | None:
     except ValueError as error:
         raise StartError(f"failed to validate tracing configuration: {file}: {error}") from error
     try:
-        module = importlib.import_module(_EXPORTER)
-    except ImportError as error:
-        text = f"--tracing-config-file needs the extra `tracing` (pip install 'sampan[tracing]'): {error}"
-        raise StartError(text) from error
+        module = import_extra(_EXPORTER, extra="tracing", feature="--tracing-config-file")
+    except MissingExtra as error:
+        raise StartError(str(error)) from None
     return cast(Collector, module.OtlpCollector(configuration))

@@ -12,7 +12,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from sampan.core.clock import unix_time
 from sampan.server.histogram import Counter, Histogram
-from sampan.storage.encryption.kms.provider import KmsProvider
+from sampan.storage.encryption.kms.plugin import KmsPlugin
 from sampan.storage.encryption.measures import EncryptionMeasures
 
 _STORAGE: Final = "apiserver_storage_"
@@ -49,7 +49,7 @@ class EncryptionMetrics:
     """Collector for Prometheus. `server` is the name of this server."""
 
     def __init__(
-        self, measures: EncryptionMeasures, reloads: Reloads, kms: Callable[[], Sequence[KmsProvider]], server: str
+        self, measures: EncryptionMeasures, reloads: Reloads, kms: Callable[[], Sequence[KmsPlugin]], server: str
     ) -> None:
         self._measures = measures
         self._reloads = reloads

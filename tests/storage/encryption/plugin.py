@@ -9,8 +9,8 @@ from typing import Any
 import grpc
 
 from sampan.storage.encryption.kms import messages
+from sampan.storage.encryption.kms.key_service import EncryptedSource, KeyStatus
 from sampan.storage.encryption.kms.messages import Method
-from sampan.storage.encryption.kms.service import EncryptedSource, KeyStatus
 from sampan.storage.encryption.transformer import KeyServiceDown, TransformError
 
 _PREFIX = b"encrypted with "

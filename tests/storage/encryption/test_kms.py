@@ -9,8 +9,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from sampan.app.encryption import Encryption
+from sampan.storage.encryption.kms.key_service import KeyStatus
 from sampan.storage.encryption.kms.provider import WRITE_MAX_S, KmsProvider
-from sampan.storage.encryption.kms.service import GrpcKeyService, KeyStatus
+from sampan.storage.encryption.kms.service import GrpcKeyService
 from sampan.storage.encryption.providers import Providers
 from sampan.storage.encryption.store import EncryptedStore
 from sampan.storage.encryption.transformer import KeyServiceDown, Plain, TransformError

@@ -4,12 +4,13 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from sampan.app.engines.contents import holds_nothing
 from sampan.app.engines.engine import CopyTarget, Engine, engine
 from sampan.app.errors import StartError
+from sampan.core.extras import MissingExtra, import_extra
 from sampan.core.settings import nested
 from sampan.storage.etcd import EtcdSettings
 from sampan.storage.snapshot.rows import Rows
@@ -32,7 +33,7 @@ class EtcdEngine(Engine):
     def store(self, directory: Path, *, read_only: bool = False) -> Store:
         """See `Engine`."""
         _quiet_grpc()
-        store: Store = import_module("sampan.storage.etcd.store").EtcdStore(self.etcd)
+        store: Store = _load("sampan.storage.etcd.store").EtcdStore(self.etcd)
         return store
 
     def at(self, place: str) -> tuple[Engine, None]:
@@ -51,7 +52,7 @@ class EtcdEngine(Engine):
         try:
             if await holds_nothing(store):
                 raise StartError(f"etcd has no objects under {self.etcd.prefix}/: check --etcd-prefix")
-            rows: Rows = import_module("sampan.app.engines.etcd_rows").EtcdRows(store, self.name)
+            rows: Rows = _load("sampan.app.engines.etcd_rows").EtcdRows(store, self.name)
             yield rows
         finally:
             await store.close()
@@ -59,8 +60,15 @@ class EtcdEngine(Engine):
     def copy_target(self) -> CopyTarget:
         """See `Engine`."""
         _quiet_grpc()
-        target: CopyTarget = import_module("sampan.storage.snapshot.etcd_target").EtcdCopyTarget(self.etcd)
+        target: CopyTarget = _load("sampan.storage.snapshot.etcd_target").EtcdCopyTarget(self.etcd)
         return target
+
+
+def _load(module: str) -> ModuleType:
+    try:
+        return import_extra(module, extra="etcd", feature="etcd as a store")
+    except MissingExtra as error:
+        raise StartError(str(error)) from None
 
 
 def _quiet_grpc() -> None:

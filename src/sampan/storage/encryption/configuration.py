@@ -14,12 +14,13 @@ import msgspec
 
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
-from sampan.storage.encryption import aes, secretbox
+from sampan.storage.encryption import aes
 from sampan.wire import yaml as wire_yaml
 from sampan.wire.json import DecodeError
 
 KIND: Final = "EncryptionConfiguration"
 _API_VERSION: Final = "apiserver.config.k8s.io/v1"
+SECRETBOX_KEY_SIZES: Final = (32,)
 _ROOT: Final = Path("resources")
 _REDACTED: Final = "REDACTED"
 _INTERNAL: Final = ("apiserveripinfo", "serviceipallocations", "servicenodeportallocations")
@@ -197,7 +198,7 @@ def _provider_errors(provider: Provider, path: Path, names: set[str]) -> list[Fi
     for part, name, sizes in (
         (provider.aesgcm, "aesgcm", aes.KEY_SIZES),
         (provider.aescbc, "aescbc", aes.KEY_SIZES),
-        (provider.secretbox, "secretbox", secretbox.KEY_SIZES),
+        (provider.secretbox, "secretbox", SECRETBOX_KEY_SIZES),
     ):
         if part is not None:
             return _keys_errors(part.keys, path.child(name, "keys"), sizes)

@@ -5,8 +5,10 @@ Source: apiserver pkg/server/options/encryptionconfig/config.go (1.36).
 
 import logging
 from collections.abc import Callable
+from types import ModuleType
 from typing import Final
 
+from sampan.core.extras import import_extra
 from sampan.storage.encryption.aes import Cbc, Gcm
 from sampan.storage.encryption.configuration import (
     EncryptionConfiguration,
@@ -16,10 +18,9 @@ from sampan.storage.encryption.configuration import (
     group_resource,
     secret_of,
 )
-from sampan.storage.encryption.kms.provider import KmsProvider
-from sampan.storage.encryption.kms.service import GrpcKeyService, KeyService
+from sampan.storage.encryption.kms.key_service import KeyService
+from sampan.storage.encryption.kms.plugin import KmsPlugin
 from sampan.storage.encryption.measures import EncryptionMeasures
-from sampan.storage.encryption.secretbox import Secretbox
 from sampan.storage.encryption.transformer import Identity, Prefixed, PrefixTransformers, Transformer, TransformError
 
 _log = logging.getLogger(__name__)
@@ -32,8 +33,9 @@ Connect = Callable[[Kms], KeyService]
 
 
 def connect_by_socket(kms: Kms) -> KeyService:
-    """Connect to the plug-in's Unix socket."""
-    return GrpcKeyService(kms.endpoint, kms.timeout_s)
+    """Connect to the plug-in's Unix socket. Raises `MissingExtra`."""
+    service: KeyService = _load("kms.service", "kms").GrpcKeyService(kms.endpoint, kms.timeout_s)
+    return service
 
 
 class Providers:
@@ -45,9 +47,9 @@ class Providers:
         connect: Connect = connect_by_socket,
         measures: EncryptionMeasures | None = None,
     ) -> None:
-        """Raise `ValueError` if the configuration cannot be used."""
+        """Raise `ValueError` if the configuration cannot be used, `MissingExtra` if a provider's package is absent."""
         self.measures = measures or EncryptionMeasures()
-        self.kms: list[KmsProvider] = []
+        self.kms: list[KmsPlugin] = []
         self.identity: Transformer = _IDENTITY
         """Transformer of keys that belong to no resource."""
         self._connect = connect
@@ -90,7 +92,8 @@ class Providers:
         if provider.kms is not None:
             if provider.kms.api_version == "v1":
                 raise ValueError(_KMS_V1)
-            kms = KmsProvider(provider.kms.name, self._connect(provider.kms), measures=self.measures)
+            make = _load("kms.provider", "kms").KmsProvider
+            kms: KmsPlugin = make(provider.kms.name, self._connect(provider.kms), measures=self.measures)
             self.kms.append(kms)
             return Prefixed(f"k8s:enc:kms:v2:{kms.name}:".encode(), kms)
         if provider.aesgcm is not None:
@@ -98,8 +101,12 @@ class Providers:
         if provider.aescbc is not None:
             return _keyed("aescbc", provider.aescbc, Cbc, "AES")
         if provider.secretbox is not None:
-            return _keyed("secretbox", provider.secretbox, Secretbox, "Secretbox")
+            return _keyed("secretbox", provider.secretbox, _load("secretbox", "secretbox").Secretbox, "Secretbox")
         return Prefixed(b"", _IDENTITY)
+
+
+def _load(module: str, extra: str) -> ModuleType:
+    return import_extra(f"{__package__}.{module}", extra=extra, feature=f"the encryption provider {extra}")
 
 
 def _keyed(name: str, keys: Keys, make: Callable[[bytes], Transformer], shown: str) -> Prefixed:

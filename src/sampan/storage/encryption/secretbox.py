@@ -5,7 +5,6 @@ from typing import Final
 
 from nacl.bindings import (
     crypto_secretbox,
-    crypto_secretbox_KEYBYTES,
     crypto_secretbox_MACBYTES,
     crypto_secretbox_NONCEBYTES,
     crypto_secretbox_open,
@@ -14,7 +13,6 @@ from nacl.exceptions import CryptoError
 
 from sampan.storage.encryption.transformer import Local, Plain, TransformError
 
-KEY_SIZES: Final = (crypto_secretbox_KEYBYTES,)
 _NONCE: Final = crypto_secretbox_NONCEBYTES
 
 

@@ -12,8 +12,8 @@ from google.protobuf.message import DecodeError
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.storage.encryption.aes import ExtendedNonceGcm, Gcm
 from sampan.storage.encryption.kms import messages
+from sampan.storage.encryption.kms.key_service import EncryptedSource
 from sampan.storage.encryption.kms.messages import AES_GCM_KEY, HKDF_SEED
-from sampan.storage.encryption.kms.service import EncryptedSource
 from sampan.storage.encryption.transformer import Transformer, TransformError
 
 KEY_ID_SIZE_MAX: Final = 1024

@@ -30,8 +30,8 @@ from sampan.storage.encryption.kms.envelope import (
     sealed,
     transformer_of,
 )
+from sampan.storage.encryption.kms.key_service import EncryptedSource, KeyService, KeyStatus
 from sampan.storage.encryption.kms.messages import DECRYPT, ENCRYPT, HKDF_SEED, STATUS, Method
-from sampan.storage.encryption.kms.service import EncryptedSource, KeyService, KeyStatus
 from sampan.storage.encryption.measures import FROM, TO, EncryptionMeasures
 from sampan.storage.encryption.transformer import KeyServiceDown, Plain, Transformer, TransformError
 

@@ -1,52 +1,21 @@
-"""`GrpcKeyService`: calls of a KMS plug-in.
+"""`GrpcKeyService`: calls of a KMS plug-in. Needs the extra `kms`.
 
 Concurrency: calls block, so they run in threads, except the synchronous call of `KmsProvider.read`.
 
 Source: apiserver pkg/storage/value/encrypt/envelope/kmsv2/grpc_service.go (1.36).
 """
 
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import grpc
 
 from sampan.storage.encryption.kms import messages
+from sampan.storage.encryption.kms.key_service import EncryptedSource, KeyStatus
 from sampan.storage.encryption.kms.messages import Method
 from sampan.storage.encryption.transformer import KeyServiceDown, TransformError
 
 _DOWN: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
-
-
-class KeyStatus(NamedTuple):
-    """Health of the plug-in, and the key that it uses."""
-
-    version: str
-    healthz: str
-    key_id: str
-
-
-class EncryptedSource(NamedTuple):
-    """Encrypted seed (or key), with the data that the plug-in needs to decrypt it."""
-
-    ciphertext: bytes
-    key_id: str
-    annotations: dict[str, bytes]
-
-
-class KeyService(Protocol):
-    """KMS plug-in. All methods block and raise `TransformError`; `KeyServiceDown` if the plug-in does not answer."""
-
-    def status(self) -> KeyStatus:
-        """Return the plug-in's status."""
-
-    def encrypt(self, uid: str, plaintext: bytes) -> EncryptedSource:
-        """Encrypt a seed. `uid` identifies the call in logs."""
-
-    def decrypt(self, uid: str, source: EncryptedSource) -> bytes:
-        """Decrypt a seed."""
-
-    def close(self) -> None:
-        """Close the connection."""
 
 
 class GrpcKeyService:

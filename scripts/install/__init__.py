@@ -1,0 +1,1 @@
+"""Checks of how Sampan installs: wheels for each platform, and installed sizes."""
