@@ -34,7 +34,12 @@ def test_a_missing_wheel_is_reported_with_its_platform() -> None:
 
 def test_pip_may_take_only_wheels_of_the_platform() -> None:
     calls: list[Sequence[str]] = []
-    resolve("musl-x86_64", "3.12", ["a"], lambda call: (calls.append(call), pip(0, '{"install": []}')(call))[1])
+
+    def run(call: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        calls.append(call)
+        return subprocess.CompletedProcess(call, 0, '{"install": []}', "")
+
+    resolve("musl-x86_64", "3.12", ["a"], run)
     [call] = calls
     assert "--only-binary=:all:" in call
     assert [call[at + 1] for at, word in enumerate(call) if word == "--platform"] == list(PLATFORMS["musl-x86_64"])

@@ -1,10 +1,11 @@
 """Progress bar on the terminal."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
+
+from sampan.core.clock import monotonic
 
 Advance = Callable[[int, int], None]
 """Function of the amount done and the total."""
@@ -15,7 +16,7 @@ _CLEAR_LINE: Final = "\r\x1b[K"
 
 
 @contextmanager
-def progress_bar(title: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Advance]:
+def progress_bar(title: str, clock: Callable[[], float] = monotonic) -> Iterator[Advance]:
     """Show a bar on standard error until the end of the block, if that is a terminal.
 
     `clock` returns monotonic seconds.

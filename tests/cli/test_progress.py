@@ -1,0 +1,34 @@
+"""Progress bar on the terminal."""
+
+import io
+import sys
+
+import pytest
+
+from sampan.cli.progress import progress_bar, progress_line
+
+
+class Terminal(io.StringIO):
+    """Text that looks like a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_shows_the_amount_and_the_time_left() -> None:
+    assert progress_line("copying", 100, 400, 20.0) == f"copying {'━' * 7}{' ' * 23} 100/400 0:01:00 left"
+
+
+def test_a_finished_amount_has_no_time_left() -> None:
+    assert progress_line("copying", 4, 4, 20.0) == f"copying {'━' * 30} 4/4"
+
+
+def test_a_bar_is_removed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    times = iter([0.0, 0.01, 1.0])
+    with progress_bar("saving", lambda: next(times)) as advance:
+        advance(1, 4)
+        advance(2, 4)
+    assert terminal.getvalue().count("saving") == 1
+    assert terminal.getvalue().endswith("\r\x1b[K")
