@@ -22,11 +22,10 @@ from sampan.server.http2.frame_budget import (
     FrameBudget,
     FrameFlood,
 )
-from sampan.server.http2.frame_turns import FRAMES_PER_TURN
 from sampan.server.http2.frames import Frames
 from sampan.server.http2.header_compression import HUFFMAN_BYTES_MAX, TABLE_BYTES_MAX, BoundedDecoder, BoundedEncoder
 from sampan.server.http2.inbound import FRAMES_PER_SLICE, SETTINGS_PER_FRAME_MAX, Inbound
-from sampan.server.listener import HttpServer
+from sampan.server.listener import FRAMES_PER_TURN, HttpServer
 from sampan.server.settings import HttpSettings
 from tests.server.http2_client import Route, connected, running
 from tests.server.test_http2_fuzz import PREFACE, Wire

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sampan.core.errors import StatusError
-from sampan.server.http2.frame_turns import FrameTurns
 from sampan.server.incoming import Incoming
+from sampan.server.loop_turns import LoopTurns
 from sampan.server.request import Handler, Request, Response, WireRequest
 from sampan.server.request_info import RequestTarget, TargetCache
 from sampan.server.response_heads import ResponseHeads
@@ -71,7 +71,7 @@ class ConnectionOwner(Protocol):
     heads: ResponseHeads
     targets: TargetCache
     header_names: NameCache
-    frame_turns: FrameTurns
+    frame_turns: LoopTurns
     shutting_down: bool
     """True if clients must reconnect to another server. In HTTP/1.1 the next response of each connection closes it."""
 

@@ -15,18 +15,21 @@ from sampan.server.accept_filter import drop_new_connections, has_pending_connec
 from sampan.server.connection_owner import ServedConnection
 from sampan.server.http import Connection
 from sampan.server.http2.connection import Http2Connection
-from sampan.server.http2.frame_turns import FrameTurns
+from sampan.server.loop_turns import LoopTurns
 from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
 from sampan.server.response_heads import ResponseHeads
 from sampan.server.settings import HttpSettings
 from sampan.server.tls import HTTP_2
+from sampan.server.tls_acceptor import TlsAcceptor
 from sampan.wire.http1 import NameCache
 
 _log = logging.getLogger("sampan.http")
 
 _POLL_S = 0.02
 """Interval of polling during shutdown."""
+FRAMES_PER_TURN = 512
+"""HTTP/2 frames of all connections in one turn of the loop: about 10 ms."""
 
 
 class Negotiated(asyncio.Protocol):
@@ -69,15 +72,15 @@ class HttpServer:
         self.heads = ResponseHeads()
         self.targets = TargetCache()
         self.header_names = NameCache()
-        self.frame_turns = FrameTurns(self.loop)
+        self.frame_turns = LoopTurns(self.loop, FRAMES_PER_TURN)
         self.handshake_errors = 0
         """Number of connections that failed before their first request."""
         self.handshaking = 0
-        """Number of connections in their handshake."""
+        """Number of connections in their handshake, without those of the acceptor that have not begun it."""
         self.shutting_down = False
         self._sock: socket.socket | None = None
         self._connections: set[ServedConnection] = set()
-        self._server: asyncio.Server | None = None
+        self._server: asyncio.Server | TlsAcceptor | None = None
         self._empty = asyncio.Event()
         self._empty.set()
 
@@ -99,14 +102,11 @@ class HttpServer:
     async def start(self, sock: socket.socket, context: ssl.SSLContext | None) -> None:
         """Serve on a bound socket, with HTTP/2 if `context` negotiates it. **Raises** `OSError`."""
         self._sock = sock
-        self._server = await self.loop.create_server(
-            lambda: Negotiated(self),
-            sock=sock,
-            ssl=context,
-            backlog=self.settings.backlog,
-            ssl_handshake_timeout=self.settings.handshake_timeout_s if context else None,
-            ssl_shutdown_timeout=self.settings.write_timeout_s if context else None,  # see GracefulClose
-        )
+        if context is None:
+            backlog = self.settings.backlog
+            self._server = await self.loop.create_server(lambda: Negotiated(self), sock=sock, backlog=backlog)
+        else:
+            self._server = TlsAcceptor(sock, context, self.settings, lambda: Negotiated(self))
 
     async def run(self) -> None:
         """Close idle and stalled connections periodically. Never returns."""
@@ -130,6 +130,11 @@ class HttpServer:
         """Close the listening socket. The kernel resets established connections that were not accepted yet."""
         if self._server is not None:
             self._server.close()
+
+    @property
+    def _unsettled(self) -> int:
+        """Number of connections that were accepted and have no protocol yet."""
+        return self.handshaking + (self._server.pending if isinstance(self._server, TlsAcceptor) else 0)
 
     async def stop_accepting(self) -> None:
         """Accept the connections that are already established, then close the listening socket."""
@@ -158,13 +163,15 @@ class HttpServer:
         until = monotonic() + self.settings.quiet_s
         try:
             async with asyncio.timeout(timeout_s):
-                while self._connections or (self.handshaking and monotonic() < until):
+                while self._connections or (self._unsettled and monotonic() < until):
                     self._end_quiet(until)
                     await self._wait_for_change()
         except TimeoutError:
             _log.warning("connections aborted at shutdown", extra={"count": len(self._connections)})
             for connection in list(self._connections):
                 connection.abort()
+        if isinstance(self._server, TlsAcceptor):
+            self._server.close_silent()
 
     def _end_quiet(self, until: float) -> None:
         """End quiet connections, and after `until` also busy ones: an HTTP/2 connection may never be idle."""

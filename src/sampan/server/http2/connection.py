@@ -2,7 +2,7 @@
 
 Concurrency: each request is a `Stream` with its own task; the connection owns and ends them. The server's setting
 limits streams; tasks of streams that were reset during a write are limited to four times as many. Each turn of the
-event loop takes a few frames of a connection (`inbound.py`) and some hundred of all connections (`frame_turns.py`). A
+event loop takes a few frames of a connection (`inbound.py`) and some hundred of all connections (`loop_turns.py`). A
 client that sends too many control frames is disconnected (`frame_budget.py`). An unauthenticated client gets one
 response and a GOAWAY, as HTTP/2 is expensive. At shutdown the connection sends GOAWAY, completes its open streams, and
 closes when the client does or when `linger_s` is over.

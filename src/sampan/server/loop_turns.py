@@ -1,38 +1,36 @@
-"""`FrameTurns`: limit of the frames that all HTTP/2 connections of a server process in one turn of the event loop.
+"""`LoopTurns`: limit of the work of one kind that all connections of a server cause in one turn of the event loop.
 
-Each connection has its own `FrameBudget`, but many connections may spend theirs at the same time. At the limit of a
-turn, further connections wait for the next turns, in order of arrival. Their transports do not read meanwhile.
+Each connection has its own limits, but many connections may reach theirs at the same time. At the limit of a turn,
+further connections wait for the next turns, in order of arrival. Their sockets are not read meanwhile.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 
-FRAMES_PER_TURN = 512
-"""About 10 ms."""
 
-
-class FrameTurns:
+class LoopTurns:
     """Queue of the connections that wait for a turn. Used on the event loop only."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, frames_per_turn: int = FRAMES_PER_TURN) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, units_per_turn: int) -> None:
+        """A unit is, for example, a frame or a handshake."""
         self._loop = loop
-        self._frames_per_turn = self._left = frames_per_turn
+        self._units_per_turn = self._left = units_per_turn
         self._waiting: deque[Callable[[], None]] = deque()
         self._is_counting = False
 
     @property
     def open(self) -> bool:
-        """True if a connection that does not wait may handle frames now."""
+        """True if a connection that does not wait may go on now."""
         return self._left > 0 and not self._waiting
 
-    def spend(self, frames: int) -> None:
-        """Count frames that were handled."""
-        self._left -= frames
+    def spend(self, units: int) -> None:
+        """Count work that was done."""
+        self._left -= units
         self._count()
 
     def wait(self, handle: Callable[[], None]) -> None:
-        """Call `handle` in one of the next turns."""
+        """Call `handle` in one of the next turns. It spends what it does."""
         self._waiting.append(handle)
         self._count()
 
@@ -42,7 +40,7 @@ class FrameTurns:
             self._loop.call_soon(self._next_turn)
 
     def _next_turn(self) -> None:
-        self._left, self._is_counting = self._frames_per_turn, False
+        self._left, self._is_counting = self._units_per_turn, False
         try:
             for _ in range(len(self._waiting)):
                 if self._left <= 0:
