@@ -1,8 +1,8 @@
 """`TlsAcceptor`: accepts connections, and begins a limited number of TLS handshakes in each turn of the event loop.
 
 The server's part of a handshake takes 0.1 to 5 ms, depending on the key. A transport handshakes as soon as the client's
-first message is there, so a thousand clients at once would block the loop for that many handshakes. Therefore each
-connection waits until it has data to read, and then for its turn, before it gets a transport.
+first message is there. A thousand clients at once would block the loop for that many handshakes. So each connection
+waits until it has data to read, and then for its turn, before it gets a transport.
 
 Concurrency: callbacks of the loop. Each handshake is a task, which ends after the time limit of handshakes.
 """
