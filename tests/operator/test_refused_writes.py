@@ -20,12 +20,14 @@ from sampan.client import (
 )
 from sampan.client.list_watch import RawList
 from sampan.core.gvk import GroupVersionResource
+from sampan.informer.settings import InformerSettings, ReflectorSettings
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.cache import StaleCache
 from sampan.operator.cached_client import CachedClient, CachedResourceClient
 from sampan.resource import Object, ResourceInfo, dynamic
 from tests.operator.cluster import CONFIG_MAPS, cluster_client
 
+PLAIN_LISTS = InformerSettings(ReflectorSettings(streaming=False))
 PODS = ResourceInfo(GroupVersionResource("", "v1", "pods"), "Pod", namespaced=True)
 
 
@@ -49,7 +51,7 @@ async def frozen(*names: str) -> AsyncIterator[tuple[CachedClient, CachedResourc
     async with cluster_client() as client, asyncio.TaskGroup() as tasks:
         for name in names:
             await client.resource(CONFIG_MAPS).create(config_map(name))
-        informer = SharedInformer(FrozenWatch(client), dynamic(CONFIG_MAPS))
+        informer = SharedInformer(FrozenWatch(client), dynamic(CONFIG_MAPS), settings=PLAIN_LISTS)
         task = tasks.create_task(informer.run())
         await informer.synced()
         cached = CachedClient(client, timeout_s=0.05)

@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -12,38 +12,78 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 RATCHET = json.loads((Path(__file__).parent / "ratchet.json").read_text())
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 50
+DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "misc"}
+CLOCK = "src/sampan/core/clock.py"
+CLOCK_READS = {
+    "time.time",
+    "time.time_ns",
+    "time.monotonic",
+    "datetime.now",
+    "datetime.utcnow",
+    "datetime.today",
+    "date.today",
+}
 
 
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree):
+@dataclass(slots=True)
+class Faults:
+    """Faults of all sources. Each file is parsed once, for all tests."""
+
+    files: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    inner_imports: list[str] = field(default_factory=list)
+    clock_reads: list[str] = field(default_factory=list)
+    undocumented: set[str] = field(default_factory=set)
+
+    def look_at(self, path: Path) -> None:
+        text, name = path.read_text(), name_of(path)
+        tree = ast.parse(text)
+        if text.count("\n") > FILE_LINES_MAX:
+            self.files.add(name)
+        if text.strip() and ast.get_docstring(tree) is None:
+            self.undocumented.add(name)
+        for top in tree.body:
+            if isinstance(top, DEFINITIONS) and not top.name.startswith("_") and ast.get_docstring(top) is None:
+                self.undocumented.add(f"{name}:{top.name}")
+        for node in ast.walk(tree):
+            self._look_at_node(node, name)
+
+    def _look_at_node(self, node: ast.AST, name: str) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+            if (node.end_lineno or 0) - node.lineno > FUNCTION_LINES_MAX:
+                self.functions.add(f"{name}:{node.name}")
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            if node.col_offset:
+                self.inner_imports.append(f"{name}:{node.lineno}")
+            if isinstance(node, ast.ImportFrom) and {f"{node.module}.{each.name}" for each in node.names} & CLOCK_READS:
+                self.clock_reads.append(f"{name}:{node.lineno}")
+        elif isinstance(node, ast.Attribute) and f"{_last_name(node.value)}.{node.attr}" in CLOCK_READS:
+            self.clock_reads.append(f"{name}:{node.lineno}")
 
 
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+def _last_name(node: ast.expr) -> str:
+    """Return `b` for the expressions `b` and `a.b`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
-def over_the_limit() -> dict[str, list[str]]:
-    long_files = [name_of(path) for path in SOURCES if path.read_text().count("\n") > FILE_LINES_MAX]
-    long_functions = [
-        f"{name_of(path)}:{node.name}"
-        for path in SOURCES
-        for node in functions(parse(path))
-        if (node.end_lineno or 0) - node.lineno > FUNCTION_LINES_MAX
-    ]
-    return {"files": long_files, "functions": sorted(set(long_functions))}
+@pytest.fixture(scope="module")
+def faults() -> Faults:
+    found = Faults()
+    for path in SOURCES:
+        found.look_at(path)
+    return found
 
 
 @pytest.mark.parametrize("kind", ["files", "functions"])
-def test_what_is_too_long_is_known_and_the_list_only_shrinks(kind: str) -> None:
-    found = set(over_the_limit()[kind])
-    known = set(RATCHET[kind])
+def test_what_is_too_long_is_known_and_the_list_only_shrinks(faults: Faults, kind: str) -> None:
+    found, known = getattr(faults, kind), set(RATCHET[kind])
     assert not found - known, f"new {kind} over the limit"
     assert not known - found, f"these {kind} are short now: take them off tests/style/ratchet.json"
 
@@ -57,40 +97,13 @@ def test_nothing_is_left_to_do_on_main() -> None:
     assert [name_of(path) for path in SOURCES if any(mark in path.read_text() for mark in marks)] == []
 
 
-def test_imports_stand_at_the_top() -> None:
-    found = [
-        f"{name_of(path)}:{node.name}"
-        for path in SOURCES
-        for node in functions(parse(path))
-        if any(isinstance(inner, ast.Import | ast.ImportFrom) for inner in ast.walk(node))
-    ]
-    assert found == []
+def test_imports_stand_at_the_top(faults: Faults) -> None:
+    assert faults.inner_imports == []
 
 
-CLOCK = "src/sampan/core/clock.py"
-CLOCK_READS = {
-    "time.time",
-    "time.time_ns",
-    "time.monotonic",
-    "datetime.now",
-    "datetime.utcnow",
-    "datetime.today",
-    "date.today",
-}
-
-
-def clock_reads(path: Path) -> Iterator[str]:
-    """Places that read the time of the operating system. `time.perf_counter` may measure processor work."""
-    for node in ast.walk(parse(path)):
-        if isinstance(node, ast.Attribute) and ".".join(ast.unparse(node).split(".")[-2:]) in CLOCK_READS:
-            yield f"{name_of(path)}:{node.lineno}"
-        if isinstance(node, ast.ImportFrom) and {f"{node.module}.{alias.name}" for alias in node.names} & CLOCK_READS:
-            yield f"{name_of(path)}:{node.lineno}"
-
-
-def test_only_the_clock_module_reads_the_time() -> None:
+def test_only_the_clock_module_reads_the_time(faults: Faults) -> None:
     """Else virtual time is not the only time of a test: use the functions of `core/clock.py`."""
-    assert [found for path in SOURCES if name_of(path) != CLOCK for found in clock_reads(path)] == []
+    assert [found for found in faults.clock_reads if not found.startswith(f"{CLOCK}:")] == []
 
 
 def test_no_detours_around_the_type_checker() -> None:
@@ -98,19 +111,7 @@ def test_no_detours_around_the_type_checker() -> None:
     assert [name_of(path) for path in SOURCES if mark in path.read_text()] == []
 
 
-def public_without_docstring(path: Path) -> Iterator[str]:
-    tree = parse(path)
-    if path.stat().st_size > 1 and ast.get_docstring(tree) is None:
-        yield name_of(path)
-    for node in tree.body:
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name.startswith("_"):
-            continue
-        if ast.get_docstring(node) is None:
-            yield f"{name_of(path)}:{node.name}"
-
-
-def test_public_names_say_what_they_are_for() -> None:
-    found = {name for path in SOURCES for name in public_without_docstring(path)}
-    known = set(RATCHET["undocumented"])
+def test_public_names_say_what_they_are_for(faults: Faults) -> None:
+    found, known = faults.undocumented, set(RATCHET["undocumented"])
     assert not found - known, "public names without a docstring"
     assert not known - found, "these have a docstring now: take them off tests/style/ratchet.json"
