@@ -33,21 +33,25 @@ async def run_cluster(
     started: Callable[[], None],
     default_account: bool = False,
     aggregator: Aggregator | None = None,
+    bootstrapped: bool = False,
 ) -> None:
     """Run until cancelled. `started` is called once everything stored is served.
 
     `service`: the Service of the server. `default_account`: Pods need a default account from the start. Without
-    `aggregator` APIServices are not reconciled.
+    `aggregator` APIServices are not reconciled. `bootstrapped`: the store is a copy of one that has all bootstrap
+    objects.
     """
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(cluster.run(ready.set, until_done), name="cluster")
         await ready.wait()
-        if await until_done("a look at what is stored", partial(holds_nothing, cluster.store)):
+        if not bootstrapped and await until_done("a look at what is stored", partial(holds_nothing, cluster.store)):
             _log.info("store is empty: starting a new cluster")
         repair = await until_done("the preparation of addresses", partial(prepare_allocation, cluster))
         group.create_task(repair.run(), name="claims of Services")
-        await until_done("the making of what there always is", partial(_bootstrap, cluster, service, default_account))
+        if not bootstrapped:
+            step = partial(_bootstrap, cluster, service, default_account)
+            await until_done("the making of what there always is", step)
         group.create_task(service.keep(), name="Service kubernetes")
         controller = CrdController(cluster)
         group.create_task(keep_running("CRD controller", controller.run), name="CRD controller")

@@ -218,7 +218,7 @@ class Reflector(Generic[T]):
             ListOptions(
                 resource_version=version or None,
                 timeout_seconds=self._timeout_seconds(),
-                allow_watch_bookmarks=True,
+                allow_watch_bookmarks=self._settings.bookmarks,
             )
         )
 

@@ -25,6 +25,8 @@ class ReflectorSettings:
     """Limit of the time without a new object in an incomplete stream. Then a list replaces it."""
     stream_s_max: float = 300.0
     """Limit of the total time of an incomplete stream. Then a list replaces it."""
+    bookmarks: bool = True
+    """Request bookmarks. Without them, a watch that ends after a long silence is replaced by a list."""
     watch_s_min: float = 300.0
     """Lower limit of the random duration that is requested for a watch."""
     watch_s_max: float = 600.0

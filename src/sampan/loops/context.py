@@ -5,7 +5,7 @@ from typing import Any
 
 from sampan.core.time import Clock
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.defaults import CLUSTER_CIDR, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
+from sampan.loops.defaults import CLUSTER_CIDR, DISCOVERY_PERIOD_S, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 from sampan.operator.events import EventRecorder
 from sampan.operator.manager import Manager
 from sampan.resource import ObjectType, ResourceInfo
@@ -45,6 +45,9 @@ class ControllerContext:
 
     After the same time again it is deleted.
     """
+
+    discovery_period_s: float = DISCOVERY_PERIOD_S
+    """Period in which the garbage collector looks for new kinds. It also follows the objects that define kinds."""
 
     def informer(self, kind: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
         """Return the shared informer of a kind, or of a view of it."""

@@ -5,3 +5,5 @@ from typing import Final
 CLUSTER_CIDR: Final = "10.128.0.0/9"
 """Default range of Pod addresses. It does not overlap with the Services' 10.96.0.0/12."""
 LEGACY_TOKEN_CLEAN_UP_PERIOD_S: Final = 365 * 24 * 3600.0
+DISCOVERY_PERIOD_S: Final = 30.0
+"""Period in which the garbage collector looks for new kinds."""

@@ -63,6 +63,8 @@ class Heartbeats:
         self._server: NodeAddress | None = None
         self._clock = clock
         self._claim = claim
+        self.renewed = True
+        """False: the nodes are registered, and then not renewed."""
         self._uids: dict[str, str] = {}
         self._registered = asyncio.Event()
 
@@ -92,6 +94,8 @@ class Heartbeats:
         self._registered.set()
         _log.info("registered nodes", extra={"nodes": len(self._members)})
         loop = asyncio.get_running_loop()
+        if not self.renewed:
+            await loop.create_future()
         status_at = loop.time() + STATUS_S
         async with asyncio.TaskGroup() as tasks:
             while True:

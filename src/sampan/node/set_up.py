@@ -63,6 +63,8 @@ class SimulatedNodes:
     """
     elected: bool = False
     """True if only the leader runs the nodes, because several processes simulate the same ones."""
+    renewed: bool = True
+    """False if nothing judges the nodes by their Leases: they are registered, and then not renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
     context.manager.add(ranges, group=group)
     shape = replace(nodes.shape, has_pod_cidr=has_ranges)
     heartbeats = _heartbeats(context, members, shape, agent, nodes.serve)
+    heartbeats.renewed = nodes.renewed
     context.manager.add(heartbeats, group=group)
     return heartbeats
 

@@ -6,8 +6,9 @@ state belongs to the object, so a process may have many clusters.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
+from copy import copy
 
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
@@ -56,8 +57,12 @@ class Cluster:
         clock: Clock | None = None,
         allocators: Allocators | None = None,
         schemas: Definitions | None = None,
+        builtins: Sequence[ResourceDefinition] = (),
     ) -> None:
-        """Create a cluster. Clusters may share `schemas`; without them they are read again."""
+        """Create a cluster. Clusters may share `schemas`; without them they are read again.
+
+        `builtins`: built-in definitions of another cluster with the same schemas. They are not made again.
+        """
         self.store = store
         self.measure: Measure = _unmeasured
         """Wrapper for the stores of resources. Set it before the first request."""
@@ -82,10 +87,11 @@ class Cluster:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self.registry.subscribe(self._endpoints.clear)
-        self._add_builtins()
+        self._add_builtins(builtins)
 
-    def _add_builtins(self) -> None:
-        definitions = builtin_definitions(self.schemas, BUILTIN_KINDS)
+    def _add_builtins(self, known: Sequence[ResourceDefinition]) -> None:
+        # The CRD controller sets fields of a definition, so each cluster has its copies.
+        definitions = [copy(each) for each in known] or builtin_definitions(self.schemas, BUILTIN_KINDS)
         self.registry.add(*definitions)
         for definition in definitions:
             self.add_cache(definition)

@@ -109,6 +109,7 @@ class Scheduler:
 
     async def _expire(self) -> None:
         while True:
+            await self._parts.cache.has_assumed.wait()
             await asyncio.sleep(EXPIRE_S)
             for pod in self._parts.cache.expire():
                 _log.warning("binding of %s to node %s was never confirmed by a watch event", pod.key, pod.node_name)

@@ -80,6 +80,8 @@ class WatchCache:
         self._changed = 0
         self._listed = self._ready = self._stopped = False
         self._moved = Signal()
+        self.listeners: list[Callable[[], None]] = []
+        """Called after each change of the objects, and after they are listed again."""
         self.successor: WatchCache | None = None
         """Cache that has replaced this one: it reads records in another way. Requests in progress go on with it."""
         self.retired = False
@@ -317,6 +319,7 @@ class WatchCache:
         self.counts.loads += 1
         self.counts.stored_list(len(records), len(records))
         self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has listed the store again"))
+        self._notify()
 
     def _apply(self, batch: EventBatch) -> None:
         if batch.events:
@@ -328,9 +331,14 @@ class WatchCache:
             if events:
                 self._changed = events[-1].revision
             self._groups.dispatch(events)
+            self._notify()
         else:
             self._revision = max(self._revision, batch.revision)
         self._moved.notify()
+
+    def _notify(self) -> None:
+        for listener in self.listeners:
+            listener()
 
     def _event(self, stored: StoreEvent) -> CacheEvent | None:
         previous = self._records.get(stored.key)

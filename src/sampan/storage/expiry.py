@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 _CHUNK = 500
 """Deletions in one batch, so that many expiring rows do not block writers."""
+_INTERVALS_MAX = 60
+"""Longest time between two checks, in intervals: the wall clock may be set forward."""
 
 
 class Expiry:
@@ -19,14 +21,21 @@ class Expiry:
         self._interval_s = interval_s
         self._heap: list[tuple[float, str, int]] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._expire: Callable[[], object] | None = None
 
     def due_at(self, ttl_s: int) -> float:
         """Return the time at which a row written now expires, in seconds since the epoch; 0: never."""
         return self._clock() + ttl_s if ttl_s > 0 else 0
 
     def add(self, due: float, key: str, revision: int) -> None:
-        """Add a row that expires."""
+        """Add a row that expires. Call it on the event loop after `start`."""
         heapq.heappush(self._heap, (due, key, revision))
+        if self._expire is not None and self._heap[0][0] == due:
+            self._set_timer()
+
+    def copy_from(self, other: "Expiry") -> None:
+        """Take over the rows of another heap."""
+        self._heap = other._heap.copy()
 
     def take(self) -> list[tuple[str, int]]:
         """Remove and return a bounded number of due rows, as (key, revision)."""
@@ -38,17 +47,27 @@ class Expiry:
         return taken
 
     def start(self, expire: Callable[[], object]) -> None:
-        """Call `expire` at every interval, until `stop`."""
-
-        def tick() -> None:
-            self._timer = asyncio.get_running_loop().call_later(self._interval_s, tick)
-            if self._heap:
-                expire()
-
-        self._timer = asyncio.get_running_loop().call_later(self._interval_s, tick)
+        """Call `expire` when rows are due, at most once in an interval, until `stop`. Nothing runs without rows."""
+        self._expire = expire
+        self._set_timer()
 
     def stop(self) -> None:
         """Stop the timer. Idempotent."""
+        self._expire = None
+        self._cancel_timer()
+
+    def _set_timer(self) -> None:
+        self._cancel_timer()
+        if self._heap:
+            left_s = min(self._heap[0][0] - self._clock(), self._interval_s * _INTERVALS_MAX)
+            self._timer = asyncio.get_running_loop().call_later(max(left_s, self._interval_s), self._look)
+
+    def _cancel_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _look(self) -> None:
+        if self._expire is not None:
+            self._expire()
+            self._set_timer()

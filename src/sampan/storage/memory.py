@@ -45,6 +45,8 @@ class MemoryStore:
         expiry_interval_s: float = 1.0,
         watch_buffer_max: int = BUFFER_MAX,
     ) -> None:
+        self._clock = clock
+        self._expiry_interval_s = expiry_interval_s
         self._rows: SortedDict[str, KeyValue] = SortedDict()
         self._log: list[StoreEvent] = []
         self._revision = FIRST_REVISION
@@ -53,6 +55,16 @@ class MemoryStore:
         self._expiry = Expiry(clock, expiry_interval_s)
         self._hub = WatchHub(self._history, buffer_max=watch_buffer_max)
         self._hub.revision = self._revision
+
+    def fork(self) -> "MemoryStore":
+        """Return an independent store with the same rows, history and revision. It is not open."""
+        other = MemoryStore(clock=self._clock, expiry_interval_s=self._expiry_interval_s)
+        other._rows = self._rows.copy()
+        other._log = self._log.copy()
+        other._revision = other._hub.revision = self._revision
+        other._compacted, other._size_bytes = self._compacted, self._size_bytes
+        other._expiry.copy_from(self._expiry)
+        return other
 
     async def open(self) -> None:
         """See `Store.open`. A closed store can be opened again and keeps its data."""

@@ -2,57 +2,98 @@
 
 All of Sampan takes its time from the running loop: `loop.time()`, `asyncio.sleep`, `asyncio.timeout`, and the wall
 clock of `sampan.core.clock`. So a test of a ten-minute backoff takes a millisecond and is exact. Code in this loop may
-wait only for timers and tasks: to a real socket, a timeout of hours would pass at once.
+wait only for timers, tasks and threads: to a real socket, a timeout of hours would pass at once. While a thread works,
+the clock stands still.
 """
 
 import asyncio
 import datetime as dt
 import functools
 import selectors
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final, ParamSpec, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any, Final, ParamSpec, TypeVar, TypeVarTuple, Unpack
 
 from sampan.core.clock import LoopClock
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 START: Final = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
 """First instant of every virtual clock, so that two runs have equal timestamps."""
+_THREAD_LOOK_S: Final = 0.05
+_WAKE_UP_S: Final = 1.0
 
 
 class Deadlock(RuntimeError):
     """Every task waits and no timer is set: no task can run again."""
 
 
-class _JumpingSelector(selectors.SelectSelector):
-    """Returns at once, and adds the requested timeout to the loop's clock."""
+class _JumpingSelector(selectors.BaseSelector):
+    """Selector around another. It returns at once, and adds the requested timeout to the loop's clock."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, real: selectors.BaseSelector) -> None:
+        self.real = real
         self.elapsed_s = 0.0
+        self.threads = 0
+        """Number of calls in threads that the loop waits for."""
+        self.waiters: list[tuple[float, asyncio.Future[None]]] = []
+        """Futures that end when nothing can run for a number of seconds."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready = super().select(0)
+        ready = self.real.select(0)
         if ready or timeout == 0:
             return ready
+        if self.threads:
+            return self.real.select(_THREAD_LOOK_S)
+        if self._end_waits(timeout):
+            return []
         if timeout is None:
-            # A thread (to_thread, getaddrinfo) may still wake the loop through its self-pipe.
-            woken = super().select(1.0)
+            # A thread that the loop does not know may still wake it through its self-pipe.
+            woken = self.real.select(_WAKE_UP_S)
             if not woken:
                 raise Deadlock("all tasks wait, and no timer is set")
             return woken
         self.elapsed_s += timeout
         return ready
 
+    def _end_waits(self, timeout: float | None) -> bool:
+        """End the waits of `idle` that a pause of this length satisfies."""
+        ended = [each for each in self.waiters if timeout is None or timeout > each[0]]
+        self.waiters = [each for each in self.waiters if each not in ended]
+        for _, waiter in ended:
+            if not waiter.done():
+                waiter.set_result(None)
+        return bool(ended)
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self.real.register(fileobj, events, data)
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        return self.real.unregister(fileobj)
+
+    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self.real.modify(fileobj, events, data)
+
+    def get_map(self) -> Any:
+        return self.real.get_map()
+
+    def close(self) -> None:
+        self.real.close()
+
 
 class VirtualTimeLoop(LoopClock, asyncio.SelectorEventLoop):
     """An event loop with a virtual clock. Its monotonic time starts at 0, its wall clock at `start`."""
 
     def __init__(self, start: dt.datetime = START) -> None:
-        self._jumping = _JumpingSelector()
-        self._start_s = start.timestamp()
+        self._begin(_JumpingSelector(selectors.DefaultSelector()), start)
         super().__init__(self._jumping)
+
+    def _begin(self, jumping: _JumpingSelector, start: dt.datetime) -> None:
+        self._jumping = jumping
+        self._epoch_s = start.timestamp() - jumping.elapsed_s
 
     def time(self) -> float:
         """Return the virtual seconds since the loop was created."""
@@ -60,12 +101,58 @@ class VirtualTimeLoop(LoopClock, asyncio.SelectorEventLoop):
 
     def unix_time(self) -> float:
         """Return the virtual wall clock, in seconds since the epoch."""
-        return self._start_s + self._jumping.elapsed_s
+        return self._epoch_s + self._jumping.elapsed_s
+
+    def set_unix_time(self, seconds: float) -> None:
+        """Set the wall clock. Timers do not change."""
+        self._epoch_s = seconds - self._jumping.elapsed_s
+
+    async def idle(self, pause_s: float = 0.0) -> None:
+        """Wait until no task can run for more than `pause_s` virtual seconds. Timers within the pause still run."""
+        waiter = self.create_future()
+        self._jumping.waiters.append((pause_s, waiter))
+        await waiter
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
+    ) -> asyncio.Future[T]:
+        """Run a function in a thread. The clock stands still until it returns."""
+        future = super().run_in_executor(executor, func, *args)
+        self._jumping.threads += 1
+        future.add_done_callback(self._thread_done)
+        return future
+
+    def _thread_done(self, _: asyncio.Future[Any]) -> None:
+        self._jumping.threads -= 1
 
 
-def run_virtual(main: Coroutine[Any, Any, T]) -> T:
+@contextmanager
+def virtualized(loop: asyncio.AbstractEventLoop, start: dt.datetime = START) -> Iterator[VirtualTimeLoop]:
+    """Give a loop of asyncio a virtual clock during the block: the loop of pytest-asyncio or anyio, for example.
+
+    Raises `TypeError` for another loop, such as uvloop's.
+    """
+    if isinstance(loop, VirtualTimeLoop):
+        yield loop
+        return
+    kind = type(loop)
+    if kind is not asyncio.SelectorEventLoop:
+        raise TypeError(f"{kind.__module__}.{kind.__name__} cannot run in virtual time: use asyncio.SelectorEventLoop")
+    changed: Any = loop
+    jumping = _JumpingSelector(changed._selector)
+    # Timers that are already set keep their distance. Without any, the clock starts at 0, as in every other run.
+    jumping.elapsed_s = loop.time() if changed._scheduled else 0.0
+    changed.__class__, changed._selector = VirtualTimeLoop, jumping
+    changed._begin(jumping, start)
+    try:
+        yield changed
+    finally:
+        changed.__class__, changed._selector = kind, jumping.real
+
+
+def run_virtual(main: Coroutine[Any, Any, T], start: dt.datetime = START) -> T:
     """Run a coroutine to its end in virtual time. Raises what it raises, or `Deadlock`."""
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+    with asyncio.Runner(loop_factory=functools.partial(VirtualTimeLoop, start)) as runner:
         return runner.run(main)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sampan.cli.objects.manifests import read_manifests
 from sampan.client import Client, ListOptions, ResourceClient
+from sampan.client.manifests import read_manifests
 from sampan.client.rest_client import resource_path
 from sampan.resource import Object, ResourceInfo, meta
 

@@ -32,7 +32,6 @@ from sampan.resource import ResourceInfo
 NAME: Final = "garbage-collector-controller"
 WORKERS: Final = 20
 """Number of workers for each of the two queues."""
-DISCOVERY_PERIOD_S: Final = 30.0
 INITIAL_SYNC_S: Final = 30.0
 RETRY_S_MAX: Final = 60.0
 """Longest delay between retries. An unknown kind may be defined later, so retries never stop."""
@@ -71,7 +70,10 @@ class GarbageCollector:
         self._deletion = Deletion(self.graph, objects, self._to_delete)
         self._orphaning = Orphaning(self.graph, objects, self._resources)
         self._redefined = asyncio.Event()
-        self._monitors = Monitors(client, self.graph, self._redefined.set)
+        informers = context.manager.options.informer_settings
+        reflectors = None if informers is None else informers.reflector
+        self._monitors = Monitors(client, self.graph, self._redefined.set, reflectors)
+        self._discovery_period_s = context.discovery_period_s
         self._discovered = asyncio.Event()
         self._synced = asyncio.Event()
 
@@ -112,7 +114,7 @@ class GarbageCollector:
     async def _follow_discovery(self, tasks: asyncio.TaskGroup) -> None:
         while True:
             self._redefined.clear()
-            period_s = DISCOVERY_PERIOD_S
+            period_s = self._discovery_period_s
             try:
                 self._mapper.invalidate()
                 self._monitors.sync(await self._mapper.discovered(), tasks)

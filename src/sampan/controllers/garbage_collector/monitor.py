@@ -17,6 +17,7 @@ from sampan.informer.delta import DeltaType
 from sampan.informer.in_order_queue import InOrderQueue
 from sampan.informer.ref import Ref, RefReader, last_known
 from sampan.informer.reflector import Reflector
+from sampan.informer.settings import ReflectorSettings
 from sampan.informer.watch_failure import WatchFailure, log_watch_error
 from sampan.resource import ResourceInfo
 
@@ -29,7 +30,14 @@ class Monitor:
     """Monitor of one resource. `uids` are the objects that a monitor of another version of it has found."""
 
     def __init__(
-        self, client: Client, info: ResourceInfo, graph: Graph, on_change: Callable[[], None], uids: Iterable[str] = ()
+        self,
+        client: Client,
+        info: ResourceInfo,
+        graph: Graph,
+        on_change: Callable[[], None],
+        uids: Iterable[str] = (),
+        *,
+        settings: ReflectorSettings | None = None,
     ) -> None:
         """Create the monitor; `on_change` is called after each change except the first list."""
         self.info = info
@@ -44,7 +52,7 @@ class Monitor:
         objects = client.resource(info, namespace="").metadata_only()
         # Managed fields are dropped with the rest of the object, so removing them separately would waste time.
         reader = RefReader(partial_metadata(info), keep_managed_fields=True)
-        self._reflector = Reflector(objects.list_watch(), self._queue, reader)
+        self._reflector = Reflector(objects.list_watch(), self._queue, reader, settings=settings)
         self._reflector.on_error = self._on_failure
 
     async def run(self) -> None:

@@ -14,6 +14,7 @@ from sampan.client.rest_mapper import preferred
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.monitor import Monitor
 from sampan.core.gvk import GroupResource, GroupVersionResource
+from sampan.informer.settings import ReflectorSettings
 from sampan.resource import ResourceInfo
 
 IGNORED: Final = frozenset({GroupResource("", "events"), GroupResource("events.k8s.io", "events")})
@@ -42,10 +43,17 @@ def watchable(discovered: Discovered) -> dict[GroupVersionResource, ResourceInfo
 class Monitors:
     """The monitors of all resources. `sync` starts and stops them; iteration yields them."""
 
-    def __init__(self, client: Client, graph: Graph, on_definition: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        graph: Graph,
+        on_definition: Callable[[], None],
+        settings: ReflectorSettings | None = None,
+    ) -> None:
         """Create the set; `on_definition` is called when an object that defines resources has changed."""
         self._client = client
         self._graph = graph
+        self._settings = settings
         self._on_definition = on_definition
         self._running: dict[GroupVersionResource, tuple[Monitor, asyncio.Task[None]]] = {}
 
@@ -71,7 +79,7 @@ class Monitors:
 
     def _start(self, info: ResourceInfo, uids: set[str], tasks: asyncio.TaskGroup) -> None:
         on_change = self._on_definition if info.gvr.group_resource in DEFINING else _nothing
-        monitor = Monitor(self._client, info, self._graph, on_change, uids)
+        monitor = Monitor(self._client, info, self._graph, on_change, uids, settings=self._settings)
         self._running[info.gvr] = (monitor, tasks.create_task(monitor.run(), name=f"monitor of {info.gvr}"))
 
 

@@ -5,6 +5,7 @@ never confirmed, the assumption expires, so that a lost event cannot block a Nod
 Source: pkg/scheduler/backend/cache/cache.go (1.36).
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
@@ -27,6 +28,8 @@ class Cache:
         self._now = now
         self._pods: dict[str, PodInfo] = {}
         self._assumed: dict[str, float | None] = {}
+        self.has_assumed = asyncio.Event()
+        """Set while a Pod is assumed to be bound."""
 
     # Pods
 
@@ -47,6 +50,7 @@ class Cache:
         assert pod.uid not in self._pods
         self._add(pod)
         self._assumed[pod.uid] = None
+        self.has_assumed.set()
 
     def finish_binding(self, uid: str) -> None:
         """Start the expiry of an assumed Pod that has been bound."""
@@ -87,6 +91,8 @@ class Cache:
 
     def expire(self) -> list[PodInfo]:
         """Remove and return the bound Pods that were not confirmed in time."""
+        if not self._assumed:
+            self.has_assumed.clear()
         now = self._now()
         late = [uid for uid, deadline in self._assumed.items() if deadline is not None and deadline <= now]
         return [pod for uid in late if (pod := self.forget(uid)) is not None]

@@ -73,6 +73,7 @@ class SchedulingQueue:
         self._failed = Heap()
         """Pods in backoff after an error; they are never retried early."""
         self._unschedulable = UnschedulablePods()
+        self._has_unschedulable = asyncio.Event()
         self._events = EventLog()
         self._in_flight: dict[str, QueuedPod] = {}
         self._filled = asyncio.Event()
@@ -190,7 +191,10 @@ class SchedulingQueue:
     async def run(self) -> None:
         """Retry Pods that have waited too long, until cancelled."""
         while True:
+            await self._has_unschedulable.wait()
             await asyncio.sleep(FLUSH_S)
+            if not self._unschedulable:
+                self._has_unschedulable.clear()
             late = _now() - UNSCHEDULABLE_MAX_S
             for queued in list(self._unschedulable):
                 if not queued.gate and queued.added_at <= late:
@@ -218,6 +222,7 @@ class SchedulingQueue:
 
     def _park(self, queued: QueuedPod, event: str) -> None:
         self._unschedulable.put(queued)
+        self._has_unschedulable.set()
         self.incoming["unschedulable", event] += 1
 
     def _early(self) -> QueuedPod | None:

@@ -1,7 +1,7 @@
 """Deadlines: a request that is not long-running gets a response in time, or 504.
 
-`Deadlines.run()` checks all requests once a second, so the common limit needs no timer for each request. Only a shorter
-`?timeout=` uses a timer.
+`Deadlines.run()` checks all requests once a second, so the common limit needs no timer for each request. It sleeps
+while there is none. Only a shorter `?timeout=` uses a timer.
 Source: apiserver pkg/endpoints/filters/request_deadline.go, pkg/server/filters/timeout.go (1.36).
 """
 
@@ -25,13 +25,23 @@ class Deadlines:
         self.maximum_s = maximum_s
         self._under_way: dict[asyncio.Task[object], Request] = {}
         self._expired: set[asyncio.Task[object]] = set()
+        self._idle: asyncio.Future[None] | None = None
+        """Ends with the next request; None: requests are checked."""
 
     async def run(self) -> None:
         """Cancel late requests. Runs until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
+            if not self._under_way:
+                self._idle = loop.create_future()
+                await self._idle
             await asyncio.sleep(SWEEP_INTERVAL_S)
             self.expire(loop.time())
+
+    def _begin_checks(self) -> None:
+        idle, self._idle = self._idle, None
+        if idle is not None and not idle.done():
+            idle.set_result(None)
 
     def expire(self, now: float) -> None:
         """Cancel the requests whose deadline is before loop time `now`."""
@@ -67,6 +77,8 @@ class Deadlines:
             limited = request.info.is_resource and request.info.verb in _WRITES
             request.deadline = request.wire.received + (write_s if limited else maximum_s)
             under_way[task] = request
+            if self._idle is not None:
+                self._begin_checks()
             try:
                 return await handler(request)
             except asyncio.CancelledError:

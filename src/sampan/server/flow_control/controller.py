@@ -32,12 +32,16 @@ from sampan.server.flow_control.ticket import Flow, FlowStats
 from sampan.server.flow_control.watch_counts import WatchCounts
 from sampan.server.loops.flow_control import dangling_condition
 from sampan.server.request import RequestInfo, UserInfo
+from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record
 
 _log = logging.getLogger(__name__)
 
 POLL_INTERVAL_S: Final = 0.25
+DEMAND_MIN: Final = 0.5
+"""Demand for seats, below which it no longer changes the seats of a level."""
+_RESOURCES: Final = ("prioritylevelconfigurations", "flowschemas")
 CLASSIFIED_MAX: Final = 4096
 """Size of the cache of classifications. The least recently used are removed first."""
 CLASSIFIED_S: Final = 60.0
@@ -76,6 +80,8 @@ class FlowController:
             follow(FLOW_CONTROL_GROUP, "flowschemas", _keep_in(self._schemas)),
         )
         self._configuration = Configuration([], {}, [])
+        self._woken = asyncio.Event()
+        self._asleep = False
         self._digest()
 
     @property
@@ -105,7 +111,9 @@ class FlowController:
         self.fair_fraction = rebalance(self.levels.values())
 
     async def run(self) -> None:
-        """Follow the objects until cancelled."""
+        """Follow the objects until cancelled. While no request runs, only the seats are rebalanced, until they stay."""
+        for cache in self._caches():
+            cache.listeners.append(self._woken.set)
         due = self._clock() + ADJUSTMENT_PERIOD_S
         while True:
             if self.refresh():
@@ -115,7 +123,34 @@ class FlowController:
                 due = self._clock() + ADJUSTMENT_PERIOD_S
             for level in self.levels.values():
                 level.queue_set.catch_up()
+            await self._pause(due)
+
+    async def _pause(self, due: float) -> None:
+        """Wait for the next poll; while no request runs, for a change, a request or the next rebalancing."""
+        levels = self.levels.values()
+        if not all(level.queue_set.idle for level in levels):
             await asyncio.sleep(POLL_INTERVAL_S)
+            return
+        settled = all(level.demand.smoothed < DEMAND_MIN and not level.demand.high_watermark for level in levels)
+        self._asleep = True
+        try:
+            async with asyncio.timeout(None if settled else max(due - self._clock(), 0.0)):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._asleep = False
+            self._woken.clear()
+
+    def note_request(self) -> None:
+        """Begin to poll again, soon after a request that comes while no other runs."""
+        if self._asleep:
+            self._asleep = False
+            _later(POLL_INTERVAL_S, self._woken.set)
+
+    def _caches(self) -> list[WatchCache]:
+        found = [self._cluster.registry.get(FLOW_CONTROL_GROUP, resource) for resource in _RESOURCES]
+        return [self._cluster.caches[definition.storage_prefix] for definition in found if definition is not None]
 
     async def write_conditions(self) -> None:
         """Write the condition of each FlowSchema that must report whether its level exists."""

@@ -36,6 +36,7 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             flow.stats.seats.observe(work.initial_seats)
             queue_set = level.queue_set
             ticket = queue_set.start(flow, work)
+            controller.note_request()
             if ticket is not None:
                 ticket.request = request
             if ticket is None or not (

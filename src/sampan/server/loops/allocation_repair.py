@@ -50,19 +50,27 @@ class AllocationRepair:
         self._services = services
         self._clock = clock
         self._leaks: Counter[int] = Counter()
+        self._young = False
+        """True if the last pass found an address that no Service has, but not for long enough."""
 
     async def run(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
         """Repair at an interval, until cancelled."""
+        checked = 0
         while True:
             await sleep(INTERVAL_S)
             try:
+                revision = await self._services.store.revision()
+                if revision == checked and not self._leaks and not self._young:
+                    continue  # nothing has been written since the last pass
                 await self.once()
+                checked = revision
             except (StatusError, *STORE_ERRORS) as error:
                 self._failed()
                 _log.warning("the claims of Services could not be repaired: %s", error)
 
     async def once(self) -> None:
         """Run one pass."""
+        self._young = False
         addresses = self._claims.addresses.store
         await addresses.cache.fresh()
         claimed = [decode(record.value) for record in addresses.cache.readable()]
@@ -120,6 +128,8 @@ class AllocationRepair:
         if self._clock.now() - parse_time(metadata["creationTimestamp"]) > GRACE:
             _log.warning("no Service has the IPAddress %s: it is given back", metadata["name"])
             await self._remove(address)
+        else:
+            self._young = True
 
     async def _remove(self, address: Object) -> None:
         metadata = address["metadata"]

@@ -30,6 +30,7 @@ from sampan.storage.store import KeyExists, Untransformable
 _log = logging.getLogger(__name__)
 
 KEEP_INTERVAL_S: Final = 60.0
+RESOURCES: Final = ("prioritylevelconfigurations", "flowschemas")
 _USER: Final = "system:apiserver"
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
@@ -52,11 +53,17 @@ async def ensure_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
 
 
 async def keep_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
-    """Run `ensure_flow_control` once a minute, until cancelled."""
+    """Run `ensure_flow_control` once a minute if an object has changed, until cancelled. The objects must exist."""
+    endpoints = [endpoint_of(FLOW_CONTROL_GROUP, "v1", resource) for resource in RESOURCES]
+    caches = [endpoint.store.cache for endpoint in endpoints if endpoint is not None]
+    seen = [cache.poll_events() for cache in caches]
     while True:
         await asyncio.sleep(KEEP_INTERVAL_S)
+        if (found := [cache.poll_events() for cache in caches]) == seen:
+            continue
         try:
             await ensure_flow_control(endpoint_of, clock)
+            seen = found
         except* Exception as errors:
             _log.warning(
                 "cannot keep the bootstrap objects of flow control", extra={"error": str(errors.exceptions[0])}

@@ -83,9 +83,13 @@ class KubernetesService:
             await self._say()
 
     async def keep(self) -> None:
-        """Create again what is missing, until cancelled or `end`."""
+        """Create again what is missing, until cancelled or `end`. A server that is alone waits for a change first."""
+        touched = self._touched()
         while not self._ended:
+            if self._servers is None and self._said:
+                await touched.wait()
             await asyncio.sleep(KEEP_INTERVAL_S)
+            touched.clear()
             try:
                 before = self._known
                 changed = await self._look()
@@ -96,6 +100,14 @@ class KubernetesService:
                     await self._say()
             except Exception as error:
                 _log.warning("cannot keep the Service kubernetes; retrying", extra={"error": str(error)})
+
+    def _touched(self) -> asyncio.Event:
+        """Return an event that each change of an object of these kinds sets."""
+        touched = asyncio.Event()
+        endpoints = (self._endpoint("", kind) for kind in ("namespaces", "services", "endpoints"))
+        for endpoint in (*endpoints, self._endpoint("discovery.k8s.io", "endpointslices")):
+            endpoint.store.cache.listeners.append(touched.set)
+        return touched
 
     async def _look(self) -> bool:
         """Renew this server's record and read those of the others. Return whether the addresses changed."""

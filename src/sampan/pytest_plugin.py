@@ -1,0 +1,64 @@
+"""Pytest plug-in: the fixtures `cluster` and `cluster_factory`. It imports the server only when a test uses them.
+
+    async def test_boats(cluster: Cluster) -> None:
+        await cluster.apply("boats.yaml")
+
+The asynchronous test and its fixtures run in the event loop of pytest-asyncio, of anyio, or of this plug-in if no other
+runs the test. A plain test uses `cluster.blocking`.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+_FIXTURES = frozenset({"cluster", "cluster_factory"})
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the plug-in."""
+    group = parser.getgroup("sampan", "clusters of Sampan")
+    group.addoption(
+        "--cluster",
+        metavar="kubeconfig[:CONTEXT]",
+        default="",
+        help="Run the tests against the cluster of the kubeconfig, each in a new namespace.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line(
+        "markers",
+        "cluster(loops='gc,namespace', admission='', nodes=1, time='virtual', start=None): options of the fixture "
+        "`cluster`: built-in control loops, admission plug-ins, number of simulated nodes, time ('real' or 'virtual')",
+    )
+
+
+@pytest.fixture
+def cluster(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """An isolated cluster in this process (`sampan.testing.Cluster`), with options of `@pytest.mark.cluster`."""
+    with _sessions().session(request) as session:
+        yield session.cluster()
+
+
+@pytest.fixture
+def cluster_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """Function that makes clusters, for tests with several. It takes the options of `@pytest.mark.cluster`."""
+    with _sessions().session(request) as session:
+        yield session.cluster
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Wrap the test before other plug-ins take it."""
+    if isinstance(item, pytest.Function) and _FIXTURES.intersection(item.fixturenames):
+        with _sessions().wrapped(item):
+            return (yield)
+    return (yield)
+
+
+def _sessions() -> Any:
+    """Return the module with the implementation."""
+    return import_module("sampan.testing.pytest_session")

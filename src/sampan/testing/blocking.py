@@ -1,0 +1,87 @@
+"""`Blocking`: a cluster for plain tests, without `await`.
+
+    def test_boats(cluster: Cluster) -> None:
+        blocking = cluster.blocking
+        blocking.apply("boats.yaml")
+        blocking.settled()
+
+Nothing runs between two calls: the event loop of the cluster runs only during a call.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+from sampan.resource import Object, ResourceInfo
+
+T = TypeVar("T")
+
+
+class Blocking:
+    """The methods of a cluster. `run` awaits any other coroutine in its event loop."""
+
+    def __init__(self, cluster: Any) -> None:
+        self._cluster = cluster
+        self._runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await a coroutine and return its result."""
+        return self._runner.run(work)
+
+    def crds(self, *sources: Any) -> None:
+        """See `Cluster.crds`."""
+        self.run(self._cluster.crds(*sources))
+
+    def apply(self, what: Any, **options: Any) -> Sequence[Object]:
+        """See `Cluster.apply`."""
+        found: Sequence[Object] = self.run(self._cluster.apply(what, **options))
+        return found
+
+    def create(self, what: Any) -> Sequence[Object]:
+        """See `Cluster.create`."""
+        found: Sequence[Object] = self.run(self._cluster.create(what))
+        return found
+
+    def get(self, kind: str | ResourceInfo | type[Any], name: str = "", **options: Any) -> Any:
+        """See `Cluster.get`."""
+        return self.run(self._cluster.get(kind, name, **options))
+
+    def find(self, kind: str | ResourceInfo | type[Any], name: str = "", **options: Any) -> Any:
+        """See `Cluster.find`."""
+        return self.run(self._cluster.find(kind, name, **options))
+
+    def list(self, kind: str | ResourceInfo | type[Any], **options: Any) -> Any:
+        """See `Cluster.list`."""
+        return self.run(self._cluster.list(kind, **options))
+
+    def delete(self, *names: Any, **options: Any) -> None:
+        """See `Cluster.delete`."""
+        self.run(self._cluster.delete(*names, **options))
+
+    def patch(self, kind: Any, change: Any, **options: Any) -> Object:
+        """See `Cluster.patch`."""
+        found: Object = self.run(self._cluster.patch(kind, change, **options))
+        return found
+
+    def start(self, operator: Any, **options: Any) -> Any:
+        """Run an operator. See `Cluster.run`."""
+
+        async def begin() -> Any:
+            return self._cluster.run(operator, **options)
+
+        return self.run(begin())
+
+    def advance(self, **duration: float) -> None:
+        """See `Cluster.advance`."""
+        self.run(self._cluster.advance(**duration))
+
+    def settled(self, **options: float) -> None:
+        """See `Cluster.settled`."""
+        self.run(self._cluster.settled(**options))
+
+    def close(self) -> None:
+        """End the cluster and its event loop. Raises the error of an operator that has failed."""
+        try:
+            self.run(self._cluster.aclose())
+        finally:
+            self._runner.close()

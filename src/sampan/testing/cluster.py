@@ -1,0 +1,378 @@
+"""`Cluster`: a cluster for one test, in this process: its own store, rights and clock. Nothing listens on a port.
+
+    async def test_boats_get_a_crew(cluster: Cluster) -> None:
+        await cluster.crds(Boat)
+        cluster.run(set_up_operator)
+        await cluster.apply(Boat(metadata=ObjectMeta(name="ada")))
+        await cluster.eventually("boats/ada", has_condition("Ready"))
+
+Concurrency: the cluster starts with its first request, in the running event loop, and ends with `aclose`. It owns the
+tasks of its server, its built-in loops and of what `run` started. A task of `run` that fails ends the test.
+"""
+
+import asyncio
+import datetime as dt
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from sampan.client import Client
+from sampan.client.transport import HttpRequest, HttpResponse
+from sampan.core.clock import unix_time, utc_now
+from sampan.core.time import SystemClock
+from sampan.operator.manager import Manager, ManagerOptions
+from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings
+from sampan.server.request import UserInfo
+from sampan.storage.memory import MemoryStore
+from sampan.testing.blocking import Blocking
+from sampan.testing.in_process import InProcessTransport
+from sampan.testing.journal import Journal, Write
+from sampan.testing.logical_server import LogicalServer, ServerSettings, template
+from sampan.testing.loop_sets import DEFAULT, GC, NAMESPACE, LoopNames, chosen_loops, quiet_informers, set_up_loops
+from sampan.testing.object_verbs import ObjectVerbs
+from sampan.testing.operators import Running, run_operator
+from sampan.testing.requests import Gate, Interceptor, Requests
+from sampan.testing.virtual_time import START, VirtualTimeLoop, virtualized
+
+ADMIN: Final = UserInfo("kubernetes-admin", groups=("system:masters",))
+TEST: Final = "test"
+"""Actor of the requests of the test itself."""
+_TAINT_NODES: Final = "TaintNodesByCondition"
+_SETTLE_MAX_S: Final = 60.0
+_REAL_QUIET_S: Final = 0.05
+_NEEDS_GC: Final = (b'"ownerReferences"', b"foregroundDeletion", b'"orphan"')
+"""Parts of objects for which the garbage collector has work."""
+
+
+class NotSettled(AssertionError):
+    """The cluster does not come to rest. The message names the busiest clients."""
+
+
+class NeedsVirtualTime(RuntimeError):
+    """The test moves the clock, but runs in real time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """Options of a cluster, as in `@pytest.mark.cluster(...)`."""
+
+    loops: str = DEFAULT
+    """Built-in loops; see `loop_sets`."""
+    admission: str = ""
+    """Admission plug-ins to turn on, or off with `-`: `-ResourceQuota,AlwaysPullImages`."""
+    nodes: int = 1
+    """Number of simulated nodes, with the loop `nodes` (it is part of `chain`)."""
+    virtual: bool = True
+    """True: time passes at once while all tasks wait. False: time is real."""
+    start: dt.datetime = START
+    """First instant of the virtual clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Copy of a cluster at one instant: its objects, history and time. Operators are not part of it."""
+
+    store: MemoryStore
+    at_s: float
+
+
+class Cluster(ObjectVerbs):
+    """See the module. `state` is the first state; None: a new cluster."""
+
+    def __init__(self, options: ClusterOptions = ClusterOptions(), state: State | None = None) -> None:
+        self.options = options
+        self.clock = SystemClock()
+        """Clock of the cluster: that of its event loop."""
+        self.journal = Journal()
+        """All writes to the store."""
+        self._loops = chosen_loops(options.loops)
+        self._admission = _admission(options.admission, self._loops)
+        self._gate = Gate(unix_time)
+        self._state = state
+        self._server: LogicalServer | None = None
+        self._starting: asyncio.Lock | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._running: list[Running] = []
+        self._started_lazily: set[str] = set()
+        self._transports: list[_ClusterTransport] = []
+        self._clients: dict[tuple[str, ...], Client] = {}
+        self._exit = ExitStack()
+        self._blocking: Blocking | None = None
+        self._ended = False
+
+    async def __aenter__(self) -> Self:
+        await self.server()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    @property
+    def blocking(self) -> Blocking:
+        """The cluster for a plain test: the same methods without `await`, in an event loop that stops between calls."""
+        if self._blocking is None:
+            self._blocking = Blocking(self)
+        return self._blocking
+
+    def close_blocking(self) -> None:
+        """End the cluster of a plain test. Raises the error of an operator that has failed."""
+        if self._blocking is not None:
+            self._blocking.close()
+
+    # Clients
+
+    def admin(self) -> Client:
+        """Return the client of the test, which has all rights."""
+        return self.client()
+
+    def client(
+        self, user: str = "", *, groups: Sequence[str] = (), actor: str = TEST, namespace: str = "default"
+    ) -> Client:
+        """Return a client of any user; without a user, one with all rights. RBAC decides as in production.
+
+        `actor` is the name of the client in `requests`.
+        """
+        who = UserInfo(user, groups=tuple(groups)) if user else ADMIN
+        key = (who.name, *groups, "", actor, namespace)
+        if key not in self._clients:
+            transport = _ClusterTransport(self, who, actor)
+            self._transports.append(transport)
+            self._clients[key] = Client(transport, namespace=namespace, field_manager=actor)
+        return self._clients[key]
+
+    @property
+    def requests(self) -> Requests:
+        """All requests so far."""
+        return self._gate.requests
+
+    @property
+    def interceptors(self) -> list[Interceptor]:
+        """Functions that each request passes, outermost first; see `requests.py`."""
+        return self._gate.interceptors
+
+    # Operators
+
+    def run(self, operator: Any, *, name: str = "operator", user: str = "", groups: Sequence[str] = ()) -> Running:
+        """Run an operator until the end of the test. Its failure is the failure of the test.
+
+        `operator` is a `Manager`, a function that adds controllers to the manager that it gets, or an asynchronous
+        function without arguments. `name` is its actor in `requests`; `user` is its user, with the rights of RBAC.
+        """
+        client = self.client(user, groups=groups, actor=name)
+        running = run_operator(operator, client, name)
+        self._running.append(running)
+        return running
+
+    def check(self) -> None:
+        """Raise the error of an operator, of a built-in loop or of the server that has failed."""
+        if self._server is not None:
+            self._server.check()
+        for task in self._tasks:
+            if task.done() and not task.cancelled() and (error := task.exception()) is not None:
+                raise error
+        for running in self._running:
+            running.check()
+
+    # Time
+
+    def now(self) -> dt.datetime:
+        """Return the time of the cluster."""
+        return utc_now()
+
+    async def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
+        """Let virtual time pass, with all that happens in it.
+
+        Raises `NeedsVirtualTime`, and the error of an operator.
+        """
+        await self.server()
+        loop = self._virtual_loop("advance")
+        await asyncio.sleep(dt.timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds())
+        await loop.idle()
+        self.check()
+
+    async def advance_to(self, instant: dt.datetime | str) -> None:
+        """Let virtual time pass until an instant (`2030-01-02T00:00:00Z`). Raises `ValueError` for a past one."""
+        await self.server()
+        target = dt.datetime.fromisoformat(instant) if isinstance(instant, str) else instant
+        left = (target - utc_now()).total_seconds()
+        if left < 0:
+            raise ValueError(f"{target.isoformat()} is past: it is {utc_now().isoformat()}")
+        await self.advance(seconds=left)
+
+    async def settled(self, *, pause: float = 0.9, within: float = _SETTLE_MAX_S) -> None:
+        """Wait until nothing can run for `pause` seconds: no request, no reconcile, no short timer.
+
+        Raises `NotSettled` with the busiest clients after `within` seconds, and the error of an operator.
+        """
+        await self.server()
+        loop, first = asyncio.get_running_loop(), len(self.requests)
+        try:
+            async with asyncio.timeout(within):
+                if isinstance(loop, VirtualTimeLoop):
+                    await loop.idle(pause)
+                else:
+                    await self._quiet()
+        except TimeoutError:
+            raise NotSettled(_busiest(self.requests.after(first), within)) from None
+        self.check()
+
+    async def _quiet(self) -> None:
+        """Wait, in real time, until no request has been sent for a while."""
+        while True:
+            count = len(self.requests)
+            await asyncio.sleep(_REAL_QUIET_S)
+            if len(self.requests) == count:
+                return
+
+    # States
+
+    async def fork(self) -> State:
+        """Return a copy of the present state. The cluster goes on."""
+        return State((await self.server()).store.fork(), unix_time())
+
+    async def restore(self, state: State) -> None:
+        """Go back to a state, and set the clock. Operators end; run them again. Built-in loops start again."""
+        await self._stop()
+        self.journal = Journal()
+        self._state, self._started_lazily = state, set()
+        loop = asyncio.get_running_loop()
+        if isinstance(loop, VirtualTimeLoop):
+            loop.set_unix_time(state.at_s)
+        await self.server()
+
+    # Life
+
+    async def server(self) -> LogicalServer:
+        """Return the running server; start it on the first call."""
+        if self._server is None:
+            if self._ended:
+                raise RuntimeError("the cluster has ended")
+            self._starting = self._starting or asyncio.Lock()
+            async with self._starting:
+                if self._server is None:
+                    self._server = await self._start()
+        return self._server
+
+    async def aclose(self) -> None:
+        """End the cluster. Raises the error of an operator that has failed."""
+        self._ended = True
+        await self._stop()
+        for transport in self._transports:
+            await transport.aclose()
+        self._exit.close()
+        self.check()
+
+    async def _start(self) -> LogicalServer:
+        loop = asyncio.get_running_loop()
+        if self.options.virtual:
+            self._exit.enter_context(virtualized(loop, self.options.start))
+        made = template(virtual=self.options.virtual)
+        store = (made.store if self._state is None else self._state.store).fork()
+        server = LogicalServer(store, made.parts, ServerSettings(self._admission))
+        await server.start()
+        self._spawn(self.journal.run(store), "journal")
+        if self._loops.lazy:
+            self.journal.listen(self._start_lazily)
+        self._server = server
+        if self._state is not None:
+            # The objects may need the lazy loops already.
+            self._start_loops(GC, NAMESPACE)
+        if self._loops.eager:
+            self._run_loops("loops", self._loops.eager)
+        return server
+
+    async def _stop(self) -> None:
+        for running in self._running:
+            await running.stop()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        self._tasks.clear()
+        server, self._server = self._server, None
+        for transport in self._transports:
+            await transport.reset()
+        if server is not None:
+            await server.stop()
+
+    def _spawn(self, work: Any, name: str) -> None:
+        self._tasks.append(asyncio.get_running_loop().create_task(work, name=name))
+
+    def _start_lazily(self, write: Write) -> None:
+        value = write.event.value
+        if value is None:
+            return
+        if any(mark in value for mark in _NEEDS_GC):
+            self._start_loops(GC)
+        if write.key.startswith("/registry/namespaces/") and b'"deletionTimestamp"' in value:
+            self._start_loops(NAMESPACE)
+
+    def _start_loops(self, *names: str) -> None:
+        for name in names:
+            if name in self._loops.lazy and name not in self._started_lazily:
+                self._started_lazily.add(name)
+                self._run_loops(name, (name,))
+
+    def _run_loops(self, actor: str, names: tuple[str, ...]) -> None:
+        options = ManagerOptions(graceful_shutdown_timeout_s=0.0, informer_settings=quiet_informers())
+        manager = Manager(self.client(actor=actor), options)
+        set_up_loops(manager, names, self.options.nodes)
+        self._spawn(manager.run(), actor)
+
+    def _virtual_loop(self, method: str) -> VirtualTimeLoop:
+        loop = asyncio.get_running_loop()
+        if not isinstance(loop, VirtualTimeLoop):
+            raise NeedsVirtualTime(
+                f"{method} moves the clock, but this test runs in real time: remove time='real' from its mark"
+            )
+        return loop
+
+
+class _ClusterTransport:
+    """Transport of one client to the server that the cluster has now."""
+
+    def __init__(self, cluster: Cluster, user: UserInfo, actor: str) -> None:
+        self._cluster, self._user, self._actor = cluster, user, actor
+        self._inner: InProcessTransport | None = None
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """See `Transport`."""
+        server = await self._cluster.server()
+        if self._inner is None:
+            token = server.users.token_of(self._user)
+            headers = {"authorization": f"Bearer {token}", "user-agent": self._actor}
+            self._inner = InProcessTransport(server.api.handler, headers=headers)
+        return await self._cluster._gate.send(self._actor, request, self._inner)
+
+    async def reset(self) -> None:
+        """End all requests; the next one goes to the server of that time."""
+        inner, self._inner = self._inner, None
+        if inner is not None:
+            await inner.aclose()
+
+    async def aclose(self) -> None:
+        """See `Transport`."""
+        await self.reset()
+
+
+def _admission(text: str, loops: LoopNames) -> AdmissionSettings:
+    """Return the plug-ins of production, without those that need a loop that does not run."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    enabled = {NODE_RESTRICTION, *(word for word in words if not word.startswith("-"))}
+    disabled = {word.removeprefix("-") for word in words if word.startswith("-")}
+    if loops.makes_accounts:
+        enabled.add(SERVICE_ACCOUNT)
+    if not loops.judges_nodes and _TAINT_NODES not in enabled:
+        disabled.add(_TAINT_NODES)
+    return AdmissionSettings(frozenset(enabled - disabled), frozenset(disabled))
+
+
+def _busiest(requests: Requests, within: float) -> str:
+    counts: dict[str, int] = {}
+    for each in requests:
+        words = f"{each.actor}: {each.verb} {each.resource} {each.namespace}/{each.name}".rstrip("/ ")
+        counts[words] = counts.get(words, 0) + 1
+    most = sorted(counts.items(), key=lambda item: -item[1])[:5]
+    lines = [f"  {count} x {words}" for words, count in most] or ["  no requests: a short timer is set all the time"]
+    return "\n".join([f"the cluster did not settle within {within:g} s; the busiest requests are:", *lines])

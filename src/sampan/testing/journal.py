@@ -1,0 +1,78 @@
+"""`Journal`: all writes to the store of a cluster in their order, with their times. Waits end with the next write.
+
+Concurrency: `run` is one task of the server. Readers take what it has recorded.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sampan.core.clock import unix_time
+from sampan.storage.encoding import decode
+from sampan.storage.memory import MemoryStore
+from sampan.storage.signal import Signal
+from sampan.storage.store import StoreEvent, prefix_end
+
+_PREFIX = "/registry/"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write to the store."""
+
+    at_s: float
+    """Seconds since the epoch."""
+    event: StoreEvent
+
+    @property
+    def key(self) -> str:
+        """Key in the store: `/registry/<resource>/<namespace>/<name>`."""
+        return self.event.key
+
+    @property
+    def revision(self) -> int:
+        """Revision of the store after the write."""
+        return self.event.revision
+
+    @property
+    def after(self) -> dict[str, Any] | None:
+        """The object after the write; None: it was deleted."""
+        return None if self.event.value is None else decode(self.event.value)
+
+    @property
+    def before(self) -> dict[str, Any] | None:
+        """The object before the write; None: it was created."""
+        return None if self.event.previous is None else decode(self.event.previous.value)
+
+
+class Journal:
+    """Writes since the start of the cluster."""
+
+    def __init__(self) -> None:
+        self._writes: list[Write] = []
+        self._listeners: list[Callable[[Write], None]] = []
+        self.changed = Signal()
+        """Notified after each write."""
+
+    @property
+    def writes(self) -> Sequence[Write]:
+        """All writes, oldest first."""
+        return self._writes
+
+    def listen(self, listener: Callable[[Write], None]) -> None:
+        """Call a function for each write from now on."""
+        self._listeners.append(listener)
+
+    async def run(self, store: MemoryStore) -> None:
+        """Follow a store from its present revision, until cancelled."""
+        after = await store.revision()
+        async with store.watch(_PREFIX, prefix_end(_PREFIX), after) as watch:
+            async for batch in watch:
+                for event in batch.events:
+                    self._add(Write(unix_time(), event))
+                self.changed.notify()
+
+    def _add(self, write: Write) -> None:
+        self._writes.append(write)
+        for listener in self._listeners:
+            listener(write)

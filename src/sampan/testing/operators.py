@@ -1,0 +1,99 @@
+"""`Running`: an operator that runs in a test."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from sampan.client import Client
+from sampan.operator.manager import Manager, ManagerOptions
+
+
+class Running:
+    """An operator. `stop` ends it gracefully, `crash` at once, `restart` starts it again after either."""
+
+    def __init__(self, name: str, begin: Callable[[], Awaitable[Any]]) -> None:
+        self.name = name
+        self.manager: Manager | None = None
+        """The manager, if the operator has one."""
+        self._begin = begin
+        self._error: BaseException | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self.restart()
+
+    @property
+    def is_running(self) -> bool:
+        """True until the operator has ended."""
+        return self._task is not None and not self._task.done()
+
+    def restart(self) -> None:
+        """Start the operator, with an empty cache. Raises `RuntimeError` while it runs."""
+        if self.is_running:
+            raise RuntimeError(f"{self.name} runs already: stop it first")
+        self._task = asyncio.ensure_future(self._begin())
+
+    async def crash(self) -> None:
+        """End the operator as `kill -9` does: nothing more is written."""
+        await self._end()
+
+    async def stop(self) -> None:
+        """End the operator as SIGTERM does. Its leases are given back."""
+        if self.manager is not None and self.is_running:
+            self.manager.stop()
+            assert self._task is not None
+            await asyncio.wait({self._task})
+        await self._end()
+
+    def check(self) -> None:
+        """Raise the error with which the operator ended."""
+        if self._error is None and self._task is not None and self._task.done() and not self._task.cancelled():
+            self._error = self._task.exception()
+        if self._error is not None:
+            error, self._error = self._error, None
+            self._task = None
+            error.add_note(f"{self.name} ended with this error")
+            raise error
+
+    async def _end(self) -> None:
+        task = self._task
+        if task is None:
+            return
+        task.cancel()
+        await asyncio.wait({task})
+        if not task.cancelled() and task.exception() is not None:
+            self._error = task.exception()
+        self._task = None
+
+
+def run_operator(operator: Any, client: Client, name: str) -> Running:
+    """Start an operator. Raises `TypeError` for something that cannot run."""
+    if isinstance(operator, Manager):
+        running = Running(name, operator.run)
+        running.manager = operator
+        return running
+    if inspect.iscoroutinefunction(operator) and not inspect.signature(operator).parameters:
+        return Running(name, operator)
+    if callable(operator) and len(inspect.signature(operator).parameters) == 1:
+        return _managed(operator, client, name)
+    raise TypeError(
+        f"cannot run {operator!r}: pass a Manager, a function that adds controllers to the manager it gets, "
+        "or an asynchronous function without arguments"
+    )
+
+
+def _managed(set_up: Callable[[Manager], Any], client: Client, name: str) -> Running:
+    """Run the controllers that a function adds to a new manager. Each restart makes another manager."""
+    places: list[Running] = []
+
+    async def begin() -> None:
+        manager = Manager(client, ManagerOptions(graceful_shutdown_timeout_s=1.0))
+        made = set_up(manager)
+        if inspect.isawaitable(made):
+            await made
+        for running in places:
+            running.manager = manager
+        await manager.run()
+
+    running = Running(name, begin)
+    places.append(running)
+    return running

@@ -1,0 +1,123 @@
+"""The part of the pytest plug-in that needs the server: clusters of one test, from its start to its end.
+
+Concurrency: a cluster lives in the event loop of the test. So the test function is wrapped: the clusters end in the
+same loop, right after it. Fixtures that use a cluster may run in the loop before that.
+"""
+
+import asyncio
+import datetime as dt
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import pytest
+
+from sampan.testing.cluster import Cluster, ClusterOptions
+
+_KEY: Final = pytest.StashKey["Session"]()
+
+
+class Session:
+    """Clusters of one test."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._options = options
+        self._clusters: list[Cluster] = []
+
+    def cluster(self, **options: Any) -> Cluster:
+        """Return a new cluster. Options override those of the mark. Raises `pytest.UsageError` for an unknown one."""
+        made = Cluster(options_of({**self._options, **options}))
+        self._clusters.append(made)
+        return made
+
+    async def end(self) -> None:
+        """End all clusters. Raises the first error."""
+        errors = []
+        for cluster in self._clusters:
+            try:
+                await cluster.aclose()
+            except Exception as error:
+                errors.append(error)
+        self._clusters.clear()
+        if errors:
+            raise errors[0]
+
+    def end_blocking(self) -> None:
+        """End the clusters of a plain test."""
+        for cluster in self._clusters:
+            cluster.close_blocking()
+        self._clusters.clear()
+
+
+def options_of(words: dict[str, Any]) -> ClusterOptions:
+    """Return the options of a mark. Raises `pytest.UsageError` for an unknown name or value."""
+    known = {"loops", "admission", "nodes", "time", "start"}
+    if unknown := sorted(set(words) - known):
+        raise pytest.UsageError(f"mark cluster: {unknown[0]!r} is unknown; it takes {', '.join(sorted(known))}")
+    words = dict(words)
+    time, start = words.pop("time", "virtual"), words.pop("start", None)
+    if time not in ("virtual", "real"):
+        raise pytest.UsageError(f"mark cluster: time is 'virtual' or 'real', not {time!r}")
+    if start is not None:
+        words["start"] = dt.datetime.fromisoformat(start) if isinstance(start, str) else start
+    try:
+        return ClusterOptions(virtual=time == "virtual", **words)
+    except ValueError as error:
+        raise pytest.UsageError(f"mark cluster: {error}") from None
+
+
+@contextmanager
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """Return the session of a test: one for all its fixtures."""
+    item = request.node
+    if _KEY in item.stash:
+        yield item.stash[_KEY]
+        return
+    mark = item.get_closest_marker("cluster")
+    made = item.stash[_KEY] = Session(dict(mark.kwargs) if mark else {})
+    try:
+        yield made
+    finally:
+        made.end_blocking()
+
+
+@contextmanager
+def wrapped(item: pytest.Function) -> Iterator[None]:
+    """During the block, the test function ends its clusters."""
+    test = item.obj
+    if not inspect.iscoroutinefunction(test) or _KEY not in item.stash:
+        yield
+        return
+    made = item.stash[_KEY]
+
+    @functools.wraps(test)
+    async def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            await test(*args, **kwargs)
+        finally:
+            await made.end()
+
+    item.obj = run if _has_runner(item) else _in_own_loop(run)
+    try:
+        yield
+    finally:
+        item.obj = test
+
+
+def _has_runner(item: pytest.Function) -> bool:
+    """Return True if pytest-asyncio or anyio runs the test."""
+    return type(item) is not pytest.Function or "anyio_backend" in item.fixturenames
+
+
+def _in_own_loop(test: Callable[..., Any]) -> Callable[..., None]:
+    @functools.wraps(test)
+    def run(*args: Any, **kwargs: Any) -> None:
+        with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+            runner.run(test(*args, **kwargs))
+
+    # functools.wraps sets __wrapped__, which pytest would follow to the coroutine function.
+    del run.__wrapped__
+    run.__signature__ = inspect.signature(test)  # type: ignore[attr-defined]  # for the fixtures of the test
+    return run

@@ -1,0 +1,177 @@
+"""Requests to a cluster of a test: the hook that each one passes, and the record of all.
+
+An interceptor sees a request before the server does, and its response before the client does. It may change, delay or
+refuse both, so it is the place for faults:
+
+    async def slow(sent: SentRequest, proceed: Proceed) -> HttpResponse:
+        await asyncio.sleep(5)
+        return await proceed()
+
+    cluster.interceptors.append(slow)
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
+
+from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.server.request import RequestInfo
+from sampan.server.request_info import TargetCache
+
+WRITES: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+"""Verbs that may change an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A request of one actor."""
+
+    actor: str
+    """Name of the client: `test`, a name given to `cluster.run`, or that of a built-in control loop."""
+    number: int
+    """Position among all requests of the cluster, from 1."""
+    info: RequestInfo
+    request: HttpRequest
+
+    @property
+    def is_write(self) -> bool:
+        """True if the request may change an object."""
+        return self.info.verb in WRITES
+
+
+Proceed = Callable[[], Awaitable[HttpResponse]]
+Interceptor = Callable[[SentRequest, Proceed], Awaitable[HttpResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """A request, and what became of it."""
+
+    actor: str
+    number: int
+    verb: str
+    group: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    at_s: float
+    """Seconds since the epoch at which it was sent."""
+    code: int = 0
+    """Code of the response; 0: none arrived."""
+    limited: bool = False
+    """True if a list has a limit."""
+
+    @property
+    def is_write(self) -> bool:
+        """True if the request may change an object."""
+        return self.verb in WRITES
+
+    def __str__(self) -> str:
+        place = f"{self.namespace}/{self.name}".strip("/")
+        part = f"/{self.subresource}" if self.subresource else ""
+        result = self.code or "no response"
+        return f"{self.actor}: {self.verb} {self.resource}{part} {place} -> {result}".replace("  ", " ")
+
+
+class Requests(Sequence[RequestRecord]):
+    """Requests in the order in which they were sent. The filters return a part of them."""
+
+    def __init__(self, records: Iterable[RequestRecord] = ()) -> None:
+        self._records = list(records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # as declared by `Sequence`
+        return self._records[index]
+
+    def __iter__(self) -> Iterator[RequestRecord]:
+        return iter(self._records)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self._records)) or "no requests"
+
+    def by(self, actor: str) -> Self:
+        """Return the requests of one actor."""
+        return self._where(lambda each: each.actor == actor)
+
+    def of(self, resource: str, name: str = "") -> Self:
+        """Return the requests to a resource (`configmaps`), or to one of its objects."""
+        return self._where(lambda each: each.resource == resource and (not name or each.name == name))
+
+    def verb(self, *verbs: str) -> Self:
+        """Return the requests with one of these verbs (`get`, `list`, `watch`, `create`, `update`, `patch`, …)."""
+        return self._where(lambda each: each.verb in verbs)
+
+    def after(self, number: int) -> Self:
+        """Return the requests after the one with this number. `len(cluster.requests)` is the number of the last."""
+        return self._where(lambda each: each.number > number)
+
+    @property
+    def writes(self) -> Self:
+        """The requests that may have changed an object."""
+        return self._where(lambda each: each.is_write)
+
+    @property
+    def refused(self) -> Self:
+        """The requests with a response of 400 or more."""
+        return self._where(lambda each: each.code >= 400)
+
+    def add(self, record: RequestRecord) -> None:
+        """Add a record."""
+        self._records.append(record)
+
+    def put(self, record: RequestRecord) -> None:
+        """Replace the record with the same number."""
+        self._records[record.number - 1] = record
+
+    def _where(self, holds: Callable[[RequestRecord], bool]) -> Self:
+        return type(self)(filter(holds, self._records))
+
+
+@dataclass(slots=True)
+class Gate:
+    """Hook and record of one cluster."""
+
+    now: Callable[[], float]
+    interceptors: list[Interceptor] = field(default_factory=list)
+    """Outermost first."""
+    requests: Requests = field(default_factory=Requests)
+    _targets: TargetCache = field(default_factory=TargetCache)
+
+    async def send(self, actor: str, request: HttpRequest, transport: Transport) -> HttpResponse:
+        """Send a request through all interceptors. Raises what they raise, and `TransportError`."""
+        target = self._targets.get(request.method, request.target.encode("latin-1"))
+        info = target.info
+        sent = SentRequest(actor, len(self.requests) + 1, info, request)
+        record = RequestRecord(
+            actor,
+            sent.number,
+            info.verb,
+            info.group,
+            info.resource or info.path,
+            info.subresource,
+            info.namespace,
+            info.name,
+            self.now(),
+            limited="limit" in target.query,
+        )
+        self.requests.add(record)
+
+        async def proceed() -> HttpResponse:
+            return await transport.send(request)
+
+        chain: Proceed = proceed
+        for interceptor in reversed(self.interceptors):
+            chain = _through(interceptor, sent, chain)
+        response = await chain()
+        self.requests.put(replace(record, code=response.status))
+        return response
+
+
+def _through(interceptor: Interceptor, sent: SentRequest, proceed: Proceed) -> Proceed:
+    async def call() -> HttpResponse:
+        return await interceptor(sent, proceed)
+
+    return call

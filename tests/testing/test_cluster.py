@@ -1,0 +1,154 @@
+"""A cluster in the process: objects, users, control loops, time and states."""
+
+import asyncio
+import datetime as dt
+
+import pytest
+
+from sampan.client import Forbidden, NotFound
+from sampan.operator import Result
+from sampan.operator.builder import Builder
+from sampan.operator.manager import Manager
+from sampan.operator.request import Request
+from sampan.testing import Cluster, ClusterOptions, NotSettled, Requests, SentRequest
+from sampan.testing.requests import Proceed
+from tests.operator.cluster import CONFIG_MAPS, SECRETS
+
+BOX = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "box"}, "data": {"colour": "blue"}}
+WEB = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web}]}
+"""
+
+
+async def test_objects_are_applied_read_changed_and_deleted_in_the_words_of_kubectl(cluster: Cluster) -> None:
+    await cluster.apply(BOX)
+    await cluster.patch("cm/box", {"data": {"colour": "red"}})
+    assert (await cluster.get("configmaps", "box"))["data"] == {"colour": "red"}
+    assert [each["metadata"]["name"] for each in await cluster.list("cm")] == ["box"]
+    await cluster.delete("cm/box")
+    assert await cluster.find("cm/box") is None
+
+
+async def test_timestamps_begin_at_a_fixed_instant(cluster: Cluster) -> None:
+    await cluster.apply(BOX)
+    assert (await cluster.get("cm/box"))["metadata"]["creationTimestamp"] == "2030-01-01T00:00:00Z"
+    await cluster.advance(days=1, hours=2)
+    assert cluster.now() == dt.datetime(2030, 1, 2, 2, tzinfo=dt.UTC)
+
+
+async def test_rights_of_a_user_are_those_of_rbac(cluster: Cluster) -> None:
+    jane = cluster.client("jane").resource(CONFIG_MAPS)
+    with pytest.raises(Forbidden, match='User "jane" cannot list resource "configmaps"'):
+        await jane.list()
+
+
+async def test_two_clusters_do_not_share_objects(cluster: Cluster, cluster_factory: type[Cluster]) -> None:
+    other = cluster_factory()
+    await cluster.apply(BOX)
+    with pytest.raises(NotFound):
+        await other.get("cm/box")
+
+
+async def test_owned_objects_and_namespaces_are_deleted(cluster: Cluster) -> None:
+    (box,) = await cluster.apply(BOX)
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "box", "uid": box["metadata"]["uid"]}
+    await cluster.apply(
+        [
+            {**BOX, "metadata": {"name": "child", "ownerReferences": [owner]}},
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "dock"}},
+            {**BOX, "metadata": {"name": "inside", "namespace": "dock"}},
+        ]
+    )
+    await cluster.delete("cm/box", "ns/dock")
+    await cluster.settled()
+    assert not await cluster.list("cm", namespace="")
+    assert await cluster.find("ns/dock") is None
+
+
+@pytest.mark.cluster(loops="chain", nodes=2)
+async def test_the_chain_of_loops_makes_pods_ready(cluster: Cluster) -> None:
+    await cluster.apply(WEB)
+    await cluster.settled()
+    assert (await cluster.get("deploy/web"))["status"]["readyReplicas"] == 2
+    assert {pod["spec"]["nodeName"] for pod in await cluster.list("pods")} == {"node-1", "node-2"}
+
+
+async def test_a_restored_state_has_the_objects_and_the_time_of_the_fork(cluster: Cluster) -> None:
+    await cluster.apply(BOX)
+    state = await cluster.fork()
+    await cluster.advance(hours=1)
+    await cluster.delete("cm/box")
+    await cluster.restore(state)
+    assert (await cluster.get("cm/box"))["data"] == {"colour": "blue"}
+    assert cluster.now() == dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
+
+
+def copies(manager: Manager) -> None:
+    """Add a controller that makes a Secret for each ConfigMap."""
+
+    async def reconcile(request: Request) -> Result:
+        box = await manager.client.resource(CONFIG_MAPS).get(request.name)
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": request.name}, "stringData": box["data"]}
+        await manager.client.resource(SECRETS).apply(secret)
+        return Result()
+
+    Builder(manager).for_(CONFIG_MAPS).complete(reconcile)
+
+
+async def test_an_operator_runs_until_the_end_and_its_requests_are_recorded(cluster: Cluster) -> None:
+    cluster.run(copies)
+    await cluster.apply(BOX)
+    await cluster.settled()
+    assert (await cluster.get("secret/box"))["data"] == {"colour": "Ymx1ZQ=="}
+    operator: Requests = cluster.requests.by("operator")
+    assert [str(each) for each in operator.writes.of("secrets")] == ["operator: patch secrets default/box -> 201"]
+
+
+async def test_an_interceptor_sees_each_request(cluster: Cluster) -> None:
+    seen = []
+
+    async def note(sent: SentRequest, proceed: Proceed) -> object:
+        seen.append((sent.actor, sent.info.verb, sent.info.resource))
+        return await proceed()
+
+    await cluster.get("ns/default")
+    cluster.interceptors.append(note)  # type: ignore[arg-type]  # the response is passed through
+    await cluster.get("ns/default")
+    assert seen == [("test", "get", "namespaces")]
+
+
+async def test_a_cluster_that_never_settles_names_its_busiest_requests(cluster: Cluster) -> None:
+    async def spin() -> None:
+        while True:
+            await cluster.client(actor="spinner").resource(CONFIG_MAPS).list()
+            await asyncio.sleep(0.5)
+
+    cluster.run(spin, name="spinner")
+    with pytest.raises(NotSettled, match=r"120 x spinner: list configmaps default"):
+        await cluster.settled()
+
+
+async def test_clusters_leave_no_tasks_behind() -> None:
+    async def once() -> None:
+        async with Cluster(ClusterOptions()) as one:
+            await one.apply(BOX)
+
+    await once()
+    before = len(asyncio.all_tasks())
+    for _ in range(20):
+        await once()
+    assert len(asyncio.all_tasks()) == before
+
+
+def test_a_plain_test_uses_the_blocking_form(cluster: Cluster) -> None:
+    cluster.blocking.apply(BOX)
+    cluster.blocking.advance(hours=1)
+    assert cluster.blocking.get("cm/box")["data"] == {"colour": "blue"}
