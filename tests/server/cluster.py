@@ -11,6 +11,7 @@ import orjson
 from sampan.app.at_rest import AtRest, Unencrypted
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component
+from sampan.registry.allocation.allocators import Allocators
 from sampan.registry.cluster import Cluster
 from sampan.schema.builtin import Definitions
 from sampan.server.admission.settings import AdmissionSettings
@@ -216,10 +217,11 @@ async def served(
     tracer: Tracer | None = None,
     at_rest: AtRest | None = None,
     components: Components = ELSEWHERE,
+    allocators: Allocators | None = None,
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also knows the tokens that `identity` knows."""
     at_rest = at_rest or Unencrypted()
-    cluster = Cluster(at_rest.wrap(store or MemoryStore()), schemas=SCHEMAS)
+    cluster = Cluster(at_rest.wrap(store or MemoryStore()), schemas=SCHEMAS, allocators=allocators)
     known = identity(cluster)
     server = ApiServer(
         cluster,

@@ -28,6 +28,7 @@ _COMMANDS = {
     "loops": "sampan.cli.loops",
     "node": "sampan.cli.node",
     "plugin": "sampan.cli.plugins.command",
+    "proxy": "sampan.cli.proxy",
     "scheduler": "sampan.cli.scheduler",
     "snapshot": "sampan.cli.snapshot",
     "storage": "sampan.cli.storage",
@@ -42,6 +43,7 @@ _SUMMARIES = {
     "controllers": "Run control loops: Deployments get ReplicaSets, and so on.",
     "scheduler": "Run a scheduler: Pods get nodes.",
     "node": "Run nodes.",
+    "proxy": "Make Services reachable on a node.",
     "get": "Show objects.",
     "describe": "Show an object in detail, with its events.",
     "apply": "Create or change objects as manifests describe them.",
@@ -58,7 +60,7 @@ _SUMMARIES = {
 """Lines of --help, most used first. They spare --help the import of all commands, which takes seconds."""
 _OF_KUBECTL = """
 annotate attach auth autoscale certificate cluster-info cordon cp create debug diff drain edit events exec
-explain expose kustomize label logs patch port-forward proxy replace rollout run scale set taint top uncordon
+explain expose kustomize label logs patch port-forward replace rollout run scale set taint top uncordon
 """
 
 

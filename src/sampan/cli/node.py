@@ -3,6 +3,7 @@
 import click
 
 from sampan.app.configuration import Configuration
+from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import LoopSettings, NodesSettings
 from sampan.cli.settings_command import SettingsCommand
@@ -28,4 +29,5 @@ def node_command(configuration: Configuration) -> None:
     if settings.node.runtime == "process" and settings.simulated != 1:
         raise click.UsageError("--simulated cannot be combined with --runtime process, which has one node")
     names = tuple(node_names(settings.simulated, settings.node_name))
-    run_loops(LoopSettings(settings.process, nodes=names, node=settings.node))
+    proxy = NodeProxy(names[0], ProxyRuleSettings()) if settings.service_proxy else None
+    run_loops(LoopSettings(settings.process, nodes=names, node=settings.node, proxy=proxy))

@@ -36,6 +36,9 @@ from sampan.operator.controller import CacheSyncTimeout
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost
 from sampan.operator.manager import Manager, ManagerOptions, ShutdownTimeout
 from sampan.scheduler.set_up import set_up as set_up_scheduler
+from sampan.service_proxy.base_rules import RuleOptions
+from sampan.service_proxy.errors import ServiceProxyError
+from sampan.service_proxy.set_up import set_up as set_up_proxy
 
 _IPAM: Final = "node-ipam-controller"
 LEASE_NAMESPACE: Final = "kube-system"
@@ -44,7 +47,15 @@ ORPHAN_GRACE_S: Final = 2.0
 _GRACE_S: Final = 10.0
 _NICENESS: Final = 10
 """Niceness of a process next to a server: on a busy machine, requests go before control loops."""
-_EXPECTED: Final = (ConfigError, OSError, LeaderElectionLost, CacheSyncTimeout, ShutdownTimeout, NodeTaken)
+_EXPECTED: Final = (
+    ConfigError,
+    OSError,
+    LeaderElectionLost,
+    CacheSyncTimeout,
+    ShutdownTimeout,
+    NodeTaken,
+    ServiceProxyError,
+)
 
 _log = logging.getLogger("sampan.app")
 
@@ -84,6 +95,11 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> None:
     if settings.nodes:
         shared = settings.scheduler or bool(settings.controllers)
         set_up_nodes(context, _nodes(settings, shared))
+    if settings.proxy is not None:
+        rules = settings.proxy.rules
+        options = RuleOptions(rules.cluster_cidr, rules.masquerade_all, rules.nodeport_addresses)
+        name, address = settings.proxy.node_name, rules.healthz_bind_address
+        set_up_proxy(context.manager, name, options=options, healthz_address=address)
 
 
 def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode:

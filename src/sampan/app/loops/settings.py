@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.log_settings import LogSettings
+from sampan.app.loops.proxy_settings import NodeProxy
 from sampan.core.settings import Kind, nested, setting
 from sampan.core.settings.kinds import (
     DIRECTORY,
@@ -155,6 +156,8 @@ class LoopSettings:
     nodes: tuple[str, ...] = ()
     """Names of nodes."""
     node: NodeSettings = field(default_factory=NodeSettings)
+    proxy: NodeProxy | None = None
+    """Service proxy of this machine; None: another program is the proxy, or none is needed."""
     lease: str = ""
     """Lease in kube-system that the active process holds; empty: this process is the only one."""
     signing: SigningSettings = field(default_factory=SigningSettings)
@@ -207,6 +210,9 @@ class NodesSettings:
     simulated: int = setting(1, "Number of simulated nodes.", kind=integer(1, 32768, metavar="NODES"), group=NODES)
     node_name: str = setting("node", "Name of the node; prefix of the names of several nodes.", group=NODES)
     node: NodeSettings = nested(NodeSettings, group=NODES)
+    service_proxy: bool = setting(
+        False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root.", group=NODES
+    )
     process: ProcessSettings = nested(ProcessSettings, group=PROCESS)
 
 

@@ -1,0 +1,151 @@
+"""`UdpFlows`: lists and deletes tracked UDP flows over netlink.
+
+A UDP client sends from the same port for as long as it likes, and each packet renews the flow. Without a clean-up its
+packets would go to an endpoint that is gone. A TCP connection ends by itself.
+Source: include/uapi/linux/netfilter/nfnetlink_conntrack.h; pkg/proxy/conntrack/cleanup.go (1.36).
+"""
+
+import ipaddress
+import socket
+import struct
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sampan.service_proxy.family import IPV4, Family
+
+_NETLINK_NETFILTER: Final = 12
+_GET: Final = 0x101
+"""Message of the subsystem for connection tracking (1): list entries."""
+_DELETE: Final = 0x102
+_REQUEST: Final = 0x1
+_ACK: Final = 0x4
+_DUMP: Final = 0x300
+_ERROR: Final = 2
+_DONE: Final = 3
+_ORIGINAL: Final = 1
+_REPLY: Final = 2
+_IP: Final = 1
+_PROTOCOL: Final = 2
+_TYPE_MASK: Final = 0x3FFF
+"""Without the flags for nested attributes and byte order."""
+_UDP: Final = socket.IPPROTO_UDP
+_BUFFER_BYTES: Final = 1 << 16
+_RECEIVE_BUFFER_BYTES: Final = 1 << 22
+_TIMEOUT_S: Final = 5.0
+
+
+class Socket(NamedTuple):
+    """Address and port."""
+
+    address: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A tracked UDP flow."""
+
+    destination: Socket
+    """Address to which the client sends."""
+    endpoint: Socket
+    """Address to which the packets go: the source of the replies."""
+    original: bytes
+    """The attribute that identifies the flow, as the kernel sent it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UdpTargets:
+    """Endpoints of UDP ports. Flows to other destinations do not belong to a Service."""
+
+    by_destination: Mapping[Socket, Set[Socket]]
+    by_node_port: Mapping[int, Set[Socket]]
+
+    def is_stale(self, flow: Flow) -> bool:
+        """Return True if the flow goes to something that is no endpoint of its port."""
+        endpoints = self.by_destination.get(flow.destination)
+        if endpoints is None:
+            endpoints = self.by_node_port.get(flow.destination.port)
+        return bool(endpoints) and flow.endpoint not in (endpoints or ())
+
+
+def delete_flows(family: Family, is_stale: Callable[[Flow], bool]) -> int:
+    """Delete the stale UDP flows and return their number. Raises `OSError`."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_NETFILTER) as netlink:
+        netlink.settimeout(_TIMEOUT_S)
+        netlink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
+        netlink.bind((0, 0))
+        stale = [flow for flow in _flows(netlink, family) if is_stale(flow)]
+        for flow in stale:
+            netlink.send(_message(_DELETE, _REQUEST | _ACK, family, flow.original))
+            for _ in _messages(netlink):
+                pass
+    return len(stale)
+
+
+def _flows(netlink: socket.socket, family: Family) -> Iterator[Flow]:
+    netlink.send(_message(_GET, _REQUEST | _DUMP, family, b""))
+    for body in _messages(netlink):
+        attributes = dict(_attributes(body[4:]))
+        if _ORIGINAL not in attributes or _REPLY not in attributes:
+            continue
+        original, reply = _ends(attributes[_ORIGINAL]), _ends(attributes[_REPLY])
+        if original is not None and reply is not None:
+            yield Flow(original[1], reply[0], _attribute(_ORIGINAL | 0x8000, attributes[_ORIGINAL]))
+
+
+def _message(kind: int, flags: int, family: Family, attributes: bytes) -> bytes:
+    address_family = socket.AF_INET if family is IPV4 else socket.AF_INET6
+    body = struct.pack("=BBH", address_family, 0, 0) + attributes
+    return struct.pack("=IHHII", 16 + len(body), kind, flags, 1, 0) + body
+
+
+def _messages(netlink: socket.socket) -> Iterator[bytes]:
+    """Return the bodies of a response until its end. Raises `OSError`, except for an entry that is already gone."""
+    while True:
+        data = netlink.recv(_BUFFER_BYTES)
+        while len(data) >= 16:
+            length, kind = struct.unpack_from("=IH", data)
+            if kind == _DONE:
+                return
+            if kind == _ERROR:
+                code = -struct.unpack_from("=i", data, 16)[0]
+                if code not in (0, 2):
+                    raise OSError(code, "the kernel refused a request for connection tracking")
+                return
+            yield data[16:length]
+            data = data[_aligned(length) :]
+
+
+def _ends(tuple_: bytes) -> tuple[Socket, Socket] | None:
+    """Return source and destination of a UDP tuple; None for other protocols."""
+    parts = dict(_attributes(tuple_))
+    addresses, protocol = dict(_attributes(parts[_IP])), dict(_attributes(parts[_PROTOCOL]))
+    if protocol[1][0] != _UDP:
+        return None
+    source = addresses.get(1) or addresses[3]
+    destination = addresses.get(2) or addresses[4]
+    ports = [struct.unpack(">H", protocol[number][:2])[0] for number in (2, 3)]
+    return Socket(_address(source), ports[0]), Socket(_address(destination), ports[1])
+
+
+def _address(packed: bytes) -> str:
+    return str(ipaddress.ip_address(packed))
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    while len(data) >= 4:
+        length, kind = struct.unpack_from("=HH", data)
+        if length < 4:
+            return
+        yield kind & _TYPE_MASK, data[4:length]
+        data = data[_aligned(length) :]
+
+
+def _attribute(kind: int, value: bytes) -> bytes:
+    padding = b"\0" * (_aligned(len(value)) - len(value))
+    return struct.pack("=HH", 4 + len(value), kind) + value + padding
+
+
+def _aligned(length: int) -> int:
+    return (length + 3) & ~3

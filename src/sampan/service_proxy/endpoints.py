@@ -1,0 +1,76 @@
+"""`Endpoint`, and `endpoints_of`: the endpoints of each port of a Service, from its EndpointSlices."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from sampan.service_proxy.family import ADDRESS_TYPES, Family
+from sampan.service_proxy.views import EndpointSlice, SliceEndpoint
+
+
+class PortName(NamedTuple):
+    """Key with which slices and Services refer to the same port."""
+
+    name: str
+    protocol: str
+
+
+class Endpoint(msgspec.Struct, frozen=True, gc=False):
+    """Address and port that serve a port of a Service."""
+
+    address: str
+    port: int
+    ready: bool = True
+    serving: bool = True
+    terminating: bool = False
+    local: bool = False
+    """The endpoint runs on the node of the proxy."""
+    zones: tuple[str, ...] = ()
+    """Zones whose traffic should come here (topology hint)."""
+    nodes: tuple[str, ...] = ()
+    """Nodes whose traffic should come here (topology hint)."""
+
+    @property
+    def is_last_resort(self) -> bool:
+        """Return True if the endpoint is terminating but still serves. It is used if no endpoint is ready."""
+        return self.serving and self.terminating
+
+
+def endpoints_of(
+    slices: Iterable[EndpointSlice], family: Family, node_name: str
+) -> dict[PortName, tuple[Endpoint, ...]]:
+    """Return the endpoints of each port in the order of their addresses.
+
+    An endpoint that moves between slices may be in two of them for a moment. The ready one is used then.
+    """
+    found: dict[PortName, dict[tuple[str, int], Endpoint]] = {}
+    for piece in slices:
+        if ADDRESS_TYPES.get(piece.address_type) is not family:
+            continue
+        for port in piece.ports or ():
+            if port.port is None:
+                continue
+            by_address = found.setdefault(PortName(port.name or "", port.protocol), {})
+            for each in piece.endpoints or ():
+                for endpoint in _endpoints(each, port.port, family, node_name):
+                    key = endpoint.address, endpoint.port
+                    if key not in by_address or endpoint.ready:
+                        by_address[key] = endpoint
+    return {name: tuple(by_address[key] for key in sorted(by_address)) for name, by_address in found.items()}
+
+
+def _endpoints(each: SliceEndpoint, port: int, family: Family, node_name: str) -> Iterable[Endpoint]:
+    conditions = each.conditions
+    ready = conditions.ready is not False
+    for address in family.same(each.addresses[:1]):  # the API defines only the first address
+        yield Endpoint(
+            address,
+            port,
+            ready,
+            ready if conditions.serving is None else conditions.serving,
+            bool(conditions.terminating),
+            bool(node_name) and each.node_name == node_name,
+            tuple(zone.name for zone in each.hints.for_zones),
+            tuple(node.name for node in each.hints.for_nodes),
+        )

@@ -1,0 +1,16 @@
+"""Errors of the service proxy. Those of the machine end it with a message for its administrator."""
+
+
+class ServiceProxyError(Exception):
+    """The machine cannot run a service proxy."""
+
+
+class NftError(ServiceProxyError):
+    """The kernel or nft refused a transaction."""
+
+
+class NftMissing(ServiceProxyError):
+    """Neither libnftables nor nft is installed."""
+
+    def __str__(self) -> str:
+        return "cannot find libnftables.so.1 or nft: install the package nftables (apt-get install nftables)"

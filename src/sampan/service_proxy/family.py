@@ -1,0 +1,49 @@
+"""`Family`: the words of nftables for IPv4 and IPv6. Each family has its own table."""
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """An address family."""
+
+    version: int
+    name: str
+    """Family of tables, and keyword of the header: `ip` or `ip6`."""
+    address_type: str
+    """Type of addresses in sets."""
+    loopback: str
+
+    def same(self, addresses: Iterable[str]) -> tuple[str, ...]:
+        """Return the addresses or networks of this family in canonical form. Invalid ones are left out."""
+        return tuple(found for address in addresses if (found := self._canonical(address)))
+
+    def ranges(self, networks: Iterable[str]) -> tuple[str, ...]:
+        """Return the networks of this family, those that overlap or are adjacent as one. nftables refuses overlaps."""
+        found = [ipaddress.ip_network(each) for each in self.same(networks)]
+        if self.version == 4:
+            merged: Iterable[object] = ipaddress.collapse_addresses(each for each in found if each.version == 4)
+        else:
+            merged = ipaddress.collapse_addresses(each for each in found if each.version == 6)
+        return tuple(str(each) for each in merged)
+
+    def endpoint(self, address: str, port: int) -> str:
+        """Return address and port as the target of `dnat to`."""
+        return f"{address}:{port}" if self.version == 4 else f"[{address}]:{port}"
+
+    def _canonical(self, text: str) -> str:
+        try:
+            found = ipaddress.ip_network(text, strict=False) if "/" in text else ipaddress.ip_address(text)
+        except ValueError:
+            return ""
+        return str(found) if found.version == self.version else ""
+
+
+IPV4: Final = Family(4, "ip", "ipv4_addr", "127.0.0.0/8")
+IPV6: Final = Family(6, "ip6", "ipv6_addr", "::1")
+FAMILIES: Final = (IPV4, IPV6)
+ADDRESS_TYPES: Final = {"IPv4": IPV4, "IPv6": IPV6}
+"""Family of an EndpointSlice's address type."""

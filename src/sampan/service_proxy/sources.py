@@ -1,0 +1,31 @@
+"""`Sources`: the informers of a service proxy."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sampan.informer import Scope, SharedInformer, SharedInformerFactory
+from sampan.service_proxy.views import NODE_VIEW, SERVICE_CIDR_VIEW, SERVICE_VIEW, SLICE_VIEW
+
+_OURS: Final = "!service.kubernetes.io/service-proxy-name,!service.kubernetes.io/headless"
+"""Selector of objects that are not for another proxy, and not for clients that choose an endpoint themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Informers of what decides the rules of a node."""
+
+    services: SharedInformer[Any]
+    slices: SharedInformer[Any]
+    node: SharedInformer[Any]
+    service_cidrs: SharedInformer[Any]
+
+
+def sources_of(informers: SharedInformerFactory, node_name: str) -> Sources:
+    """Return the informers. They watch only what concerns this proxy."""
+    ours = Scope(label_selector=_OURS)
+    return Sources(
+        informers.informer_for(SERVICE_VIEW, ours),
+        informers.informer_for(SLICE_VIEW, ours),
+        informers.informer_for(NODE_VIEW, Scope(field_selector=f"metadata.name={node_name}")),
+        informers.informer_for(SERVICE_CIDR_VIEW),
+    )
