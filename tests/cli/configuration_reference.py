@@ -3,7 +3,7 @@
 from itertools import groupby
 from pathlib import Path
 
-from sampan.app.loops.settings import ControllersSettings, NodesSettings, SchedulerSettings
+from sampan.app.loops.settings import ControllersSettings, DnsServerSettings, NodesSettings, SchedulerSettings
 from sampan.app.settings import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
 from sampan.core.settings import Setting, settings_of
@@ -12,6 +12,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "configuration.md"
 HEADING = "## Reference: settings\n"
 ROOTS = {
     "sampan controllers": ControllersSettings(),
+    "sampan dns": DnsServerSettings(),
     "sampan node": NodesSettings(),
     "sampan scheduler": SchedulerSettings(),
 }

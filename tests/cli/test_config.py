@@ -12,6 +12,7 @@ from sampan.app.settings import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
 from sampan.cli.config import config_command
 from sampan.cli.controllers import controllers_command
+from sampan.cli.dns import dns_command
 from sampan.cli.loops import loops_command
 from sampan.cli.node import node_command
 from sampan.cli.scheduler import scheduler_command
@@ -22,7 +23,15 @@ from sampan.core.settings.kinds import BOOLEAN, DIRECTORY
 
 COMMANDS = {
     command.name: command
-    for command in (up_command, config_command, controllers_command, loops_command, node_command, scheduler_command)
+    for command in (
+        up_command,
+        config_command,
+        controllers_command,
+        dns_command,
+        loops_command,
+        node_command,
+        scheduler_command,
+    )
 }
 SETTINGS = settings_of(UpSettings())
 VALUES = {
@@ -31,6 +40,7 @@ VALUES = {
     "controllers": "*,-job-controller",
     "cluster-cidr": "10.1.0.0/16",
     "loops-probe-address": "127.0.0.1:8080",
+    "dns-address": "127.0.0.1:5353",
     "service-cluster-ip-range": "10.7.0.0/16,fd00:7::/108",
     "service-node-port-range": "31000-31007",
     "node-cidr-mask-size": "25",

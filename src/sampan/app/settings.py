@@ -172,6 +172,16 @@ class UpSettings:
         default="none",
     )
     node_cidrs: NodeCidrSettings = nested(NodeCidrSettings, group=LOOPS)
+    dns: bool = setting(
+        False, "Run a DNS server for cluster.local next to the server, as Service kube-system/kube-dns.", group=LOOPS
+    )
+    dns_address: str = setting(
+        "",
+        "Address where that server listens.",
+        kind=HOST_AND_PORT,
+        group=LOOPS,
+        default="port 53 of the address that this machine uses to connect to others",
+    )
 
     authentication: AuthenticationSettings = nested(AuthenticationSettings, group="Authentication")
 
@@ -331,7 +341,7 @@ class UpSettings:
 
 def without_loops(settings: UpSettings) -> UpSettings:
     """Return the settings of a server without control loops: they would write all the time."""
-    return replace(settings, controllers="", scheduler=False, nodes=0)
+    return replace(settings, controllers="", scheduler=False, nodes=0, dns=False)
 
 
 def check(settings: UpSettings) -> None:

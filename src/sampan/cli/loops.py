@@ -6,6 +6,7 @@ from sampan.app.configuration import Configuration
 from sampan.app.loops.choice import UnknownController, chosen_controllers
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import AllLoopsSettings, LoopSettings, NodeSettings
+from sampan.cli.dns import dns_at
 from sampan.cli.settings_command import SettingsCommand
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.node.set_up import node_names
@@ -22,6 +23,7 @@ def loops_command(configuration: Configuration) -> None:
     try:
         chosen = chosen_controllers(settings.controllers, tuple(CONTROLLERS))
         settings.node_cidrs.resolved()
+        dns_at(settings.dns_address)
     except UnknownController as error:
         raise click.UsageError(f"--controllers: {error}") from error
     except ValueError as error:
@@ -39,6 +41,7 @@ def loops_command(configuration: Configuration) -> None:
             lease=CONTROLLER_MANAGER_LEASE if settings.leader_elect else "",
             signing=settings.signing,
             node_cidrs=settings.node_cidrs,
+            dns=dns_at(settings.dns_address) if settings.dns else None,
             ends_with_stdin=True,
         )
     )

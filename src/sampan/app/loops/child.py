@@ -37,7 +37,7 @@ _log = logging.getLogger("sampan.app")
 
 def command_of(settings: UpSettings) -> list[str] | None:
     """Return the command line of the control loops, or None if the server runs none."""
-    if not (settings.controllers.strip() or settings.scheduler or settings.nodes):
+    if not (settings.controllers.strip() or settings.scheduler or settings.nodes or settings.dns):
         return None
     return [
         sys.executable,
@@ -53,6 +53,7 @@ def command_of(settings: UpSettings) -> list[str] | None:
         f"--cluster-signing-key-file={Path(settings.data) / 'pki' / 'ca.key'}",
         *_cidr_options(settings),
         *_node_options(settings),
+        *(["--dns=true", f"--dns-address={settings.dns_address}"] if settings.dns else []),
         *([f"--probe-address={settings.loops_probe_address}"] if settings.loops_probe_address else []),
         *(["--leader-elect"] if settings.storage.shared else []),
         f"--log-level={settings.log.level}",

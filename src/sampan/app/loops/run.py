@@ -27,6 +27,7 @@ from sampan.app.loops.settings import LoopSettings
 from sampan.client import Client, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
+from sampan.dns import set_up as set_up_dns
 from sampan.loops.context import ControllerContext
 from sampan.node.claim import NodeTaken
 from sampan.node.node_object import NodeAddress
@@ -92,6 +93,8 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> None:
             CONTROLLERS[name](context)
     if settings.scheduler:
         set_up_scheduler(context)
+    if settings.dns is not None:
+        set_up_dns(context, settings.dns, own_address(), keeps_running=settings.ends_with_stdin)
     if settings.nodes:
         shared = settings.scheduler or bool(settings.controllers)
         set_up_nodes(context, _nodes(settings, shared))

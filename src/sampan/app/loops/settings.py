@@ -18,6 +18,7 @@ from sampan.core.settings.kinds import (
     list_of,
     one_of,
 )
+from sampan.dns.settings import DnsSettings
 from sampan.loops.defaults import CLUSTER_CIDR, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 
 USAGE_ERROR = 2
@@ -27,6 +28,7 @@ PROCESS: Final = "Process"
 CONTROLLERS: Final = "Controllers"
 NODES: Final = "Nodes"
 PROCESS_NODES: Final = "Nodes of processes"
+DNS: Final = "DNS"
 
 
 def _read_image(text: str) -> tuple[str, str]:
@@ -162,6 +164,8 @@ class LoopSettings:
     """Lease in kube-system that the active process holds; empty: this process is the only one."""
     signing: SigningSettings = field(default_factory=SigningSettings)
     node_cidrs: NodeCidrSettings = field(default_factory=NodeCidrSettings)
+    dns: DnsSettings | None = None
+    """Settings of the DNS server; None for none."""
     legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
     ends_with_stdin: bool = False
     """True if the process ends when its standard input closes, as it does when the parent process ends."""
@@ -217,6 +221,14 @@ class NodesSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class DnsServerSettings:
+    """Options of `sampan dns`."""
+
+    dns: DnsSettings = nested(DnsSettings, group=DNS)
+    process: ProcessSettings = nested(ProcessSettings, group=PROCESS)
+
+
+@dataclass(frozen=True, slots=True)
 class AllLoopsSettings:
     """Options of `sampan loops`, which `sampan up` starts."""
 
@@ -225,6 +237,8 @@ class AllLoopsSettings:
     nodes: int = setting(1, "As for `sampan up`.", group=NODES)
     node_runtime: str = setting(RUNTIMES[0], "As for `sampan up`.", kind=one_of(*RUNTIMES), group=NODES)
     node_root: Path = setting(Path("sampan-node"), "Directory of a node of processes.", kind=DIRECTORY, group=NODES)
+    dns: bool = setting(False, "As for `sampan up`.", group=DNS)
+    dns_address: str = setting("", "As for `sampan up`.", kind=HOST_AND_PORT, group=DNS)
     leader_elect: bool = setting(
         False, "Elect a leader, because other servers use the same store and have loops too.", group=CONTROLLERS
     )

@@ -1,0 +1,11 @@
+"""A DNS server for the names of a cluster: `sampan dns`.
+
+A query takes this path: `server.py` receives it, `message.py` parses it, `resolver.py` chooses the source of the
+answer. `zone.py` answers names of the cluster from the caches in `objects.py`; `forwarder.py` sends other questions to
+upstreams.
+"""
+
+from sampan.dns.set_up import set_up
+from sampan.dns.settings import DnsSettings
+
+__all__ = ["DnsSettings", "set_up"]

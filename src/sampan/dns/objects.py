@@ -1,0 +1,198 @@
+"""`ClusterObjects`: the Services, EndpointSlices and Namespaces of a cluster, as the zone reads them."""
+
+import ipaddress
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from sampan.client.partial_metadata import PartialObjectMetadata
+from sampan.informer.ref import Ref
+from sampan.informer.shared_informer import SharedInformer
+from sampan.loops.resources import ENDPOINT_SLICES, SERVICES
+from sampan.resource import ObjectMeta, ObjectType
+
+SERVICE_NAME_LABEL: Final = "kubernetes.io/service-name"
+_SERVICE: Final = "dns-service"
+_ADDRESS: Final = "dns-address"
+_DECODED_MAX: Final = 8192
+"""Objects that are kept decoded. Others are decoded for each query."""
+
+
+class Port(msgspec.Struct, rename="camel", gc=False):
+    """Port of a Service or an EndpointSlice."""
+
+    port: int | None = None
+    name: str | None = None
+    protocol: str | None = None
+
+
+class ServiceSpec(msgspec.Struct, rename="camel", gc=False):
+    """The part of a Service's spec that is in DNS."""
+
+    type: str = ""
+    cluster_ip: str = msgspec.field(name="clusterIP", default="")
+    cluster_ips: list[str] | None = msgspec.field(name="clusterIPs", default=None)
+    external_name: str = ""
+    ports: list[Port] | None = None
+    publish_not_ready_addresses: bool = False
+
+
+class Service(msgspec.Struct, gc=False):
+    """The part of a Service that is in DNS."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: ServiceSpec = msgspec.field(default_factory=ServiceSpec)
+
+    @property
+    def is_headless(self) -> bool:
+        """Return True if the Service has no cluster IP on purpose."""
+        return self.spec.cluster_ip == "None"
+
+    @property
+    def addresses(self) -> list[str]:
+        """Cluster IPs."""
+        given = self.spec.cluster_ips or [self.spec.cluster_ip]
+        return [address for address in given if address and address != "None"]
+
+
+class Conditions(msgspec.Struct, gc=False):
+    """Conditions of an endpoint."""
+
+    ready: bool | None = None
+
+
+class Endpoint(msgspec.Struct, gc=False):
+    """Endpoint of a Service."""
+
+    addresses: list[str] | None = None
+    hostname: str | None = None
+    conditions: Conditions | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Return True if the endpoint is ready; a missing condition means that it is."""
+        return self.conditions is None or self.conditions.ready is not False
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Yield each address with the label that names it: the endpoint's hostname, or the address with dashes."""
+        for address in self.addresses or ():
+            yield address, (self.hostname or address.replace(".", "-").replace(":", "-")).lower()
+
+
+class EndpointSlice(msgspec.Struct, rename="camel", gc=False):
+    """The part of an EndpointSlice that is in DNS."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    address_type: str = ""
+    endpoints: list[Endpoint] | None = None
+    """Go clients write null for an empty list."""
+    ports: list[Port] | None = None
+
+    @property
+    def service(self) -> str:
+        """Name of the Service."""
+        return self.metadata.labels.get(SERVICE_NAME_LABEL, "")
+
+
+def _read_only(obj: Any) -> bytes:
+    raise ValueError("a view cannot be written")
+
+
+SERVICE_VIEW: Final = ObjectType(SERVICES, msgspec.json.Decoder(Service).decode, _read_only)
+SLICE_VIEW: Final = ObjectType(ENDPOINT_SLICES, msgspec.json.Decoder(EndpointSlice).decode, _read_only)
+
+
+class ZoneObjects(Protocol):
+    """Objects that a zone reads."""
+
+    def has_namespace(self, name: str) -> bool:
+        """Return True if the namespace exists."""
+        ...
+
+    def service(self, namespace: str, name: str) -> Service | None:
+        """Return a Service, or None if it does not exist."""
+        ...
+
+    def slices(self, namespace: str, service: str) -> list[EndpointSlice]:
+        """Return the EndpointSlices of a Service that have addresses of IPv4 or IPv6."""
+        ...
+
+    def services_at(self, address: str) -> list[Service]:
+        """Return the Services with a cluster IP."""
+        ...
+
+    def slices_at(self, address: str) -> list[EndpointSlice]:
+        """Return the EndpointSlices with an endpoint at an address."""
+        ...
+
+
+class ClusterObjects:
+    """Reads the objects from informers, which keep indexes for the zone's questions."""
+
+    def __init__(
+        self,
+        services: SharedInformer[Service],
+        slices: SharedInformer[EndpointSlice],
+        namespaces: SharedInformer[PartialObjectMetadata],
+    ) -> None:
+        self._services, self._slices, self._namespaces = services, slices, namespaces
+        self._decoded_service = lru_cache(_DECODED_MAX)(_decode_service)
+        self._decoded_slice = lru_cache(_DECODED_MAX)(_decode_slice)
+        services.indexer.add_indexer(_ADDRESS, lambda ref: map(_canonical, _decode_service(ref).addresses))
+        slices.indexer.add_indexer(_SERVICE, _service_key)
+        slices.indexer.add_indexer(_ADDRESS, _endpoint_addresses)
+
+    async def synced(self) -> None:
+        """Wait until all caches are complete."""
+        for informer in (self._services, self._slices, self._namespaces):
+            await informer.synced()
+
+    def has_namespace(self, name: str) -> bool:
+        """See `ZoneObjects`."""
+        return self._namespaces.indexer.get(name) is not None
+
+    def service(self, namespace: str, name: str) -> Service | None:
+        """See `ZoneObjects`."""
+        ref = self._services.indexer.get(f"{namespace}/{name}")
+        return None if ref is None else self._decoded_service(ref)
+
+    def slices(self, namespace: str, service: str) -> list[EndpointSlice]:
+        """See `ZoneObjects`."""
+        found = map(self._decoded_slice, self._slices.indexer.by_index(_SERVICE, f"{namespace}/{service}"))
+        return [slice for slice in found if slice.address_type in ("IPv4", "IPv6")]
+
+    def services_at(self, address: str) -> list[Service]:
+        """See `ZoneObjects`."""
+        return list(map(self._decoded_service, self._services.indexer.by_index(_ADDRESS, address)))
+
+    def slices_at(self, address: str) -> list[EndpointSlice]:
+        """See `ZoneObjects`."""
+        return list(map(self._decoded_slice, self._slices.indexer.by_index(_ADDRESS, address)))
+
+
+def _decode_service(ref: Ref[Service]) -> Service:
+    return ref.decode()
+
+
+def _decode_slice(ref: Ref[EndpointSlice]) -> EndpointSlice:
+    return ref.decode()
+
+
+def _service_key(ref: Ref[EndpointSlice]) -> Iterable[str]:
+    service = ref.labels.get(SERVICE_NAME_LABEL)
+    return (f"{ref.namespace}/{service}",) if service else ()
+
+
+def _endpoint_addresses(ref: Ref[EndpointSlice]) -> Iterable[str]:
+    slice = _decode_slice(ref)
+    return {_canonical(address) for endpoint in slice.endpoints or () for address in endpoint.addresses or ()}
+
+
+def _canonical(address: str) -> str:
+    """Return the shortest form of an IPv6 address, so that different spellings are equal."""
+    try:
+        return str(ipaddress.ip_address(address))
+    except ValueError:
+        return address

@@ -1,0 +1,35 @@
+"""Data of records."""
+
+import ipaddress
+import struct
+
+from sampan.dns.message import Record, Type
+from sampan.dns.names import Name, encode_name
+
+
+def address_record(name: Name, ttl: int, address: str) -> Record:
+    """Return the A or AAAA record of an address. Raises `ValueError`."""
+    parsed = ipaddress.ip_address(address)
+    return Record(name, Type.A if parsed.version == 4 else Type.AAAA, ttl, parsed.packed)
+
+
+def name_record(name: Name, type: Type, ttl: int, target: Name) -> Record:
+    """Return a CNAME, NS or PTR record. Raises `MalformedName`."""
+    return Record(name, type, ttl, encode_name(target))
+
+
+def service_record(name: Name, ttl: int, *, weight: int, port: int, target: Name) -> Record:
+    """Return an SRV record with priority 0."""
+    return Record(name, Type.SRV, ttl, struct.pack("!HHH", 0, weight, port) + encode_name(target))
+
+
+def text_record(name: Name, ttl: int, text: str) -> Record:
+    """Return a TXT record of one short ASCII text."""
+    encoded = text.encode("ascii")
+    return Record(name, Type.TXT, ttl, bytes([len(encoded)]) + encoded)
+
+
+def start_of_authority(zone: Name, ttl: int, serial: int) -> Record:
+    """Return the SOA record of a zone. Clients keep negative answers for `ttl` seconds."""
+    names = encode_name(("ns", "dns", *zone)) + encode_name(("hostmaster", *zone))
+    return Record(zone, Type.SOA, ttl, names + struct.pack("!5I", serial, 7200, 1800, 86400, ttl))

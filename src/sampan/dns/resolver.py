@@ -1,0 +1,131 @@
+"""`Resolver`: returns the response to a query, from the zone or from upstreams."""
+
+import logging
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from sampan.dns.forwarder import Forwarder, NoAnswer
+from sampan.dns.message import (
+    IN,
+    RA,
+    RD,
+    Answer,
+    Query,
+    Question,
+    Rcode,
+    Record,
+    Type,
+    encode_answer,
+)
+from sampan.dns.names import MalformedName, Name, address_of_reverse, read_name
+from sampan.dns.relayed import failure
+from sampan.dns.zone import ClusterZone
+
+ALIASES_MAX: Final = 8
+"""CNAME records that are followed for one query."""
+_TRANSFERS: Final = (Type.AXFR, Type.IXFR)
+
+_log = logging.getLogger("sampan.dns")
+
+
+class Resolver:
+    """Answers queries. Names of the cluster are never forwarded."""
+
+    def __init__(self, zone: ClusterZone, forwarder: Forwarder, is_ready: Callable[[], bool] = lambda: True) -> None:
+        """`is_ready` returns True when the zone's objects are complete."""
+        self._zone = zone
+        self._forwarder = forwarder
+        self._is_ready = is_ready
+
+    def respond_now(self, query: Query, size_max: int) -> bytes | None:
+        """Return the response, or None if an upstream must be queried first."""
+        answer = self._refusal(query) or self._local(query.question)
+        if answer is not None:
+            return None if self._foreign_alias(query, answer) else encode_answer(query, answer, size_max)
+        cached = self._forwarder.cached(query)
+        return None if cached is None else cached[0].encode(query, size_max, cached[1])
+
+    async def respond(self, query: Query, size_max: int) -> bytes:
+        """Return the response, with the help of upstreams."""
+        answer = self._local(query.question)
+        if answer is not None:
+            return encode_answer(query, await self._with_target(query, answer), size_max)
+        try:
+            return (await self._forwarder.forward(query)).encode(query, size_max)
+        except NoAnswer as error:
+            _log.debug("query not answered: %s", error, extra={"name": ".".join(query.question.name)})
+            return failure(query, self._rcode_without_upstream(query.question), size_max)
+
+    def _refusal(self, query: Query) -> Answer | None:
+        """Return the answer to a query that this server never resolves."""
+        if query.edns is not None and query.edns.version > 0:
+            return Answer(Rcode.BADVERS)
+        if query.question.type in _TRANSFERS:
+            return Answer(Rcode.REFUSED)
+        if query.question.class_ != IN and self._zone.contains(query.question.name):
+            return Answer(Rcode.REFUSED)
+        return None
+
+    def _local(self, question: Question) -> Answer | None:
+        """Return the zone's answer with the aliases inside the zone, or None for other names."""
+        if self._zone.contains(question.name):
+            return self._followed(question) if self._is_ready() else Answer(Rcode.SERVFAIL)
+        address = address_of_reverse(question.name)
+        if address is None or question.class_ != IN:
+            return None
+        if not self._is_ready():
+            return Answer(Rcode.SERVFAIL)
+        found = self._zone.reverse(address)
+        if found is None or question.type in (Type.PTR, Type.ANY):
+            return found
+        return Answer(authoritative=True)
+
+    def _followed(self, question: Question) -> Answer:
+        """Return the zone's answer; CNAME records to other names of the zone are followed."""
+        answer = self._zone.answer(question.name, question.type)
+        records: tuple[Record, ...] = answer.answers
+        for _ in range(ALIASES_MAX):
+            target = alias_of(records, question.type)
+            if target is None or not self._zone.contains(target):
+                return replace(answer, answers=records)
+            answer = self._zone.answer(target, question.type)
+            records = (*records, *answer.answers)
+        return Answer(Rcode.SERVFAIL)
+
+    def _foreign_alias(self, query: Query, answer: Answer) -> Name | None:
+        """Return the name outside the zone that an answer ends with, if upstreams can resolve it."""
+        target = alias_of(answer.answers, query.question.type)
+        wanted = query.question.type in (Type.A, Type.AAAA) and self._forwarder.has_upstreams
+        return target if wanted else None
+
+    async def _with_target(self, query: Query, answer: Answer) -> Answer:
+        """Return the answer with the addresses of its target. Without them if no upstream answers."""
+        target = self._foreign_alias(query, answer)
+        if target is None:
+            return answer
+        question = Question(target, query.question.type)
+        onward = replace(query, question=question, flags=query.flags | RD | RA)
+        try:
+            cached = self._forwarder.cached(onward)
+            found = cached[0] if cached else await self._forwarder.forward(onward)
+            return replace(answer, answers=(*answer.answers, *found.address_records(question)))
+        except (NoAnswer, MalformedName, struct.error) as error:
+            _log.debug("target of an ExternalName not resolved: %s", error)
+            return answer
+
+    def _rcode_without_upstream(self, question: Question) -> Rcode:
+        """Return the code for a name that no upstream resolved.
+
+        An address without a name is ordinary, so without any upstream the name does not exist.
+        """
+        missing = address_of_reverse(question.name) is not None and not self._forwarder.has_upstreams
+        return Rcode.NXDOMAIN if missing else Rcode.SERVFAIL
+
+
+def alias_of(records: tuple[Record, ...], type: int) -> Name | None:
+    """Return the target of the CNAME record that ends an answer, unless it was the question."""
+    if not records or records[-1].type != Type.CNAME or type in (Type.CNAME, Type.ANY):
+        return None
+    return read_name(records[-1].data, 0)[0]

@@ -1,0 +1,209 @@
+"""`DnsServer`: receives queries over UDP and TCP.
+
+Concurrency: `run` owns the sockets and one `TaskGroup`, with a task for each connection and for each datagram that
+waits for an upstream. Answers of the zone are sent at once, without a task. Bounds: `WAITING_MAX` datagrams wait, more
+are dropped; `CONNECTIONS_MAX` connections are open, `CONNECTIONS_OF_ADDRESS_MAX` of one address, more are closed. A
+connection ends when its client is silent, or does not read, for `IDLE_S`.
+"""
+
+import asyncio
+import logging
+import socket
+import struct
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from typing import Any, Final
+
+from sampan.dns.message import MESSAGE_BYTES_MAX, BadQuery, NotAQuery, Query, Rcode, parse_query
+from sampan.dns.names import format_name
+from sampan.dns.relayed import failure
+from sampan.dns.resolver import Resolver
+
+WAITING_MAX: Final = 1000
+CONNECTIONS_MAX: Final = 256
+CONNECTIONS_OF_ADDRESS_MAX: Final = 64
+IDLE_S: Final = 10.0
+BACKLOG: Final = 128
+
+Send = Callable[[bytes], None]
+"""Sends a response to a client."""
+
+_log = logging.getLogger("sampan.dns")
+
+
+class DnsServer:
+    """Serves DNS on a port of some addresses."""
+
+    def __init__(self, resolver: Resolver, hosts: Sequence[str], port: int) -> None:
+        """`port` 0 means a free one, the same for UDP and TCP."""
+        self._resolver = resolver
+        self._hosts = hosts
+        self.port = port
+        self._listening = asyncio.Event()
+        self._connections: Counter[str] = Counter()
+        self._waiting = 0
+
+    def __str__(self) -> str:
+        return "dns server"
+
+    async def ready(self) -> None:
+        """Wait until the server listens."""
+        await self._listening.wait()
+
+    async def run(self) -> None:
+        """Serve until cancelled. Raises `OSError` if a socket cannot be bound."""
+        loop = asyncio.get_running_loop()
+        with ExitStack() as sockets:
+            bound = [sockets.enter_context(sock) for sock in self._bind()]
+            async with asyncio.TaskGroup() as tasks:
+                for sock in bound:
+                    if sock.type == socket.SOCK_DGRAM:
+                        transport, _ = await loop.create_datagram_endpoint(lambda: _Datagrams(self, tasks), sock=sock)
+                        sockets.callback(transport.close)
+                    else:
+                        tasks.create_task(self._accept(sock, tasks))
+                self._listening.set()
+                _log.info("serving DNS", extra={"addresses": ", ".join(self._hosts), "port": self.port})
+                await asyncio.get_running_loop().create_future()
+
+    def _bind(self) -> list[socket.socket]:
+        """Return a UDP and a TCP socket for each address. Raises `OSError`."""
+        bound: list[socket.socket] = []
+        try:
+            for host in self._hosts:
+                for type in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                    bound.append(_bound(host, self.port, type))
+                    self.port = bound[-1].getsockname()[1]
+        except OSError as error:
+            for sock in bound:
+                sock.close()
+            raise OSError(error.errno, _advice(error, host, self.port)) from error
+        return bound
+
+    def answer_datagram(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:
+        """Send the response to a datagram, now or when an upstream has answered."""
+        try:
+            query = parse_query(data)
+        except BadQuery as error:
+            send(error.response)
+            return
+        except NotAQuery:
+            return
+        response = self._answer_now(query, query.udp_bytes_max)
+        if response is not None:
+            send(response)
+        elif self._waiting < WAITING_MAX:
+            self._waiting += 1
+            tasks.create_task(self._answer_later(query, send))
+
+    async def _answer_later(self, query: Query, send: Send) -> None:
+        try:
+            send(await self._answer(query, query.udp_bytes_max))
+        finally:
+            self._waiting -= 1
+
+    def _answer_now(self, query: Query, size_max: int) -> bytes | None:
+        """Return the response, or None if an upstream must be queried. An error in one query never ends the server."""
+        try:
+            return self._resolver.respond_now(query, size_max)
+        except Exception:
+            return _unexpected(query, size_max)
+
+    async def _answer(self, query: Query, size_max: int) -> bytes:
+        try:
+            return await self._resolver.respond(query, size_max)
+        except Exception:
+            return _unexpected(query, size_max)
+
+    async def _accept(self, sock: socket.socket, tasks: asyncio.TaskGroup) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, address = await loop.sock_accept(sock)
+            except OSError as error:
+                # Too many open files, for example. Accepting again at once would use a whole core.
+                _log.warning("cannot accept a connection: %s", error)
+                await asyncio.sleep(1.0)
+                continue
+            host = address[0]
+            full = self._connections.total() >= CONNECTIONS_MAX
+            if full or self._connections[host] >= CONNECTIONS_OF_ADDRESS_MAX:
+                connection.close()
+                continue
+            self._connections[host] += 1
+            tasks.create_task(self._serve_connection(connection, host))
+
+    async def _serve_connection(self, connection: socket.socket, host: str) -> None:
+        try:
+            with connection, suppress(OSError, asyncio.IncompleteReadError, BadQuery, NotAQuery):
+                await self._answer_connection(connection)
+        finally:
+            self._connections[host] -= 1
+            if not self._connections[host]:
+                del self._connections[host]
+
+    async def _answer_connection(self, connection: socket.socket) -> None:
+        """Answer the queries of a connection one after the other. Malformed data ends it."""
+        reader, writer = await asyncio.open_connection(sock=connection, limit=MESSAGE_BYTES_MAX)
+        try:
+            while True:
+                async with asyncio.timeout(IDLE_S):
+                    (size,) = struct.unpack("!H", await reader.readexactly(2))
+                    data = await reader.readexactly(size)
+                query = parse_query(data)
+                response = self._answer_now(query, MESSAGE_BYTES_MAX)
+                if response is None:
+                    response = await self._answer(query, MESSAGE_BYTES_MAX)
+                writer.write(struct.pack("!H", len(response)) + response)
+                async with asyncio.timeout(IDLE_S):
+                    await writer.drain()
+        finally:
+            writer.close()
+
+
+class _Datagrams(asyncio.DatagramProtocol):
+    """Socket for datagrams."""
+
+    def __init__(self, server: DnsServer, tasks: asyncio.TaskGroup) -> None:
+        self._server, self._tasks = server, tasks
+        self._transport: Any = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = transport
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        """Answer a query."""
+        self._server.answer_datagram(data, self._tasks, lambda response: self._transport.sendto(response, addr))
+
+
+def _unexpected(query: Query, size_max: int) -> bytes:
+    _log.exception("cannot answer a query", extra={"name": format_name(query.question.name)})
+    return failure(query, Rcode.SERVFAIL, size_max)
+
+
+def _bound(host: str, port: int, type: socket.SocketKind) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=type, flags=socket.AI_PASSIVE)[0]
+    sock = socket.socket(family, type)
+    try:
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if type == socket.SOCK_STREAM:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.setblocking(False)
+        if type == socket.SOCK_STREAM:
+            sock.listen(BACKLOG)
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+def _advice(error: OSError, host: str, port: int) -> str:
+    """Return the message for a socket that cannot be bound."""
+    reason = f"cannot serve DNS on {host}:{port}: {error.strerror or error}"
+    if isinstance(error, PermissionError):
+        return f"{reason}; ports below 1024 need root or CAP_NET_BIND_SERVICE, or set another --port"
+    return f"{reason}; set another --bind or --port"
