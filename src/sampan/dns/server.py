@@ -78,7 +78,7 @@ class DnsServer:
         except OSError as error:
             for sock in bound:
                 sock.close()
-            raise OSError(error.errno, _advice(error, host, self.port)) from error
+            raise OSError(_advice(error, host, self.port)) from error
         return bound
 
     def answer_datagram(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:

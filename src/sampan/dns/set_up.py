@@ -53,9 +53,6 @@ def set_up(
     forwarder = Forwarder(Upstreams(settings.forward, settings.resolv_conf, own))
     server = DnsServer(Resolver(zone, forwarder, synced.is_set), hosts, settings.port)
 
-    async def serve() -> None:
-        await (_kept_running(server) if keeps_running else server.run())
-
     async def start() -> None:
         await objects.synced()
         synced.set()
@@ -66,7 +63,7 @@ def set_up(
         await synced.wait()
         await server.ready()
 
-    context.manager.add(serve, group=Group.OTHERS)
+    context.manager.add(_KeptRunning(server) if keeps_running else server, group=Group.OTHERS)
     context.manager.add(start, group=Group.OTHERS)
     if settings.publish:
         client = context.manager.client.direct
@@ -83,10 +80,20 @@ def _published(hosts: Sequence[str], own_address: str) -> list[str]:
     return list(dict.fromkeys(own_address if host in ("0.0.0.0", "::") else host for host in hosts))
 
 
-async def _kept_running(server: DnsServer) -> None:
-    while True:
-        try:
-            await server.run()
-        except OSError as error:
-            _log.error("DNS server ended, retrying: %s", error, extra={"seconds": RETRY_S})
-            await asyncio.sleep(RETRY_S)
+class _KeptRunning:
+    """Runs a server again after a failure."""
+
+    def __init__(self, server: DnsServer) -> None:
+        self._server = server
+
+    def __str__(self) -> str:
+        return str(self._server)
+
+    async def run(self) -> None:
+        """Run until cancelled."""
+        while True:
+            try:
+                await self._server.run()
+            except OSError as error:
+                _log.error("DNS server ended, retrying: %s", error, extra={"seconds": RETRY_S})
+                await asyncio.sleep(RETRY_S)
