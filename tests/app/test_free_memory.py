@@ -2,10 +2,12 @@
 
 import asyncio
 import ctypes
+import subprocess
+import sys
 
 import pytest
 
-from sampan.app.free_memory import OBJECTS_A_PERIOD, OBJECTS_MAX, PERIOD_S, FreeMemory, trim
+from sampan.app.free_memory import OBJECTS_A_PERIOD, OBJECTS_MAX, PERIOD_S, FreeMemory, limit_fragmentation, trim
 from sampan.testing.virtual_time import virtual_time
 
 
@@ -53,6 +55,26 @@ def test_a_trim_says_whether_there_was_anything_to_give_back() -> None:
     assert trim() in (True, False)
 
 
-def test_a_c_library_without_the_function_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_buffers_get_separate_pages() -> None:
+    code = """
+import ctypes, re
+from sampan.app.free_memory import OWN_PAGES_BYTES, limit_fragmentation
+limit_fragmentation() or exit("no mallopt")
+heap = lambda: re.search(r"([0-9a-f]+)-([0-9a-f]+) .*\\[heap\\]", open("/proc/self/maps").read())
+kept = bytearray(2 * OWN_PAGES_BYTES)
+del kept  # without the setting, glibc would now take the heap for such sizes
+buffers = [bytearray(OWN_PAGES_BYTES) for _ in range(20)]
+start, end = (int(part, 16) for part in heap().groups())
+at = lambda buffer: ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+print(any(start <= at(buffer) < end for buffer in buffers))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    if "no mallopt" in done.stderr:
+        pytest.skip("the C library has no mallopt")
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+def test_a_c_library_without_the_functions_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
     assert trim() is False
+    assert limit_fragmentation() is False

@@ -8,6 +8,9 @@ after 100 million allocations.
 glibc keeps what was freed in its heaps, and a heap in which one late piece is in use is not given back by itself. With
 17 MB in use the server had 126, 148, 159 and 167 MB resident after waves of 1,000 TLS connections; with a trim after
 each wave it stays at 101 MB. A trim takes 0.3 ms, or up to 100 ms after a process used much; so a thread does it.
+
+A trim cannot return a page of which a small part is in use. Two settings of glibc leave fewer of them: all threads
+share one heap, and large buffers, such as those of TLS connections, get separate pages.
 """
 
 import asyncio
@@ -17,6 +20,13 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 PERIOD_S: Final = 60.0
+OWN_PAGES_BYTES: Final = 256 * 1024
+"""Allocations from this size on get separate pages, which go back at once. uvloop's buffer of a connection has it.
+
+By default, glibc raises the size to that of the largest allocation that was freed, up to 32 MiB.
+"""
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8
+"""Parameters of glibc's mallopt(3). Source: malloc.h."""
 GC_THRESHOLDS: Final = (10_000, 10, 1000)
 """New objects are looked at each 10,000 allocations, and once more each 100,000; all after 100 million.
 
@@ -35,6 +45,16 @@ def start_collector() -> None:
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     gc.enable()
+
+
+def limit_fragmentation() -> bool:
+    """Configure the C library's heap so that most free memory can be returned. Return False if it cannot be done.
+
+    Call it before other threads start. Their own heaps would only help if they allocated at the same time, and CPython
+    runs one thread at a time.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    return mallopt is not None and bool(mallopt(_ARENA_MAX, 1)) and bool(mallopt(_MMAP_THRESHOLD, OWN_PAGES_BYTES))
 
 
 def tracked() -> int:

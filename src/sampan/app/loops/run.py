@@ -19,7 +19,7 @@ from typing import Final
 import uvloop
 
 from sampan.app.errors import StartError
-from sampan.app.free_memory import FreeMemory, start_collector
+from sampan.app.free_memory import FreeMemory, limit_fragmentation, start_collector
 from sampan.app.listen import own_address
 from sampan.app.log import configure_logging
 from sampan.app.loops.context import loop_context
@@ -63,6 +63,7 @@ _log = logging.getLogger("sampan.app")
 
 def run_loops(settings: LoopSettings) -> None:
     """Run until the end. Raises `StartError` with the error that prevented or ended the run."""
+    limit_fragmentation()
     configure_logging(settings.process.log.level, settings.process.log.format)
     if settings.ends_with_stdin:
         os.nice(_NICENESS)

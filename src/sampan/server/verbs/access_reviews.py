@@ -4,13 +4,13 @@ Source: kubernetes pkg/registry/authorization (1.36).
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from sampan.core import errors
 from sampan.core.field import FieldError, bounded
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
+from sampan.core.offload import note_size, offloaded
 from sampan.core.policy_rules import Rule, strings
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
 from sampan.server.authorization.authorizer import Decision, RuleResolver, RulesFound
@@ -27,6 +27,9 @@ from sampan.server.verbs.scope import Scope
 
 _NO_KIND = GroupKind("authorization.k8s.io", "")
 """Empty kind, as in the errors of Kubernetes: its internal objects have none."""
+
+_RULE_BYTES: Final = 100
+"""Typical size of a rule, to estimate that of the response."""
 
 Review = Callable[[Scope, Object], Awaitable[Object]]
 
@@ -110,15 +113,20 @@ async def _rules(scope: Scope, review: Object) -> Object:
     found = (
         authorizer.rules_for(user, namespace) if isinstance(authorizer, RuleResolver) else RulesFound(incomplete=True)
     )
-    status: dict[str, Any] = {
-        "resourceRules": [_resource_rule(rule) for rule in found.rules if strings(rule, "resources")],
-        "nonResourceRules": [_path_rule(rule) for rule in found.rules if strings(rule, "nonResourceURLs")],
-        "incomplete": found.incomplete,
-    }
+    note_size(len(found.rules) * _RULE_BYTES)
+    status = await offloaded(_rules_status, found)
     if found.errors:
         status["evaluationError"] = aggregated(found.errors)
     head = {"kind": "SelfSubjectRulesReview", "apiVersion": scope.endpoint.api_version}
     return {**head, "metadata": {}, "spec": {}, "status": status}
+
+
+def _rules_status(found: RulesFound) -> dict[str, Any]:
+    return {
+        "resourceRules": [_resource_rule(rule) for rule in found.rules if strings(rule, "resources")],
+        "nonResourceRules": [_path_rule(rule) for rule in found.rules if strings(rule, "nonResourceURLs")],
+        "incomplete": found.incomplete,
+    }
 
 
 def _resource_rule(rule: Rule) -> dict[str, Any]:
