@@ -12,7 +12,7 @@ JOBS ?= logical
 # Files of tests go to processes, in their order: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: up demo test fuzz check bench loop-fuzz soak robustness kinds kinds-report clean
+.PHONY: up demo test fuzz check bench loop-fuzz soak robustness kinds kinds-report release install-check clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -65,8 +65,17 @@ kinds: $(VENV)/.ready
 kinds-report: $(VENV)/.ready
 	@$(BIN)/python -m scripts.kinds report "$(OLD)" "$(NEW)" $(if $(DOWNLOAD),--download)
 
+# All artefacts in dist/. The image needs Debian's mmdebstrap; without it: make release ARGS=--no-image
+release: $(VENV)/.ready
+	@$(BIN)/python -m scripts.release dist $(ARGS)
+
+# Installed sizes, and wheels for each platform and Python version; needs a package index. After `make release`.
+install-check: $(VENV)/.ready
+	@$(BIN)/python -m scripts.install.sizes dist/*.whl
+	@$(BIN)/python -m scripts.install.wheels $(ARGS)
+
 clean:
-	rm -rf $(VENV) .neutron .neutron.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist .neutron .neutron.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@for left in $(sort $(DATA) sampan-data); do \
 		if [ -e "$$left" ]; then echo "left: $$left (data of a cluster; remove it with: rm -r $$left)"; fi; \
 	done

@@ -1,7 +1,7 @@
 """Makes the archive that the krew manifest names: `python packaging/krew/archive.py kubectl-sampan.zip`.
 
 The same files always give the same bytes, so that the manifest can hold the archive's SHA-256 before it is published:
-nothing is compressed, and times are the beginning of time as ZIP knows it.
+nothing is compressed, and times are ZIP's earliest one.
 """
 
 import hashlib

@@ -1,0 +1,1 @@
+"""Release artefacts, made by one command: `make release`."""
