@@ -22,7 +22,7 @@ from sampan.storage.store import (
     Untransformable,
 )
 
-_EXPECTED = (
+EXPECTED = (
     OSError,
     sqlite3.Error,
     StoreUnavailable,
@@ -66,18 +66,18 @@ def _run_once(settings: UpSettings, announce: Announce) -> None:
             runner.run(run(settings, announce))
     except StoreReplaced:
         raise
-    except _EXPECTED as error:
-        raise StartError(_line(error)) from error
+    except EXPECTED as error:
+        raise StartError(error_line(error)) from error
     except BaseExceptionGroup as group:
         if (replaced := group.subgroup(StoreReplaced)) is not None:
-            raise StoreReplaced(_line(replaced)) from group
-        expected, others = group.split((StartError, *_EXPECTED))
+            raise StoreReplaced(error_line(replaced)) from group
+        expected, others = group.split((StartError, *EXPECTED))
         if others is not None or expected is None:
             raise
-        raise StartError(_line(expected)) from group
+        raise StartError(error_line(expected)) from group
 
 
-def _line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """Return the first leaf of an exception group in one line, with its file name if any."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

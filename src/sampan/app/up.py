@@ -12,6 +12,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 
 from cryptography import x509
@@ -32,6 +33,7 @@ from sampan.app.listen import advertised_address, bind_socket, client_host, serv
 from sampan.app.lock import locked_directory
 from sampan.app.loops.child import LoopsChild, command_of, components_of
 from sampan.app.observability import Observability
+from sampan.app.parts import Parts
 from sampan.app.presence import Presence
 from sampan.app.proxy import proxy_settings
 from sampan.app.read_only import run_read_only
@@ -71,26 +73,28 @@ _PROTOCOLS = {"prefer": (HTTP_2, HTTP_1), "offer": (HTTP_1, HTTP_2), "off": (HTT
 Announce = Callable[[str], None]
 
 
-async def run(settings: UpSettings, announce: Announce) -> None:
+async def run(settings: UpSettings, announce: Announce, parts: Parts | None = None) -> None:
     """Serve until a signal arrives. `announce` receives the line with the address. Raises `StartError`."""
     with locked_directory(settings.data):
         check_whole(settings.data)
         check_database(settings)
         sock = _bind(settings)
         try:
-            await _serve(with_cert_dir(settings, partial(_prepared, settings)), sock, announce)
+            parts = parts or Parts()
+            served = with_cert_dir(settings, lambda: parts.credentials or _prepared(settings))
+            await _serve(served, sock, announce, parts)
         finally:
             sock.close()
 
 
-async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) -> None:
+async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce, parts: Parts) -> None:
     port = sock.getsockname()[1]
     address = f"{client_host(settings.bind)}:{port}"
-    credentials = _credentials(settings, f"https://{address}")
+    credentials = _credentials(settings, f"https://{address}", parts)
     tls = _tls(settings, credentials)
     _check_origins(settings)
     at_rest = at_rest_of(settings)
-    cluster = _cluster(settings, at_rest)
+    cluster = _cluster(settings, at_rest, parts)
     authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address, _metrics(port))
     observability = Observability(settings, cluster)
     loops = LoopsChild(command_of(settings))
@@ -99,7 +103,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
         cluster,
         authentication.authenticators,
         authorizers := authorizers_of(settings, cluster, authentication.metrics),
-        settings=how,
+        settings=replace(how, faults=parts.faults and parts.faults(cluster)),
         server_address=lambda: address,
     )
     http = _http_server(settings, api)
@@ -126,11 +130,11 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     async with _no_restart_at_the_end(api.lifecycle), running(components):
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
-                _freeze_heap(settings, api, tls)
+                _freeze_heap(settings, api, tls, parts)
                 await http.start(sock, tls.context)
                 await api.begin()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
-                await _until_stopped(api, loops)
+                await _until_stopped(api, loops, partial(parts.beside, api, credentials.admin_token))
                 await presence.leave()
                 await _end(api, http, settings)
 
@@ -158,10 +162,11 @@ def _metrics(port: int) -> SecurityMetrics:
     return SecurityMetrics(ServerName(socket.gethostname(), port).lease)
 
 
-def _cluster(settings: UpSettings, at_rest: AtRest) -> Cluster:
+def _cluster(settings: UpSettings, at_rest: AtRest, parts: Parts) -> Cluster:
     """Return the cluster on its store, neither started nor open. Raises `StartError`."""
     translation = translation_of(settings)
-    cluster = Cluster(store_of(settings, at_rest, translation=translation), allocators=allocators_of(settings))
+    store = parts.store or store_of(settings, at_rest, translation=translation)
+    cluster = Cluster(store, allocators=allocators_of(settings), schemas=parts.schemas)
     translation.upgrade = BuiltinUpgrade(cluster.registry, cluster.compiler, lambda: cluster.allocators.primary_family)
     return cluster
 
@@ -204,12 +209,14 @@ def _api_settings(
     )
 
 
-async def _until_stopped(api: ApiServer, loops: LoopsChild) -> None:
+async def _until_stopped(api: ApiServer, loops: LoopsChild, beside: Callable[[], Awaitable[None]]) -> None:
     """Serve, with the control loops next to the server. They end first, so that they can still write their results."""
+    next_to_it = (("control loops", loops.run), ("next to the server", beside))
     async with asyncio.TaskGroup() as group:
-        beside = group.create_task(loops.run(), name="control loops")
+        tasks = [group.create_task(Component(name, run).live(), name=name) for name, run in next_to_it]
         await api.lifecycle.stop_requested.wait()
-        beside.cancel()
+        for task in tasks:
+            task.cancel()
 
 
 async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:
@@ -243,11 +250,12 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
     _log.info("server ended")
 
 
-def _freeze_heap(settings: UpSettings, api: ApiServer, tls: ServingTls) -> None:
+def _freeze_heap(settings: UpSettings, api: ApiServer, tls: ServingTls, parts: Parts) -> None:
     """Exclude loaded objects from garbage collection, and make collections of the rest rare."""
     note_engine(settings)
     compare_ranges(settings, api.cluster.allocators)
-    _certify_service(settings, api.cluster, tls)
+    if parts.credentials is None:
+        _certify_service(settings, api.cluster, tls)
     api.loop_watch.start()
     start_collector()
 
@@ -282,9 +290,9 @@ def _bind(settings: UpSettings) -> socket.socket:
         raise StartError(f"cannot listen on {settings.bind}:{settings.port}: {error.strerror}") from error
 
 
-def _credentials(settings: UpSettings, server: str) -> Credentials:
+def _credentials(settings: UpSettings, server: str, parts: Parts) -> Credentials:
     """Create missing credentials, and write the kubeconfig for the port of this start."""
-    credentials = _prepared(settings)
+    credentials = parts.credentials or _prepared(settings)
     try:
         trusted, name = _trusted(settings, credentials), _server_name(settings)
         content = kubeconfig(server, trusted, credentials.admin, tls_server_name=name)

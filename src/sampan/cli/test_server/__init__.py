@@ -1,0 +1,1 @@
+"""`sampan test`: servers for tests, in any language."""

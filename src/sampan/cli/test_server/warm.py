@@ -1,0 +1,28 @@
+"""Start the warm parent: python -m sampan.cli.test_server.warm DIRECTORY. A second one ends at once."""
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from sampan.test_server.place import LOG, PlaceError, lock_place
+
+
+def main() -> None:
+    """Take the lock before anything is imported that takes long."""
+    directory = Path(sys.argv[1])
+    try:
+        lock = lock_place(directory)
+    except (PlaceError, OSError) as error:
+        sys.exit(f"sampan: error: {error}")
+    if lock is None:
+        return
+    with lock:
+        log = os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        import_module("sampan.cli.test_server.warm_process").run(directory)
+
+
+if __name__ == "__main__":
+    main()

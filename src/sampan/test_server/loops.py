@@ -1,0 +1,29 @@
+"""Control loops of a test server. They run on its event loop and reach it without a connection."""
+
+import asyncio
+from importlib import import_module
+from typing import Any, Final
+
+from sampan.server.apiserver import ApiServer
+
+DEFAULT: Final = "gc,namespace"
+NONE: Final = "none"
+_MODULE: Final = "sampan.test_server.loops_beside"
+
+
+def import_loops() -> Any:
+    """Import the loops, which takes longer than the start of a server."""
+    return import_module(_MODULE)
+
+
+def check_loops(text: str) -> None:
+    """Raise `ValueError` for names that are unknown; see `sampan.testing.loop_sets`."""
+    if text not in (DEFAULT, NONE):
+        import_loops().chosen_loops(text)
+
+
+async def run_beside(api: ApiServer, token: str, names: str) -> None:
+    """Run loops until cancelled. They are imported in a thread, because the server serves already."""
+    if names != NONE:
+        module = await asyncio.to_thread(import_loops)
+        await module.run_beside(api, token, names)

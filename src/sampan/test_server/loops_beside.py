@@ -1,0 +1,23 @@
+"""Runs control loops on the event loop of a server, with a client that needs no connection."""
+
+from typing import Final
+
+from sampan.client import Client
+from sampan.operator.manager import Manager, ManagerOptions
+from sampan.server.apiserver import ApiServer
+from sampan.testing.in_process import InProcessTransport
+from sampan.testing.loop_sets import chosen_loops, quiet_informers, set_up_loops
+
+GRACE_S: Final = 0.2
+NODES: Final = 1
+
+
+async def run_beside(api: ApiServer, token: str, names: str) -> None:
+    """Run loops until cancelled."""
+    chosen = chosen_loops(names)
+    headers = {"authorization": f"Bearer {token}", "user-agent": "sampan-test-loops"}
+    async with Client(InProcessTransport(api.handler, headers=headers), field_manager="sampan") as client:
+        options = ManagerOptions(graceful_shutdown_timeout_s=GRACE_S, informer_settings=quiet_informers())
+        manager = Manager(client, options)
+        set_up_loops(manager, (*chosen.lazy, *chosen.eager), NODES)
+        await manager.run()
