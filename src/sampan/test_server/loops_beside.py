@@ -6,7 +6,8 @@ from sampan.client import Client
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.server.apiserver import ApiServer
 from sampan.testing.in_process import InProcessTransport
-from sampan.testing.loop_sets import chosen_loops, quiet_informers, set_up_loops
+from sampan.testing.loop_set_up import quiet_informers, set_up_loops
+from sampan.testing.loop_sets import chosen_loops
 
 GRACE_S: Final = 0.2
 NODES: Final = 1

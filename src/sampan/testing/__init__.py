@@ -1,7 +1,20 @@
 """Tests of operators and control loops: a cluster in the process, virtual time, fakes."""
 
-from sampan.testing.cluster import Cluster, ClusterOptions, NeedsVirtualTime, NotSettled, State
+from sampan.testing.cluster import Cluster, NeedsVirtualTime, NotSettled
+from sampan.testing.cluster_options import ClusterOptions, State
+from sampan.testing.expectations import NotMet
+from sampan.testing.leaks import Leak
 from sampan.testing.operators import Running
+from sampan.testing.predicates import (
+    Predicate,
+    exists,
+    field,
+    has_condition,
+    has_status,
+    is_gone,
+    matches,
+    owned_by,
+)
 from sampan.testing.requests import Interceptor, RequestRecord, Requests, SentRequest
 from sampan.testing.virtual_time import Deadlock, VirtualTimeLoop, elapsed, run_virtual, settle, virtual_time
 
@@ -10,8 +23,11 @@ __all__ = [
     "ClusterOptions",
     "Deadlock",
     "Interceptor",
+    "Leak",
     "NeedsVirtualTime",
+    "NotMet",
     "NotSettled",
+    "Predicate",
     "RequestRecord",
     "Requests",
     "Running",
@@ -19,6 +35,13 @@ __all__ = [
     "State",
     "VirtualTimeLoop",
     "elapsed",
+    "exists",
+    "field",
+    "has_condition",
+    "has_status",
+    "is_gone",
+    "matches",
+    "owned_by",
     "run_virtual",
     "settle",
     "virtual_time",

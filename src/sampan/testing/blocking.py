@@ -75,6 +75,18 @@ class Blocking:
         """See `Cluster.advance`."""
         self.run(self._cluster.advance(**duration))
 
+    def eventually(self, what: Any, expected: Any = None, **options: Any) -> Any:
+        """See `Cluster.eventually`."""
+        return self.run(self._cluster.eventually(what, expected, **options))
+
+    def consistently(self, what: Any, expected: Any = None, **options: Any) -> None:
+        """See `Cluster.consistently`."""
+        self.run(self._cluster.consistently(what, expected, **options))
+
+    def never(self, what: Any, expected: Any = None, **options: Any) -> None:
+        """See `Cluster.never`."""
+        self.run(self._cluster.never(what, expected, **options))
+
     def settled(self, **options: float) -> None:
         """See `Cluster.settled`."""
         self.run(self._cluster.settled(**options))

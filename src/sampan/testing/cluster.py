@@ -13,32 +13,32 @@ tasks of its server, its built-in loops and of what `run` started. A task of `ru
 import asyncio
 import datetime as dt
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
 from typing import Any, Final, Self
 
 from sampan.client import Client
-from sampan.client.transport import HttpRequest, HttpResponse
 from sampan.core.clock import unix_time, utc_now
 from sampan.core.time import SystemClock
 from sampan.operator.manager import Manager, ManagerOptions
-from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings
 from sampan.server.request import UserInfo
-from sampan.storage.memory import MemoryStore
 from sampan.testing.blocking import Blocking
-from sampan.testing.in_process import InProcessTransport
+from sampan.testing.cluster_options import ClusterOptions, State, admission_of
+from sampan.testing.cluster_transport import ClusterTransport
+from sampan.testing.expectations import Expectations
 from sampan.testing.journal import Journal, Write
+from sampan.testing.leaks import Leak, leaked_objects, stored
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
-from sampan.testing.loop_sets import DEFAULT, GC, NAMESPACE, LoopNames, chosen_loops, quiet_informers, set_up_loops
-from sampan.testing.object_verbs import ObjectVerbs
+from sampan.testing.loop_set_up import quiet_informers, set_up_loops
+from sampan.testing.loop_sets import GC, NAMESPACE, chosen_loops
 from sampan.testing.operators import Running, run_operator
+from sampan.testing.privileges import Privileges, privileges_of
 from sampan.testing.requests import Gate, Interceptor, Requests
-from sampan.testing.virtual_time import START, VirtualTimeLoop, virtualized
+from sampan.testing.timeline import busiest
+from sampan.testing.virtual_time import VirtualTimeLoop, virtualized
 
 ADMIN: Final = UserInfo("kubernetes-admin", groups=("system:masters",))
 TEST: Final = "test"
 """Actor of the requests of the test itself."""
-_TAINT_NODES: Final = "TaintNodesByCondition"
 _SETTLE_MAX_S: Final = 60.0
 _REAL_QUIET_S: Final = 0.05
 _NEEDS_GC: Final = (b'"ownerReferences"', b"foregroundDeletion", b'"orphan"')
@@ -53,31 +53,7 @@ class NeedsVirtualTime(RuntimeError):
     """The test moves the clock, but runs in real time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterOptions:
-    """Options of a cluster, as in `@pytest.mark.cluster(...)`."""
-
-    loops: str = DEFAULT
-    """Built-in loops; see `loop_sets`."""
-    admission: str = ""
-    """Admission plug-ins to turn on, or off with `-`: `-ResourceQuota,AlwaysPullImages`."""
-    nodes: int = 1
-    """Number of simulated nodes, with the loop `nodes` (it is part of `chain`)."""
-    virtual: bool = True
-    """True: time passes at once while all tasks wait. False: time is real."""
-    start: dt.datetime = START
-    """First instant of the virtual clock."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """Copy of a cluster at one instant: its objects, history and time. Operators are not part of it."""
-
-    store: MemoryStore
-    at_s: float
-
-
-class Cluster(ObjectVerbs):
+class Cluster(Expectations):
     """See the module. `state` is the first state; None: a new cluster."""
 
     def __init__(self, options: ClusterOptions = ClusterOptions(), state: State | None = None) -> None:
@@ -87,7 +63,7 @@ class Cluster(ObjectVerbs):
         self.journal = Journal()
         """All writes to the store."""
         self._loops = chosen_loops(options.loops)
-        self._admission = _admission(options.admission, self._loops)
+        self._admission = admission_of(options.admission, self._loops)
         self._gate = Gate(unix_time)
         self._state = state
         self._server: LogicalServer | None = None
@@ -95,7 +71,7 @@ class Cluster(ObjectVerbs):
         self._tasks: list[asyncio.Task[None]] = []
         self._running: list[Running] = []
         self._started_lazily: set[str] = set()
-        self._transports: list[_ClusterTransport] = []
+        self._transports: list[ClusterTransport] = []
         self._clients: dict[tuple[str, ...], Client] = {}
         self._exit = ExitStack()
         self._blocking: Blocking | None = None
@@ -136,7 +112,7 @@ class Cluster(ObjectVerbs):
         who = UserInfo(user, groups=tuple(groups)) if user else ADMIN
         key = (who.name, *groups, "", actor, namespace)
         if key not in self._clients:
-            transport = _ClusterTransport(self, who, actor)
+            transport = ClusterTransport(self.server, self._gate, who, actor)
             self._transports.append(transport)
             self._clients[key] = Client(transport, namespace=namespace, field_manager=actor)
         return self._clients[key]
@@ -164,6 +140,11 @@ class Cluster(ObjectVerbs):
         self._running.append(running)
         return running
 
+    @property
+    def has_operators(self) -> bool:
+        """True if `run` has started an operator."""
+        return bool(self._running)
+
     def check(self) -> None:
         """Raise the error of an operator, of a built-in loop or of the server that has failed."""
         if self._server is not None:
@@ -173,6 +154,22 @@ class Cluster(ObjectVerbs):
                 raise error
         for running in self._running:
             running.check()
+
+    def privileges(self, actor: str = "operator") -> Privileges:
+        """Return the rights that an actor used and those that it lacked; `role` makes a ClusterRole of them."""
+        return privileges_of(self.requests.by(actor))
+
+    async def check_leaks(self) -> None:
+        """Check that the operators left no orphans and no stuck deletions. Raises `Leak`."""
+        if self._server is None or not self._running:
+            return
+        with suppress(NotSettled):
+            await self.settled()
+        allowed = self.options.leaks
+        leaks = [each for each in leaked_objects(await stored(self._server.store)) if not each.startswith(allowed)]
+        if leaks:
+            hint = "allow one by its name: @pytest.mark.cluster(leaks=('configmaps/box',))"
+            raise Leak("\n".join(["the test left behind:", *(f"  {each}" for each in leaks), hint]))
 
     # Time
 
@@ -214,7 +211,7 @@ class Cluster(ObjectVerbs):
                 else:
                     await self._quiet()
         except TimeoutError:
-            raise NotSettled(_busiest(self.requests.after(first), within)) from None
+            raise NotSettled(busiest(self.requests.after(first), self.reconciles, within)) from None
         self.check()
 
     async def _quiet(self) -> None:
@@ -327,52 +324,3 @@ class Cluster(ObjectVerbs):
                 f"{method} moves the clock, but this test runs in real time: remove time='real' from its mark"
             )
         return loop
-
-
-class _ClusterTransport:
-    """Transport of one client to the server that the cluster has now."""
-
-    def __init__(self, cluster: Cluster, user: UserInfo, actor: str) -> None:
-        self._cluster, self._user, self._actor = cluster, user, actor
-        self._inner: InProcessTransport | None = None
-
-    async def send(self, request: HttpRequest) -> HttpResponse:
-        """See `Transport`."""
-        server = await self._cluster.server()
-        if self._inner is None:
-            token = server.users.token_of(self._user)
-            headers = {"authorization": f"Bearer {token}", "user-agent": self._actor}
-            self._inner = InProcessTransport(server.api.handler, headers=headers)
-        return await self._cluster._gate.send(self._actor, request, self._inner)
-
-    async def reset(self) -> None:
-        """End all requests; the next one goes to the server of that time."""
-        inner, self._inner = self._inner, None
-        if inner is not None:
-            await inner.aclose()
-
-    async def aclose(self) -> None:
-        """See `Transport`."""
-        await self.reset()
-
-
-def _admission(text: str, loops: LoopNames) -> AdmissionSettings:
-    """Return the plug-ins of production, without those that need a loop that does not run."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    enabled = {NODE_RESTRICTION, *(word for word in words if not word.startswith("-"))}
-    disabled = {word.removeprefix("-") for word in words if word.startswith("-")}
-    if loops.makes_accounts:
-        enabled.add(SERVICE_ACCOUNT)
-    if not loops.judges_nodes and _TAINT_NODES not in enabled:
-        disabled.add(_TAINT_NODES)
-    return AdmissionSettings(frozenset(enabled - disabled), frozenset(disabled))
-
-
-def _busiest(requests: Requests, within: float) -> str:
-    counts: dict[str, int] = {}
-    for each in requests:
-        words = f"{each.actor}: {each.verb} {each.resource} {each.namespace}/{each.name}".rstrip("/ ")
-        counts[words] = counts.get(words, 0) + 1
-    most = sorted(counts.items(), key=lambda item: -item[1])[:5]
-    lines = [f"  {count} x {words}" for words, count in most] or ["  no requests: a short timer is set all the time"]
-    return "\n".join([f"the cluster did not settle within {within:g} s; the busiest requests are:", *lines])

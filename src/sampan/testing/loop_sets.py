@@ -7,16 +7,8 @@ chosen_loops("none")
 """
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Final
-
-from sampan.controllers.catalogue import CONTROLLERS
-from sampan.core.time import SystemClock
-from sampan.informer.settings import InformerSettings, ReflectorSettings
-from sampan.loops.context import ControllerContext
-from sampan.node.set_up import SimulatedNodes, node_names
-from sampan.node.set_up import set_up as set_up_nodes
-from sampan.operator.manager import Manager
-from sampan.scheduler.set_up import set_up as set_up_scheduler
 
 GC: Final = "garbage-collector-controller"
 NAMESPACE: Final = "namespace-controller"
@@ -24,7 +16,6 @@ NODE_LIFECYCLE: Final = "node-lifecycle-controller"
 SCHEDULER: Final = "scheduler"
 NODES: Final = "nodes"
 DEFAULT: Final = "gc,namespace"
-_FOREVER_S: Final = 1e8
 _CHAIN: Final = (
     "cronjob-controller",
     "daemonset-controller",
@@ -39,8 +30,7 @@ _CHAIN: Final = (
     SCHEDULER,
     NODES,
 )
-_SHORT: Final = {"gc": (GC,), "namespace": (NAMESPACE,), "chain": _CHAIN, "all": (*CONTROLLERS, SCHEDULER, NODES)}
-_KNOWN: Final = (*CONTROLLERS, SCHEDULER, NODES)
+_SHORT: Final = {"gc": (GC,), "namespace": (NAMESPACE,), "chain": _CHAIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,38 +73,14 @@ def chosen_loops(text: str) -> LoopNames:
 def _named(word: str) -> tuple[str, ...]:
     if word in _SHORT:
         return _SHORT[word]
+    # The module imports all controllers, which takes longer than the start of a cluster.
+    controllers: tuple[str, ...] = tuple(import_module("sampan.controllers.catalogue").CONTROLLERS)
+    known = (*controllers, SCHEDULER, NODES)
+    if word == "all":
+        return known
     for name in (word, f"{word}-controller"):
-        if name in _KNOWN:
+        if name in known:
             return (name,)
     raise ValueError(
-        f"loops: {word!r} is unknown; known are {', '.join(_SHORT)}, none, and the controllers {', '.join(_KNOWN)}"
+        f"loops: {word!r} is unknown; known are {', '.join(_SHORT)}, all, none, and the controllers {', '.join(known)}"
     )
-
-
-def quiet_informers() -> InformerSettings:
-    """Return settings of informers whose watches never end and carry no bookmarks: nothing runs while nothing changes.
-
-    A watch in the same process does not break without an error, so nothing has to keep it alive.
-    """
-    reflector = ReflectorSettings(
-        streaming=False,
-        bookmarks=False,
-        watch_s_min=_FOREVER_S,
-        watch_s_max=_FOREVER_S,
-        idle_timeout_s=_FOREVER_S,
-        idle_timeout_without_bookmarks_s=_FOREVER_S,
-    )
-    return InformerSettings(reflector)
-
-
-def set_up_loops(manager: Manager, names: tuple[str, ...], nodes: int) -> None:
-    """Add loops to a manager. `nodes` is the number of simulated nodes."""
-    context = ControllerContext(manager, SystemClock(), discovery_period_s=_FOREVER_S)
-    for name in names:
-        if name == SCHEDULER:
-            set_up_scheduler(context)
-        elif name == NODES:
-            renewed = NODE_LIFECYCLE in names
-            set_up_nodes(context, SimulatedNodes(node_names(nodes, "node"), renewed=renewed))
-        else:
-            CONTROLLERS[name](context)

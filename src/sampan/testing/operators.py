@@ -3,20 +3,42 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from sampan.client import Client
+from sampan.core.clock import unix_time
+from sampan.operator.controller.context import RECONCILE_OBSERVER, FinishedReconcile
 from sampan.operator.manager import Manager, ManagerOptions
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcileRecord:
+    """A reconcile that has ended."""
+
+    at_s: float
+    """Seconds since the epoch."""
+    actor: str
+    controller: str
+    namespace: str
+    name: str
+    result: str
+    """`done`, `again in 5 s`, or the error and the time of the next attempt."""
 
 
 class Running:
     """An operator. `stop` ends it gracefully, `crash` at once, `restart` starts it again after either."""
 
-    def __init__(self, name: str, begin: Callable[[], Awaitable[Any]]) -> None:
+    def __init__(self, name: str, begin: Callable[[], Awaitable[Any]], *, repeatable: bool = True) -> None:
         self.name = name
+        self.repeatable = repeatable
+        """False if it cannot be restarted, because the test made its manager."""
+        self.reconciles: list[ReconcileRecord] = []
+        """Reconciles of its controllers, oldest first."""
         self.manager: Manager | None = None
         """The manager, if the operator has one."""
         self._begin = begin
+        self._ran = False
         self._error: BaseException | None = None
         self._task: asyncio.Task[Any] | None = None
         self.restart()
@@ -30,7 +52,23 @@ class Running:
         """Start the operator, with an empty cache. Raises `RuntimeError` while it runs."""
         if self.is_running:
             raise RuntimeError(f"{self.name} runs already: stop it first")
-        self._task = asyncio.ensure_future(self._begin())
+        if self._ran and not self.repeatable:
+            raise RuntimeError(
+                f"{self.name} cannot run again: pass a function that makes its controllers, not a Manager"
+            )
+        self._ran = True
+        self._task = asyncio.get_running_loop().create_task(self._run(), name=self.name)
+
+    async def _run(self) -> None:
+        RECONCILE_OBSERVER.set(self._note)
+        await self._begin()
+
+    def _note(self, finished: FinishedReconcile) -> None:
+        request = finished.context.request
+        record = ReconcileRecord(
+            unix_time(), self.name, finished.context.controller, request.namespace, request.name, _result(finished)
+        )
+        self.reconciles.append(record)
 
     async def crash(self) -> None:
         """End the operator as `kill -9` does: nothing more is written."""
@@ -65,10 +103,17 @@ class Running:
         self._task = None
 
 
+def _result(finished: FinishedReconcile) -> str:
+    again = "" if finished.next_s is None else f", again in {finished.next_s:.3g} s"
+    if finished.error is None:
+        return f"done{again}"
+    return f"failed{again}: {type(finished.error).__name__}: {finished.error}"
+
+
 def run_operator(operator: Any, client: Client, name: str) -> Running:
     """Start an operator. Raises `TypeError` for something that cannot run."""
     if isinstance(operator, Manager):
-        running = Running(name, operator.run)
+        running = Running(name, operator.run, repeatable=False)
         running.manager = operator
         return running
     if inspect.iscoroutinefunction(operator) and not inspect.signature(operator).parameters:

@@ -8,13 +8,15 @@ import asyncio
 import datetime as dt
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
 
-from sampan.testing.cluster import Cluster, ClusterOptions
+from sampan.testing.cluster import Cluster
+from sampan.testing.cluster_options import ClusterOptions
+from sampan.testing.leaks import Leak, leaked_tasks
 
 _KEY: Final = pytest.StashKey["Session"]()
 
@@ -25,12 +27,26 @@ class Session:
     def __init__(self, options: dict[str, Any]) -> None:
         self._options = options
         self._clusters: list[Cluster] = []
+        self.had_operators = False
 
     def cluster(self, **options: Any) -> Cluster:
         """Return a new cluster. Options override those of the mark. Raises `pytest.UsageError` for an unknown one."""
-        made = Cluster(options_of({**self._options, **options}))
+        try:
+            made = Cluster(options_of({**self._options, **options}))
+        except ValueError as error:
+            raise pytest.UsageError(f"mark cluster: {error}") from None
         self._clusters.append(made)
         return made
+
+    async def check_leaks(self) -> None:
+        """Check what the operators of all clusters left behind. Raises `Leak`."""
+        for cluster in self._clusters:
+            self.had_operators = self.had_operators or cluster.has_operators
+            await cluster.check_leaks()
+
+    def leaked_tasks(self, before: Collection[asyncio.Task[Any]]) -> list[str]:
+        """Return the tasks that the operators left behind."""
+        return leaked_tasks(before) if self.had_operators else []
 
     async def end(self) -> None:
         """End all clusters. Raises the first error."""
@@ -53,7 +69,7 @@ class Session:
 
 def options_of(words: dict[str, Any]) -> ClusterOptions:
     """Return the options of a mark. Raises `pytest.UsageError` for an unknown name or value."""
-    known = {"loops", "admission", "nodes", "time", "start"}
+    known = {"loops", "admission", "nodes", "time", "start", "leaks"}
     if unknown := sorted(set(words) - known):
         raise pytest.UsageError(f"mark cluster: {unknown[0]!r} is unknown; it takes {', '.join(sorted(known))}")
     words = dict(words)
@@ -62,10 +78,7 @@ def options_of(words: dict[str, Any]) -> ClusterOptions:
         raise pytest.UsageError(f"mark cluster: time is 'virtual' or 'real', not {time!r}")
     if start is not None:
         words["start"] = dt.datetime.fromisoformat(start) if isinstance(start, str) else start
-    try:
-        return ClusterOptions(virtual=time == "virtual", **words)
-    except ValueError as error:
-        raise pytest.UsageError(f"mark cluster: {error}") from None
+    return ClusterOptions(virtual=time == "virtual", **words)
 
 
 @contextmanager
@@ -94,10 +107,14 @@ def wrapped(item: pytest.Function) -> Iterator[None]:
 
     @functools.wraps(test)
     async def run(*args: Any, **kwargs: Any) -> None:
+        before = asyncio.all_tasks()
         try:
             await test(*args, **kwargs)
+            await made.check_leaks()
         finally:
             await made.end()
+        if leaks := made.leaked_tasks(before):
+            raise Leak("\n".join(["the test left behind:", *(f"  {each}" for each in leaks)]))
 
     item.obj = run if _has_runner(item) else _in_own_loop(run)
     try:

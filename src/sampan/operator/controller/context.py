@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from itertools import count
 from typing import Final, NamedTuple
@@ -33,6 +33,20 @@ def reconcile_ids() -> Iterator[str]:
     begin = str(drawn)[:-_COUNTED_DIGITS]
     return (f"{begin}{number % 16**_COUNTED_DIGITS:0{_COUNTED_DIGITS}x}" for number in count(drawn.node))
 
+
+class FinishedReconcile(NamedTuple):
+    """A reconcile that has ended."""
+
+    context: ReconcileContext
+    error: Exception | None
+    next_s: float | None
+    """Time until the next attempt that it has requested, in seconds; None: it has requested none."""
+
+
+RECONCILE_OBSERVER: ContextVar[Callable[[FinishedReconcile], None] | None] = ContextVar(
+    "sampan_reconcile_observer", default=None
+)
+"""Called after each reconcile of the controllers that were started in this context: tests record them."""
 
 CURRENT_RECONCILE: ContextVar[ReconcileContext | None] = ContextVar("sampan_reconcile", default=None)
 

@@ -20,7 +20,13 @@ from typing import Final, cast
 from prometheus_client import CollectorRegistry
 
 from sampan.operator.controller.awaited import awaited
-from sampan.operator.controller.context import CURRENT_RECONCILE, ReconcileContext, reconcile_ids
+from sampan.operator.controller.context import (
+    CURRENT_RECONCILE,
+    RECONCILE_OBSERVER,
+    FinishedReconcile,
+    ReconcileContext,
+    reconcile_ids,
+)
 from sampan.operator.controller.failure_log import FailureLog
 from sampan.operator.controller.metrics import ControllerMetrics
 from sampan.operator.controller.options import ControllerOptions
@@ -224,6 +230,7 @@ class Controller:
 
     def _succeeded(self, context: ReconcileContext, result: Result) -> None:
         self.queue.forget(context.request)
+        _observe(context, None, result.requeue_after_s)
         self._failures.succeeded(context)
         if result.requeue_after_s is None or result.requeue_after_s <= 0:
             self._metrics.results["success"].inc()
@@ -243,6 +250,13 @@ class Controller:
         else:
             retry_s = self.queue.add_rate_limited(context.request, priority=context.priority)
         self._failures.failed(context, error, retry_s)
+        _observe(context, error, retry_s)
+
+
+def _observe(context: ReconcileContext, error: Exception | None, next_s: float | None) -> None:
+    observer = RECONCILE_OBSERVER.get()
+    if observer is not None:
+        observer(FinishedReconcile(context, error, next_s))
 
 
 class _SlowReconcile:

@@ -1,0 +1,52 @@
+"""`ClusterOptions`: options of a cluster, and `State`: a copy of one."""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Final
+
+from sampan.server.admission.plugins import NAMES
+from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings, check_names
+from sampan.storage.memory import MemoryStore
+from sampan.testing.loop_sets import DEFAULT, LoopNames
+from sampan.testing.virtual_time import START
+
+_TAINT_NODES: Final = "TaintNodesByCondition"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """Options of a cluster, as in `@pytest.mark.cluster(...)`."""
+
+    loops: str = DEFAULT
+    """Built-in loops; see `loop_sets`."""
+    admission: str = ""
+    """Admission plug-ins to turn on, or off with `-`: `-ResourceQuota,AlwaysPullImages`."""
+    nodes: int = 1
+    """Number of simulated nodes, with the loop `nodes` (it is part of `chain`)."""
+    virtual: bool = True
+    """True: time passes at once while all tasks wait. False: time is real."""
+    start: dt.datetime = START
+    """First instant of the virtual clock."""
+    leaks: tuple[str, ...] = ()
+    """Beginnings of the lines of allowed leaks: `configmaps/box`."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Copy of a cluster at one instant: its objects, history and time. Operators are not part of it."""
+
+    store: MemoryStore
+    at_s: float
+
+
+def admission_of(text: str, loops: LoopNames) -> AdmissionSettings:
+    """Return the plug-ins of production, without those that need a loop that does not run."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    enabled = {NODE_RESTRICTION, *(word for word in words if not word.startswith("-"))}
+    disabled = {word.removeprefix("-") for word in words if word.startswith("-")}
+    check_names(frozenset(enabled), frozenset(disabled), NAMES)
+    if loops.makes_accounts:
+        enabled.add(SERVICE_ACCOUNT)
+    if not loops.judges_nodes and _TAINT_NODES not in enabled:
+        disabled.add(_TAINT_NODES)
+    return AdmissionSettings(frozenset(enabled - disabled), frozenset(disabled))

@@ -1,0 +1,36 @@
+"""`ClusterTransport`: transport of one client to the server that a cluster has now."""
+
+from collections.abc import Awaitable, Callable
+
+from sampan.client.transport import HttpRequest, HttpResponse
+from sampan.server.request import UserInfo
+from sampan.testing.in_process import InProcessTransport
+from sampan.testing.logical_server import LogicalServer
+from sampan.testing.requests import Gate
+
+
+class ClusterTransport:
+    """See the module. `server` returns the running server, and starts it if needed."""
+
+    def __init__(self, server: Callable[[], Awaitable[LogicalServer]], gate: Gate, user: UserInfo, actor: str) -> None:
+        self._server, self._gate, self._user, self._actor = server, gate, user, actor
+        self._inner: InProcessTransport | None = None
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """See `Transport`."""
+        server = await self._server()
+        if self._inner is None:
+            token = server.users.token_of(self._user)
+            headers = {"authorization": f"Bearer {token}", "user-agent": self._actor}
+            self._inner = InProcessTransport(server.api.handler, headers=headers)
+        return await self._gate.send(self._actor, request, self._inner)
+
+    async def reset(self) -> None:
+        """End all requests; the next one goes to the server of that time."""
+        inner, self._inner = self._inner, None
+        if inner is not None:
+            await inner.aclose()
+
+    async def aclose(self) -> None:
+        """See `Transport`."""
+        await self.reset()

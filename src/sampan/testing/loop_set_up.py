@@ -1,0 +1,54 @@
+"""Set-up of built-in control loops in the manager of a test. Each is imported when it first runs."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Final
+
+from sampan.core.time import SystemClock
+from sampan.informer.settings import InformerSettings, ReflectorSettings
+from sampan.loops.context import ControllerContext
+from sampan.operator.manager import Manager
+from sampan.testing.loop_sets import GC, NAMESPACE, NODE_LIFECYCLE, NODES, SCHEDULER
+
+_FOREVER_S: Final = 1e8
+_ALONE: Final = {GC: "sampan.controllers.garbage_collector", NAMESPACE: "sampan.controllers.namespace"}
+"""Modules of controllers that run in nearly every cluster: the rest of the catalogue is not imported for them."""
+
+
+def quiet_informers() -> InformerSettings:
+    """Return settings of informers whose watches never end and carry no bookmarks: nothing runs while nothing changes.
+
+    A watch in the same process does not break without an error, so nothing has to keep it alive.
+    """
+    reflector = ReflectorSettings(
+        streaming=False,
+        bookmarks=False,
+        watch_s_min=_FOREVER_S,
+        watch_s_max=_FOREVER_S,
+        idle_timeout_s=_FOREVER_S,
+        idle_timeout_without_bookmarks_s=_FOREVER_S,
+    )
+    return InformerSettings(reflector)
+
+
+def set_up_loops(manager: Manager, names: tuple[str, ...], nodes: int) -> None:
+    """Add loops to a manager. `nodes` is the number of simulated nodes."""
+    context = ControllerContext(manager, SystemClock(), discovery_period_s=_FOREVER_S)
+    for name in names:
+        if name == SCHEDULER:
+            import_module("sampan.scheduler.set_up").set_up(context)
+        elif name == NODES:
+            module = import_module("sampan.node.set_up")
+            settings = module.SimulatedNodes(module.node_names(nodes, "node"), renewed=NODE_LIFECYCLE in names)
+            module.set_up(context, settings)
+        else:
+            _controller(name)(context)
+
+
+def _controller(name: str) -> Callable[[ControllerContext], None]:
+    set_up: Callable[[ControllerContext], None]
+    if name in _ALONE:
+        set_up = import_module(_ALONE[name]).set_up
+    else:
+        set_up = import_module("sampan.controllers.catalogue").CONTROLLERS[name]
+    return set_up
