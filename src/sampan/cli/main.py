@@ -32,6 +32,7 @@ _COMMANDS = {
     "proxy": "sampan.cli.proxy",
     "scheduler": "sampan.cli.scheduler",
     "snapshot": "sampan.cli.snapshot",
+    "status": "sampan.cli.status.command",
     "storage": "sampan.cli.storage",
     "test": "sampan.cli.test_server.group",
     "up": "sampan.cli.up",
@@ -41,6 +42,7 @@ _COMMANDS = {
 """Module of each command; its object is named `<name>_command`."""
 _SUMMARIES = {
     "up": "Run a Kubernetes API server.",
+    "status": "Show what runs, where, how full it is, and what to do.",
     "config": "Print the settings of `sampan up`.",
     "controllers": "Run control loops: Deployments get ReplicaSets, and so on.",
     "scheduler": "Run a scheduler: Pods get nodes.",

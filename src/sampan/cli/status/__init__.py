@@ -1,0 +1,1 @@
+"""`sampan status`: state of a data directory and of its server."""

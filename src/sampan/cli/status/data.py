@@ -1,0 +1,91 @@
+"""State of a data directory, read from its files. The server need not run."""
+
+import fcntl
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+
+from sampan.app.data_directory import ENGINE_FILE
+from sampan.core.clock import utc_now
+from sampan.storage.sqlite.restore import DATABASE, LOCK_FILE
+
+RENEW_DAYS = 30
+"""A certificate that expires sooner is reported. Servers renew their own certificates earlier."""
+FREE_BYTES_MIN = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Certificate in the data directory."""
+
+    name: str
+    expires: str
+    """RFC 3339."""
+    days_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataStatus:
+    """State of a data directory. Sizes are in bytes."""
+
+    path: str
+    engine: str
+    in_use: bool
+    """True if a server uses the directory."""
+    store_bytes: int
+    free_bytes: int
+    certificates: tuple[Certificate, ...]
+
+
+def read_data_status(directory: Path) -> DataStatus | None:
+    """Return the state of a data directory, or None if it is none. Raises `OSError` if it cannot be read."""
+    if not (directory / LOCK_FILE).exists():
+        return None
+    engine = directory / ENGINE_FILE
+    return DataStatus(
+        str(directory.absolute()),
+        engine.read_text().strip() if engine.exists() else "sqlite",
+        _is_locked(directory / LOCK_FILE),
+        sum(file.stat().st_size for file in directory.glob(f"{DATABASE}*") if file.is_file()),
+        shutil.disk_usage(directory).free,
+        tuple(sorted(_certificates(directory / "pki"), key=lambda each: each.days_left)),
+    )
+
+
+def faults_of(status: DataStatus) -> list[str]:
+    """Return the faults of the directory, each with what to do about it."""
+    faults = []
+    for each in status.certificates:
+        if each.days_left < 0:
+            faults.append(f"{each.name} has expired: remove it with its key, and start the server again")
+        elif each.days_left < RENEW_DAYS and not each.name.startswith(("ca.", "front-proxy-ca.")):
+            faults.append(f"{each.name} expires in {each.days_left} days: start the server again, which renews it")
+    if status.free_bytes < FREE_BYTES_MIN:
+        faults.append(f"only {status.free_bytes >> 20} MiB are free: make room on the disk of {status.path}")
+    return faults
+
+
+def _is_locked(file: Path) -> bool:
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _certificates(directory: Path) -> list[Certificate]:
+    now = utc_now()
+    found = []
+    for file in sorted(directory.glob("*.crt")):
+        try:
+            expires = x509.load_pem_x509_certificate(file.read_bytes()).not_valid_after_utc
+        except ValueError:
+            continue
+        found.append(Certificate(file.name, expires.strftime("%Y-%m-%dT%H:%M:%SZ"), (expires - now).days))
+    return found
