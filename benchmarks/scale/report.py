@@ -33,15 +33,22 @@ def text_table(figures: Mapping[Scenario, Figure]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def store(figures: Mapping[Scenario, Figure], about: Mapping[str, str], directory: Path) -> Path:
+def store(
+    figures: Mapping[Scenario, Figure],
+    about: Mapping[str, str],
+    directory: Path,
+    *,
+    kind: str = "scale",
+    title: str = "very many objects",
+) -> Path:
     """Write Markdown and JSON, named by the time; gives the Markdown's path."""
     directory.mkdir(parents=True, exist_ok=True)
-    stem = "scale-" + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
+    stem = f"{kind}-" + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
     named = {scenario.name: figure.as_dict() for scenario, figure in figures.items()}
     (directory / f"{stem}.json").write_text(json.dumps({"machine": dict(about), "figures": named}, indent=1) + "\n")
     table = ["| " + " | ".join(row) + " |" for row in (_HEADER, *rows(figures))]
     table.insert(1, "|" + "---|" * len(_HEADER))
     facts = [f"- {key}: {value}" for key, value in about.items()]
     path = directory / f"{stem}.md"
-    path.write_text("\n".join(["# Benchmark results with very many objects", "", *facts, "", *table]) + "\n")
+    path.write_text("\n".join([f"# Benchmark results with {title}", "", *facts, "", *table]) + "\n")
     return path

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sampan.service_proxy.family import IPV4, Family
+from sampan.service_proxy.family import Family
 
 _NETLINK_NETFILTER: Final = 12
 _GET: Final = 0x101
@@ -95,8 +95,7 @@ def _flows(netlink: socket.socket, family: Family) -> Iterator[Flow]:
 
 
 def _message(kind: int, flags: int, family: Family, attributes: bytes) -> bytes:
-    address_family = socket.AF_INET if family is IPV4 else socket.AF_INET6
-    body = struct.pack("=BBH", address_family, 0, 0) + attributes
+    body = struct.pack("=BBH", family.socket_family, 0, 0) + attributes
     return struct.pack("=IHHII", 16 + len(body), kind, flags, 1, 0) + body
 
 

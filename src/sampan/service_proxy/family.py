@@ -1,6 +1,7 @@
 """`Family`: the words of nftables for IPv4 and IPv6. Each family has its own table."""
 
 import ipaddress
+import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +17,7 @@ class Family:
     address_type: str
     """Type of addresses in sets."""
     loopback: str
+    socket_family: socket.AddressFamily
 
     def same(self, addresses: Iterable[str]) -> tuple[str, ...]:
         """Return the addresses or networks of this family in canonical form. Invalid ones are left out."""
@@ -36,14 +38,17 @@ class Family:
 
     def _canonical(self, text: str) -> str:
         try:
-            found = ipaddress.ip_network(text, strict=False) if "/" in text else ipaddress.ip_address(text)
-        except ValueError:
+            if "/" in text:
+                network = ipaddress.ip_network(text, strict=False)
+                return str(network) if network.version == self.version else ""
+            # There are thousands of addresses, and these two functions are ten times faster than `ipaddress`.
+            return socket.inet_ntop(self.socket_family, socket.inet_pton(self.socket_family, text))
+        except (ValueError, OSError):
             return ""
-        return str(found) if found.version == self.version else ""
 
 
-IPV4: Final = Family(4, "ip", "ipv4_addr", "127.0.0.0/8")
-IPV6: Final = Family(6, "ip6", "ipv6_addr", "::1")
+IPV4: Final = Family(4, "ip", "ipv4_addr", "127.0.0.0/8", socket.AF_INET)
+IPV6: Final = Family(6, "ip6", "ipv6_addr", "::1", socket.AF_INET6)
 FAMILIES: Final = (IPV4, IPV6)
 ADDRESS_TYPES: Final = {"IPv4": IPV4, "IPv6": IPV6}
 """Family of an EndpointSlice's address type."""

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from sampan.service_proxy.conntrack import UdpTargets, delete_flows
 from sampan.service_proxy.family import Family
-from sampan.service_proxy.machine import prepare
+from sampan.service_proxy.machine import families, prepare
 from sampan.service_proxy.nft import Nft, open_nft
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class Kernel:
 
     async def clean_up(self) -> None:
         """Delete the tables. Raises `ServiceProxyError`."""
-        for family in await self.prepare():
+        for family in await self._call(lambda: families(self._nft, TABLE)):
             name = f"{family.name} {TABLE}"
             await self.write(f"add table {name}\ndelete table {name}\n")
 

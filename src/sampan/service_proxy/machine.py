@@ -32,10 +32,15 @@ def prepare(nft: Nft, table: str, sysctl: Path = Path("/proc/sys")) -> Sequence[
 
     Raises `ServiceProxyError` with the fault and its remedy.
     """
-    families = [family for family in FAMILIES if _works(nft, family, table)]
+    found = families(nft, table)
     _refuse_other_proxies(nft)
     _set_sysctls(sysctl)
-    return families
+    return found
+
+
+def families(nft: Nft, table: str) -> Sequence[Family]:
+    """Return the families that the kernel has. Raises `ServiceProxyError`."""
+    return [family for family in FAMILIES if _works(nft, family, table)]
 
 
 def _works(nft: Nft, family: Family, table: str) -> bool:

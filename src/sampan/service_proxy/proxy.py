@@ -32,8 +32,8 @@ VERIFY_S: Final = 30.0
 """Period of the check that the tables still exist: other programs flush the whole ruleset when they reload."""
 _RETRY_FIRST_S: Final = 1.0
 _RETRY_MAX_S: Final = 30.0
-_PAUSE_FACTOR: Final = 4.0
-_PAUSE_MAX_S: Final = 1.0
+_PAUSE_FACTOR: Final = 1.0
+_PAUSE_MAX_S: Final = 0.1
 
 
 class ServiceProxy:
@@ -62,6 +62,8 @@ class ServiceProxy:
         """Owners whose rules may change, each with the time of the first event."""
         self._wake = asyncio.Event()
         self._written = asyncio.Event()
+        """Set while no received event waits for its rules."""
+        self._started = False
         self._sources = sources
         self._registrations: list[Registration[Any]] = [
             sources.services.add_handler(_each(self._service_changed)),
@@ -74,7 +76,7 @@ class ServiceProxy:
         return "service proxy"
 
     async def ready(self) -> None:
-        """Wait until the rules of all Services are written."""
+        """Wait until the rules of all received events are written."""
         await self._written.wait()
 
     async def run(self) -> None:
@@ -125,6 +127,7 @@ class ServiceProxy:
             self._dirty.setdefault(owner, now)
         self._metrics.last_queued.set(unix_time())
         self.health.changed()
+        self._written.clear()
         self._wake.set()
 
     # ---- rules
@@ -142,7 +145,7 @@ class ServiceProxy:
             began = monotonic()
             if await self._write():
                 retry_s = _RETRY_FIRST_S
-                # A single change is written at once. In a flood of them, each transaction takes more of them.
+                # A single change is written at once. During a flood, the pause collects more changes for a transaction.
                 await asyncio.sleep(min(_PAUSE_MAX_S, _PAUSE_FACTOR * (monotonic() - began)))
             else:
                 await asyncio.sleep(retry_s)
@@ -187,12 +190,12 @@ class ServiceProxy:
         for received in dirty.values():
             self._metrics.change_s.observe(now - received)
         self._metrics.last_written.set(unix_time())
+        if not self._started:
+            self._started = True
+            services, seconds = len(self._model.services()), round(now - began, 3)
+            _log.info("rules of all Services written", extra={"services": services, "seconds": seconds})
         if not self._dirty:
             self.health.written()
-        if not self._written.is_set():
-            _log.info(
-                "rules written", extra={"services": len(self._model.services()), "seconds": round(now - began, 3)}
-            )
             self._written.set()
 
     async def _verify(self) -> bool:
