@@ -3,6 +3,7 @@
 from itertools import groupby
 from pathlib import Path
 
+from sampan.app.loops.proxy_settings import ProxySettings
 from sampan.app.loops.settings import ControllersSettings, DnsServerSettings, NodesSettings, SchedulerSettings
 from sampan.app.settings import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
@@ -14,6 +15,7 @@ ROOTS = {
     "sampan controllers": ControllersSettings(),
     "sampan dns": DnsServerSettings(),
     "sampan node": NodesSettings(),
+    "sampan proxy": ProxySettings(),
     "sampan scheduler": SchedulerSettings(),
 }
 

@@ -15,6 +15,7 @@ from sampan.cli.controllers import controllers_command
 from sampan.cli.dns import dns_command
 from sampan.cli.loops import loops_command
 from sampan.cli.node import node_command
+from sampan.cli.proxy import proxy_command
 from sampan.cli.scheduler import scheduler_command
 from sampan.cli.settings_command import SettingsCommand
 from sampan.cli.up import up_command
@@ -30,6 +31,7 @@ COMMANDS = {
         dns_command,
         loops_command,
         node_command,
+        proxy_command,
         scheduler_command,
     )
 }

@@ -182,6 +182,9 @@ class UpSettings:
         group=LOOPS,
         default="port 53 of the address that this machine uses to connect to others",
     )
+    service_proxy: bool = setting(
+        False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root.", group=LOOPS
+    )
 
     authentication: AuthenticationSettings = nested(AuthenticationSettings, group="Authentication")
 
@@ -341,7 +344,7 @@ class UpSettings:
 
 def without_loops(settings: UpSettings) -> UpSettings:
     """Return the settings of a server without control loops: they would write all the time."""
-    return replace(settings, controllers="", scheduler=False, nodes=0, dns=False)
+    return replace(settings, controllers="", scheduler=False, nodes=0, dns=False, service_proxy=False)
 
 
 def check(settings: UpSettings) -> None:

@@ -4,6 +4,7 @@ import click
 
 from sampan.app.configuration import Configuration
 from sampan.app.loops.choice import UnknownController, chosen_controllers
+from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import AllLoopsSettings, LoopSettings, NodeSettings
 from sampan.cli.dns import dns_at
@@ -31,13 +32,17 @@ def loops_command(configuration: Configuration) -> None:
     # Without a node-ipam-controller in this process, nodes need not wait for address ranges.
     node = NodeSettings(settings.node_runtime, root=settings.node_root, range_wait_s=0.0)
     count = min(settings.nodes, 1) if node.runtime == "process" else settings.nodes
+    names = tuple(node_names(count, "node-1" if count == 1 else "node")) if count else ()
+    # The server's machine is the first node. Without a node, no endpoint is local.
+    proxy = NodeProxy(names[0] if names else "", ProxyRuleSettings(healthz_bind_address=""))
     run_loops(
         LoopSettings(
             settings.process,
             chosen,
             settings.scheduler,
-            tuple(node_names(count, "node-1" if count == 1 else "node")) if count else (),
+            names,
             node,
+            proxy=proxy if settings.service_proxy else None,
             lease=CONTROLLER_MANAGER_LEASE if settings.leader_elect else "",
             signing=settings.signing,
             node_cidrs=settings.node_cidrs,

@@ -37,7 +37,8 @@ _log = logging.getLogger("sampan.app")
 
 def command_of(settings: UpSettings) -> list[str] | None:
     """Return the command line of the control loops, or None if the server runs none."""
-    if not (settings.controllers.strip() or settings.scheduler or settings.nodes or settings.dns):
+    loops = settings.controllers.strip(), settings.scheduler, settings.nodes, settings.dns, settings.service_proxy
+    if not any(loops):
         return None
     return [
         sys.executable,
@@ -54,6 +55,7 @@ def command_of(settings: UpSettings) -> list[str] | None:
         *_cidr_options(settings),
         *_node_options(settings),
         *(["--dns=true", f"--dns-address={settings.dns_address}"] if settings.dns else []),
+        *(["--service-proxy=true"] if settings.service_proxy else []),
         *([f"--probe-address={settings.loops_probe_address}"] if settings.loops_probe_address else []),
         *(["--leader-elect"] if settings.storage.shared else []),
         f"--log-level={settings.log.level}",

@@ -103,7 +103,8 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> None:
         rules = settings.proxy.rules
         options = RuleOptions(rules.cluster_cidr, rules.masquerade_all, rules.nodeport_addresses)
         name, address = settings.proxy.node_name, rules.healthz_bind_address
-        set_up_proxy(context.manager, name, options=options, healthz_address=address)
+        keeps_running = settings.ends_with_stdin
+        set_up_proxy(context.manager, name, options=options, healthz_address=address, keeps_running=keeps_running)
 
 
 def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode:

@@ -239,6 +239,7 @@ class AllLoopsSettings:
     node_root: Path = setting(Path("sampan-node"), "Directory of a node of processes.", kind=DIRECTORY, group=NODES)
     dns: bool = setting(False, "As for `sampan up`.", group=DNS)
     dns_address: str = setting("", "As for `sampan up`.", kind=HOST_AND_PORT, group=DNS)
+    service_proxy: bool = setting(False, "As for `sampan up`.", group=NODES)
     leader_elect: bool = setting(
         False, "Elect a leader, because other servers use the same store and have loops too.", group=CONTROLLERS
     )
