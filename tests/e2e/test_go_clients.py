@@ -1,12 +1,9 @@
 """client-go and controller-runtime against a real server: each step of tests/e2e/go is a test.
 
-The program is built once for all tests. The first build on a machine downloads some 40 modules and takes minutes, hence
-the long time-out; later ones come from Go's own cache.
+The program is built once for all tests.
 """
 
 import itertools
-import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -16,12 +13,9 @@ import pytest
 
 from tests.cli.server import Server, running
 from tests.e2e.conftest import Api, new_namespace
+from tests.e2e.go_build import build
 
-BUILD_TIMEOUT_S = 600
-DOWNLOAD_TIMEOUT_S = 240
 STEP_TIMEOUT_S = 90
-QUICKLY = ("-trimpath", "-gcflags=all=-N -l", "-ldflags=-s -w")
-"""Without optimisations and symbols; that saves a quarter of the compiler's time."""
 SOURCE = Path(__file__).parent / "go"
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
@@ -31,36 +25,7 @@ Step = Callable[[str], None]
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built program; without Go or its modules the tests are skipped."""
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("go is not on PATH")
-    environment = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"}
-    try:
-        fetched = subprocess.run(
-            [go, "mod", "download"],
-            cwd=SOURCE,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=DOWNLOAD_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip("Go modules cannot be downloaded in time")
-    if fetched.returncode:
-        pytest.skip(f"Go modules cannot be downloaded: {fetched.stderr.strip()[-200:]}")
-    built = tmp_path_factory.mktemp("go") / "go-clients"
-    done = subprocess.run(
-        [go, "build", *QUICKLY, "-o", str(built), "."],
-        cwd=SOURCE,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=BUILD_TIMEOUT_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return built
+    return build(SOURCE, tmp_path_factory.mktemp("go") / "go-clients", "build", ".")
 
 
 def environment_of(server: Server) -> dict[str, str]:
