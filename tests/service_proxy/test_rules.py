@@ -17,7 +17,7 @@ from sampan.service_proxy.base_rules import (
 from sampan.service_proxy.endpoints import Endpoint
 from sampan.service_proxy.family import IPV4
 from sampan.service_proxy.fragment import Fragment
-from sampan.service_proxy.rules import port_fragment
+from sampan.service_proxy.rules import FEW, port_fragment
 from sampan.service_proxy.selection import select
 from sampan.service_proxy.service_ports import ProxiedPort, proxied_ports
 from sampan.service_proxy.views import Ingress, LoadBalancer, Service, ServiceStatus
@@ -39,9 +39,15 @@ def test_a_connection_goes_to_one_of_the_endpoints_at_random() -> None:
     found = rules(port(), endpoint(2), endpoint(3, local=False))
     assert value(found, SERVICE_IPS, VIP) == "goto cluster-default/web/tcp/80"
     assert found.chains["cluster-default/web/tcp/80"] == (
-        "meta l4proto tcp dnat ip addr . port to numgen random mod 2 map "
-        "{ 0 : 10.244.1.2 . 8080, 1 : 10.244.1.3 . 8080 }",
+        "numgen random mod 2 0 meta l4proto tcp dnat to 10.244.1.2:8080",
+        "meta l4proto tcp dnat to 10.244.1.3:8080",
     )
+
+
+def test_many_endpoints_are_a_map_in_one_rule() -> None:
+    found = rules(port(), *(endpoint(number) for number in range(2, 2 + FEW + 1)))
+    (rule,) = found.chains["cluster-default/web/tcp/80"]
+    assert rule.startswith("meta l4proto tcp dnat ip addr . port to numgen random mod 11 map { 0 : 10.244.1.2 . 8080, ")
 
 
 def test_only_local_endpoints_are_in_the_hairpin_set() -> None:
@@ -76,11 +82,11 @@ def test_the_external_policy_local_lets_pods_and_the_node_use_all_endpoints() ->
 
 def test_a_client_with_affinity_asks_the_sets_of_all_endpoints_first() -> None:
     found = rules(port(affinity_s=60), endpoint(2), endpoint(3))
-    *again, choice = found.chains["cluster-default/web/tcp/80"]
-    assert again[0] == (
+    again, _, choice, _ = found.chains["cluster-default/web/tcp/80"]
+    assert again == (
         "ip saddr @affinity-60s-default/web/tcp/80__10.244.1.2/8080 goto endpoint-default/web/tcp/80__10.244.1.2/8080"
     )
-    assert choice.startswith("numgen random mod 2 vmap { 0 : goto endpoint-default/web/tcp/80__10.244.1.2/8080, ")
+    assert choice == "numgen random mod 2 0 goto endpoint-default/web/tcp/80__10.244.1.2/8080"
     assert len(found.sets) == 2
 
 

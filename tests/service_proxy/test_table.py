@@ -81,8 +81,8 @@ def test_a_change_of_one_endpoint_touches_only_its_service() -> None:
     assert found.table.transaction().splitlines() == [
         "flush chain ip test cluster-default/web/tcp/80",
         "delete element ip test hairpin-connections { 10.244.1.3 . 10.244.1.3 . tcp . 8080 }",
-        "add rule ip test cluster-default/web/tcp/80 meta l4proto tcp dnat ip addr . port to numgen random mod 2 map "
-        "{ 0 : 10.244.1.2 . 8080, 1 : 10.244.1.4 . 8080 }",
+        "add rule ip test cluster-default/web/tcp/80 numgen random mod 2 0 meta l4proto tcp dnat to 10.244.1.2:8080",
+        "add rule ip test cluster-default/web/tcp/80 meta l4proto tcp dnat to 10.244.1.4:8080",
         "add element ip test hairpin-connections { 10.244.1.4 . 10.244.1.4 . tcp . 8080 }",
     ]
 

@@ -1,13 +1,14 @@
 """`port_fragment`: chains and elements of one port of a Service.
 
 Source: pkg/proxy/nftables/proxier.go `syncProxyRules` (1.36). Difference: only session affinity gives an endpoint a
-separate chain. Without it, the rule that chooses an endpoint also has the addresses, which is several times faster
-to write.
+separate chain. Without it, the rules that choose an endpoint also have the addresses, which is several times
+faster to write.
 """
 
 import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from sampan.service_proxy.base_rules import (
     CLUSTER_IPS,
@@ -28,6 +29,11 @@ from sampan.service_proxy.fragment import ElementKey, Fragment
 from sampan.service_proxy.node_facts import NodeFacts
 from sampan.service_proxy.selection import Selection
 from sampan.service_proxy.service_ports import ProxiedPort
+
+FEW: Final = 10
+"""Number of endpoints up to which each has a rule. More are in a map of the rule, which is a hidden set of the kernel.
+The kernel searches all sets by name when it adds one, so thousands of maps would take seconds to write.
+"""
 
 
 def union(fragments: Iterable[Fragment]) -> Fragment:
@@ -152,13 +158,13 @@ class _PortWriter:
             self.chains[chain] = self._choice_with_affinity(endpoints)
             return
         transport = f"meta l4proto {self.port.protocol} dnat"
-        if len(endpoints) == 1:
-            only = self.family.endpoint(endpoints[0].address, endpoints[0].port)
-            self.chains[chain] = (f"{transport} to {only}",)
+        if len(endpoints) <= FEW:
+            targets = [self.family.endpoint(each.address, each.port) for each in endpoints]
+            self.chains[chain] = _one_of([f"{transport} to {target}" for target in targets])
             return
-        targets = ", ".join(f"{number} : {each.address} . {each.port}" for number, each in enumerate(endpoints))
+        items = ", ".join(f"{number} : {each.address} . {each.port}" for number, each in enumerate(endpoints))
         number = f"numgen random mod {len(endpoints)}"
-        self.chains[chain] = (f"{transport} {self.family.name} addr . port to {number} map {{ {targets} }}",)
+        self.chains[chain] = (f"{transport} {self.family.name} addr . port to {number} map {{ {items} }}",)
 
     def _choice_with_affinity(self, endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
         """Write a chain and a set of clients for each endpoint. Return the rules that choose a chain.
@@ -178,11 +184,24 @@ class _PortWriter:
             self.chains[chain] = (f"update @{clients} {{ {source} }}", dnat)
             again.append(f"{source} @{clients} goto {chain}")
             chains.append(chain)
+        if len(chains) <= FEW:
+            return (*again, *_one_of([f"goto {chain}" for chain in chains]))
         verdicts = ", ".join(f"{number} : goto {chain}" for number, chain in enumerate(chains))
         return (*again, f"numgen random mod {len(chains)} vmap {{ {verdicts} }}")
 
     def _chain(self, prefix: str) -> str:
         return f"{prefix}-{self.port.identity}"
+
+
+def _one_of(actions: Sequence[str]) -> tuple[str, ...]:
+    """Return rules of which each packet takes one, all with the same probability.
+
+    Of n actions the first is taken once in n times; else the choice is among n - 1.
+    """
+    left = range(len(actions), 0, -1)
+    return tuple(
+        f"numgen random mod {n} 0 {action}" if n > 1 else action for n, action in zip(left, actions, strict=True)
+    )
 
 
 def _within(addresses: Iterable[str], ranges: Iterable[str]) -> bool:
