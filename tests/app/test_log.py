@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hpack import Decoder, Encoder
 
-from sampan.app.log import JsonFormatter, TextFormatter, configure_logging
+from sampan.app.log import ConsoleFormatter, JsonFormatter, TextFormatter, configure_logging, format_of
 
 
 def record(**fields: object) -> logging.LogRecord:
@@ -34,6 +34,19 @@ def test_a_line_begins_with_time_level_logger_and_message() -> None:
 def test_json_lines_hold_the_same() -> None:
     document = json.loads(JsonFormatter().format(record(code=200)))
     assert (document["level"], document["msg"], document["code"]) == ("info", "a b", 200)
+
+
+@pytest.mark.parametrize(("level", "shown"), [("INFO", "a b code=2"), ("WARNING", "warning: a b code=2")])
+def test_a_console_line_has_the_time_and_no_logger(level: str, shown: str) -> None:
+    found = record(code=2, levelname=level, levelno=getattr(logging, level))
+    assert ConsoleFormatter().format(found)[9:] == shown
+
+
+def test_auto_is_for_people_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert (format_of("auto"), format_of("json")) == ("console", "json")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    assert format_of("auto") == "text"
 
 
 def test_a_trace_is_kept() -> None:

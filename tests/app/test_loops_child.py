@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sampan.app.engines import EtcdEngine
+from sampan.app.log_settings import LogSettings
 from sampan.app.loops import child
 from sampan.app.loops.child import LoopsChild, command_of, components_of
 from sampan.app.loops.settings import NodeCidrSettings
@@ -72,8 +73,14 @@ def test_the_command_says_what_is_wanted() -> None:
         "--cluster-signing-cert-file=d/pki/ca.crt",
         "--cluster-signing-key-file=d/pki/ca.key",
         "--log-level=info",
-        "--log-format=text",
+        "--log-format=auto",
     ]
+
+
+@pytest.mark.parametrize(("verbosity", "level"), [(0, "warning"), (1, "info")])
+def test_on_a_terminal_the_loops_log_routine_messages_only_with_v(verbosity: int, level: str) -> None:
+    command = command_of(UpSettings(log=LogSettings(format="console"), verbosity=verbosity))
+    assert f"--log-level={level}" in (command or ())
 
 
 def test_the_loops_have_health_and_metrics_where_they_are_wanted() -> None:

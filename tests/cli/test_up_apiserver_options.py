@@ -78,9 +78,9 @@ def test_command_lines_of_other_programs_are_accepted(settings: list[UpSettings]
 
 
 def test_options_without_effect_are_named_in_one_note(settings: list[UpSettings]) -> None:
-    invoke("--feature-gates=A=true", "--runtime-config", "api/all=true", "--watch-cache", "--v=4")
+    invoke("--feature-gates=A=true", "--runtime-config", "api/all=true", "--watch-cache", "--vmodule=a")
     [note] = settings[0].notes
-    assert note.endswith("without effect here: --feature-gates, --runtime-config, --v, --watch-cache")
+    assert note.endswith("without effect here: --feature-gates, --runtime-config, --vmodule, --watch-cache")
 
 
 def test_servers_of_etcd_do_not_change_the_storage(settings: list[UpSettings]) -> None:

@@ -3,19 +3,26 @@
 import logging
 import sys
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import orjson
+
+from sampan.core.terminal import colours_wanted
 
 _TALKATIVE = ("hpack",)
 """Libraries that log every header at level debug, including bearer tokens."""
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
+def format_of(form: str) -> str:
+    """Return the format that `auto` stands for: console on a terminal, else text."""
+    return ("console" if sys.stderr.isatty() else "text") if form == "auto" else form
+
+
 def configure_logging(level: str, form: str) -> None:
-    """Send all records to stderr. `form`: text or json."""
+    """Send all records to stderr. `form`: auto, console, text or json."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
+    handler.setFormatter(_FORMATTERS[format_of(form)]())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -46,6 +53,25 @@ class TextFormatter(logging.Formatter):
         return line
 
 
+class ConsoleFormatter(logging.Formatter):
+    """Formatter for people: local time, level above info, message and fields. A traceback follows on separate lines."""
+
+    _COLOURS: Final = {"WARNING": "\x1b[33m", "ERROR": "\x1b[31m", "CRITICAL": "\x1b[31m"}
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = fields_of(record)
+        told = [datetime.fromtimestamp(record.created).strftime("%H:%M:%S")]
+        if record.levelno > logging.INFO:
+            told.append(self._coloured(record.levelname, f"{record.levelname.lower()}:"))
+        told += [fields.pop("msg"), *(f"{key}={_shown(fields[key])}" for key in fields if key not in _CONSOLE_OMITS)]
+        line = " ".join(told)
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+    def _coloured(self, level: str, text: str) -> str:
+        colour = self._COLOURS.get(level, "")
+        return f"{colour}{text}\x1b[0m" if colour and colours_wanted(sys.stderr) else text
+
+
 class JsonFormatter(logging.Formatter):
     """Formatter that writes one JSON object a line, including the traceback."""
 
@@ -54,6 +80,10 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             fields["trace"] = self.formatException(record.exc_info)
         return orjson.dumps(fields, default=str).decode()
+
+
+_FORMATTERS: Final = {"console": ConsoleFormatter, "text": TextFormatter, "json": JsonFormatter}
+_CONSOLE_OMITS: Final = ("time", "level", "logger")
 
 
 def _shown(value: object) -> str:

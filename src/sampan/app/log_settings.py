@@ -6,7 +6,7 @@ from sampan.core.settings import setting
 from sampan.core.settings.kinds import one_of
 
 LEVELS = ("debug", "info", "warning", "error")
-FORMATS = ("text", "json")
+FORMATS = ("auto", "console", "text", "json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,4 +16,6 @@ class LogSettings:
     level: str = setting(
         "info", "Least severe records that are logged. debug logs every request.", kind=one_of(*LEVELS)
     )
-    format: str = setting("text", "Format of the log: text is key=value.", kind=one_of(*FORMATS))
+    format: str = setting(
+        "auto", "Format of the log: auto is console on a terminal, else text (key=value).", kind=one_of(*FORMATS)
+    )

@@ -10,7 +10,7 @@ import uvloop
 from sampan.app.errors import StartError
 from sampan.app.free_memory import limit_fragmentation
 from sampan.app.log import configure_logging
-from sampan.app.settings import UpSettings
+from sampan.app.settings import REQUESTS_VERBOSITY, UpSettings
 from sampan.app.up import Announce, raise_open_files_limit, run
 from sampan.server.admission.settings import BadConfiguration
 from sampan.storage.store import (
@@ -47,7 +47,7 @@ def up(settings: UpSettings, announce: Announce) -> None:
     """Serve until the end. Start again if the store was replaced. Raises `StartError` with the cause of a failure."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     limit_fragmentation()
-    configure_logging(settings.log.level, settings.log.format)
+    configure_logging("debug" if settings.verbosity >= REQUESTS_VERBOSITY else settings.log.level, settings.log.format)
     raise_open_files_limit()
     for note in settings.notes:
         _log.warning(note)

@@ -22,6 +22,7 @@ from sampan.core.settings.kinds import (
     NAMES,
     SECONDS,
     TEXTS,
+    VERBOSITY,
     integer,
     list_of,
     one_of,
@@ -88,6 +89,10 @@ def _relocate_pair(pair: CertKey, directory: Path) -> CertKey:
 _NETWORKS = list_of(Kind("CIDR", _read_network), metavar="CIDR[,CIDR]", check=_check_networks)
 _PORTS = Kind("FIRST-LAST", _read_ports, lambda ports: "" if ports is None else "{}-{}".format(*ports))
 _CERT_KEYS = list_of(Kind("CERT,KEY[:NAMES]", parse_cert_key, relocate=_relocate_pair), separator="", repeat=True)
+
+
+REQUESTS_VERBOSITY = 4
+"""Verbosity (-v) from which every request is logged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +302,13 @@ class UpSettings:
     )
 
     log: LogSettings = nested(LogSettings, prefix="log-", group=OBSERVABILITY)
+    verbosity: int = setting(
+        0,
+        "Detail of the log: 1 adds routine messages of the control loops on a terminal, 4 logs every request.",
+        name="v",
+        kind=VERBOSITY,
+        group=OBSERVABILITY,
+    )
     profiling: bool = setting(True, "Serve /debug/pprof/ to users that may do everything.", group=OBSERVABILITY)
     tracing_config_file: Path | None = setting(
         None, "TracingConfiguration: where spans of requests are sent.", kind=FILE, group=OBSERVABILITY

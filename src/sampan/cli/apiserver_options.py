@@ -39,7 +39,6 @@ _NO_EFFECT: Final = (
     "shutdown-send-retry-after",
     "storage-backend",
     "storage-initialization-timeout",
-    "v",
     "vmodule",
     "watch-cache",
     "watch-cache-sizes",

@@ -51,7 +51,9 @@ class SettingOption(click.Option):
         if setting.negative:
             super().__init__([f"{names[0]}/--no-{setting.name}", parameter], default=None, help=_help(setting))
             return
-        optional: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if setting.is_flag else {}
+        optional: dict[str, Any] = (
+            {"is_flag": False, "flag_value": setting.kind.flag_value or "true"} if setting.is_flag else {}
+        )
         super().__init__(
             [*names, parameter],
             type=_SettingType(setting),

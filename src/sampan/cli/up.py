@@ -1,5 +1,10 @@
 """`sampan up`: run an API server."""
 
+import shlex
+import sys
+from functools import partial
+from pathlib import Path
+
 import click
 
 from sampan.app.configuration import Configuration
@@ -14,5 +19,16 @@ def up_command(configuration: Configuration) -> int:
 
     Prints one line when it is ready. The data directory then has a kubeconfig and admin.token, both with all rights.
     """
-    up(server_settings(configuration), lambda line: click.echo(line))
+    settings = server_settings(configuration)
+    up(settings, partial(_announce, settings.data))
     return 0
+
+
+def _announce(data: Path, line: str) -> None:
+    """Print the line of a ready server, and on a terminal what to type next."""
+    click.echo(line)
+    if sys.stdout.isatty():
+        kubeconfig = shlex.quote(str((data / "kubeconfig").absolute()))
+        click.echo(
+            f"next, in another terminal: export KUBECONFIG={kubeconfig}; kubectl get nodes (Ctrl-C ends the server)"
+        )

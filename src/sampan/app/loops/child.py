@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from sampan.app.log import format_of
 from sampan.app.loops.settings import USAGE_ERROR
 from sampan.app.settings import UpSettings
 from sampan.core.child_process import ChildProcess
@@ -58,7 +59,7 @@ def command_of(settings: UpSettings) -> list[str] | None:
         *(["--service-proxy=true"] if settings.service_proxy else []),
         *([f"--probe-address={settings.loops_probe_address}"] if settings.loops_probe_address else []),
         *(["--leader-elect"] if settings.storage.shared else []),
-        f"--log-level={settings.log.level}",
+        f"--log-level={_log_level(settings)}",
         f"--log-format={settings.log.format}",
     ]
 
@@ -79,6 +80,13 @@ def components_of(settings: UpSettings, child: "LoopsChild") -> Components:
     if settings.scheduler:
         found[SCHEDULER] = Component((SCHEDULER_LEASE,), child.fault)
     return found
+
+
+def _log_level(settings: UpSettings) -> str:
+    """Return the level of the loops. On a terminal their routine messages would hide the line of the server."""
+    if settings.log.level != "info" or settings.verbosity or format_of(settings.log.format) != "console":
+        return settings.log.level
+    return "warning"
 
 
 def _key(settings: UpSettings) -> Path:

@@ -10,13 +10,13 @@ import click
 
 from sampan.cli.kubectl.revisions import state_at, version_of
 from sampan.cli.kubectl.single import single_target
-from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.output import without_managed_fields
 from sampan.cli.objects.session import on_server
 from sampan.cli.objects.targets import TargetError, display_name
 from sampan.cli.plain_error import PlainError
 from sampan.client import Client, Expired
+from sampan.core.terminal import colours_wanted
 from sampan.resource import Object
 from sampan.wire import yaml
 

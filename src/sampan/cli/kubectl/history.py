@@ -10,12 +10,12 @@ import click
 from sampan.cli.kubectl.field_changes import ABSENT, FieldChange, field_changes
 from sampan.cli.kubectl.revisions import Revision, revisions
 from sampan.cli.kubectl.single import single_target
-from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import on_server
 from sampan.client import Client
 from sampan.core.clock import utc_now
+from sampan.core.terminal import colours_wanted
 from sampan.core.time import age
 from sampan.resource import Object
 from sampan.wire import json

@@ -8,12 +8,12 @@ from typing import Any, Final
 import click
 from click import UsageError
 
-from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.targets import ObjectTarget, TargetError, display_name, target_for
 from sampan.client import ApiError, Client
 from sampan.client.manifests import read_manifests
+from sampan.core.terminal import colours_wanted
 from sampan.resource import Object, meta
 from sampan.wire import json
 

@@ -14,7 +14,6 @@ import click
 
 from sampan.cli.kubectl.ownership import Branch, Ownership, owned_of
 from sampan.cli.kubectl.single import single_target
-from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import on_server
@@ -22,6 +21,7 @@ from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client, ClientError, Forbidden, MethodNotAllowed, NotFound
 from sampan.client.rest_mapper import preferred
 from sampan.core.clock import utc_now
+from sampan.core.terminal import colours_wanted
 from sampan.core.time import age
 from sampan.resource import Object, ResourceInfo
 

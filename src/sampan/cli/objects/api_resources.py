@@ -4,11 +4,11 @@ import sys
 
 import click
 
-from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.session import on_server
 from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client
 from sampan.client.rest_mapper import preferred
+from sampan.core.terminal import colours_wanted
 from sampan.resource import ResourceInfo
 
 _HEADER = ("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import click
 
-from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.formats import HELP, Format, take_format
 from sampan.cli.objects.output import as_list, print_object, without_managed_fields
@@ -20,6 +19,7 @@ from sampan.client.follow import follow
 from sampan.client.pager import PAGE_SIZE
 from sampan.client.resource_list_watch import ResourceListWatch
 from sampan.client.watch import decoded_events
+from sampan.core.terminal import colours_wanted
 from sampan.resource import Object, dynamic
 from sampan.wire import json
 

@@ -28,6 +28,8 @@ class Kind:
     """All values, if they are few. Shells complete them."""
     completion: str = ""
     """Type of completion in the shell: file, dir."""
+    flag_value: str = ""
+    """Text that an option without a value stands for; empty: the value is required."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,8 @@ def _read_host_and_port(text: str) -> str:
 
 TEXT: Final = Kind("TEXT", str)
 NUMBER: Final = Kind("NUMBER", _read_number)
-BOOLEAN: Final = Kind("[true|false]", _read_boolean, lambda value: "true" if value else "false")
+BOOLEAN: Final = Kind("[true|false]", _read_boolean, lambda value: "true" if value else "false", flag_value="true")
+VERBOSITY: Final = replace(integer(0, 10, metavar="N"), flag_value="1")
 DURATION: Final = Kind("DURATION", _read_seconds, _write_seconds)
 """Seconds, written as in Go: 1h30m, 500ms."""
 POSITIVE_DURATION: Final = Kind("DURATION", _read_positive_seconds, _write_seconds)

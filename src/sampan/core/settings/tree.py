@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sampan.core.settings.declare import DECLARATION, Declaration, Nested, Variants
-from sampan.core.settings.kinds import BOOLEAN, Kind, ListOf, kind_of
+from sampan.core.settings.kinds import Kind, ListOf, kind_of
 
 Path = tuple[str, ...]
 """Names of the fields that lead to a setting; after a field with variants, the name of the variant."""
@@ -72,7 +72,7 @@ def _setting(declared: Declaration, path: Path, value: Any, prefix: str, group: 
         value,
         declared.default or ("" if value in (None, "", ()) else kind.write(value)),
         declared.negative,
-        is_flag=kind is BOOLEAN,
+        is_flag=bool(kind.flag_value),
     )
 
 
