@@ -71,7 +71,7 @@ release: $(VENV)/.ready
 
 # Installed sizes, and wheels for each platform and Python version; needs a package index. After `make release`.
 install-check: $(VENV)/.ready
-	@$(BIN)/python -m scripts.install.sizes dist/*.whl
+	@$(BIN)/python -m scripts.install.sizes dist/*-any.whl
 	@$(BIN)/python -m scripts.install.wheels $(ARGS)
 
 clean:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from scripts.install.projects import OPERATOR, SERVER, extras, requirements
+from scripts.release.musl import WITHOUT
 
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 PLATFORMS: Final = {
@@ -35,10 +36,11 @@ def run_pip(arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([sys.executable, "-m", "pip", *arguments], capture_output=True, text=True, check=False)
 
 
-def required() -> list[str]:
-    """Return the requirements of both distributions, with all extras."""
+def required(platform: str) -> list[str]:
+    """Return the requirements of both distributions on a platform, with all extras."""
     optional = [text for needed in extras(SERVER).values() for text in needed]
-    return sorted({*requirements(SERVER), *requirements(OPERATOR), *optional})
+    wanted = sorted({*requirements(SERVER), *requirements(OPERATOR), *optional})
+    return [text for text in wanted if not (platform.startswith("musl") and text.startswith(WITHOUT))]
 
 
 def resolve(platform: str, python: str, wanted: Sequence[str], run: Run = run_pip) -> list[str]:
@@ -67,7 +69,7 @@ def main(arguments: Sequence[str]) -> int:
     for platform in platforms:
         for python in pythons:
             try:
-                found = resolve(platform, python, required())
+                found = resolve(platform, python, required(platform))
                 print(f"{platform:14} {python}  {len(found)} wheels", flush=True)
             except LookupError as error:
                 missing += 1

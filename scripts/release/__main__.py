@@ -7,6 +7,7 @@
 |---|---|
 | `sampan-VERSION-py3-none-any.whl`, `sampan-VERSION.tar.gz` | the distribution `sampan` |
 | `sampan_operator-VERSION-py3-none-any.whl` | the distribution `sampan-operator` |
+| `*-musllinux_*.whl` | the same two for Linux with musl, without RE2 |
 | `sampan-VERSION-ARCHITECTURE.oci.tar` | image of the server |
 | `sampan.service` | systemd unit |
 | `kubectl-sampan.zip` | archive for krew |
@@ -26,6 +27,7 @@ from pathlib import Path
 from scripts.install.projects import OPERATOR, ROOT, SERVER
 from scripts.release.changes import section_of
 from scripts.release.image import ImageError, architecture, build_image
+from scripts.release.musl import musl_wheel
 
 from sampan import __version__
 from sampan.core.clock import monotonic
@@ -60,10 +62,12 @@ def make(directory: Path, *, image: bool = True, base: Path | None = None) -> No
     for project, kinds in ((SERVER, ("wheel", "sdist")), (OPERATOR, ("wheel",))):
         for kind in kinds:
             _run("-m", "hatchling", "build", "-t", kind, "-d", str(directory), cwd=project)
+    for built in list(directory.glob("*-any.whl")):
+        musl_wheel(built)
     _run(str(ROOT / "packaging" / "krew" / "archive.py"), str(directory / "kubectl-sampan.zip"), cwd=ROOT)
     if image:
         print("building the image (about two minutes)", flush=True)
-        [wheel] = directory.glob("sampan-*.whl")
+        [wheel] = directory.glob("sampan-*-any.whl")
         target = directory / f"sampan-{__version__}-{architecture()}.oci.tar"
         build_image(wheel, target, name=f"sampan:{__version__}", created=_commit_time(), base=base)
     _write_sums(directory)

@@ -4,19 +4,10 @@ Source: apiserver pkg/server/filters/cors.go (1.36).
 """
 
 from collections.abc import Sequence
-from typing import Protocol
 
-import re2
-
+from sampan.schema.regex.engine import Regex, compile_regex
 from sampan.server.filters.hook import Hook
 from sampan.server.request import Headers, Request, Response
-
-
-class Pattern(Protocol):
-    """Compiled regular expression."""
-
-    def search(self, text: str) -> object: ...
-
 
 _ALLOW: Headers = [
     (b"Access-Control-Allow-Methods", b"POST, GET, OPTIONS, PUT, DELETE, PATCH"),
@@ -30,15 +21,12 @@ _ALLOW: Headers = [
 ]
 
 
-def compile_origins(patterns: Sequence[str]) -> list[Pattern]:
+def compile_origins(patterns: Sequence[str]) -> list[Regex]:
     """Compile the regular expressions. Raises `ValueError` for an invalid one."""
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return [re2.compile(pattern, options) for pattern in patterns]
-    except re2.error as error:
-        text = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
-        raise ValueError(f"invalid CORS allowed origin: {text}") from error
+        return [compile_regex(pattern) for pattern in patterns]
+    except ValueError as error:
+        raise ValueError(f"invalid CORS allowed origin: {error}") from None
 
 
 def cors_hook(patterns: Sequence[str]) -> Hook:
@@ -51,7 +39,7 @@ def cors_hook(patterns: Sequence[str]) -> Hook:
 
     def headers_for(request: Request) -> Headers | None:
         origin = request.headers.get("origin")
-        if not origin or not any(pattern.search(origin) for pattern in allowed):
+        if not origin or not any(pattern.matches(origin) for pattern in allowed):
             return None
         return [(b"Access-Control-Allow-Origin", origin.encode("latin-1")), *_ALLOW]
 

@@ -1,0 +1,57 @@
+"""`Re2Pattern`: searches with RE2.
+
+A set of one pattern matches in 1 µs, the module's `search` in 9 µs. But a set may run out of memory and then reports no
+match, so a negative result is checked again with `search`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import re2
+
+_GO_ERRORS: Final = {
+    "missing ]": "missing closing ]",
+    "missing )": "missing closing )",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "trailing \\": "trailing backslash at end of expression",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid named capture group": "invalid named capture",
+}
+"""RE2's errors for an invalid pattern, and those of Go's regexp package."""
+
+
+class Re2Pattern:
+    """Compiled expression. Raises `ValueError` with Go's message if it is invalid."""
+
+    def __init__(self, text: str) -> None:
+        options = re2.Options()
+        options.log_errors = False
+        try:
+            self._compiled = re2.compile(text, options=options)
+            quick = re2.Set.SearchSet(options)
+            quick.Add(text)
+            quick.Compile()
+        except re2.error as error:
+            raise ValueError(_go_error(error)) from None
+        self._quick = quick.Match
+        self._search = self._compiled.search
+
+    def matches(self, text: str) -> bool:
+        """Report whether the text contains a match."""
+        return bool(self._quick(text)) or self._search(text) is not None
+
+    def find_all(self, text: str) -> Iterator[str]:
+        """Yield the matches from left to right. They do not overlap, and no empty one touches the one before it."""
+        last = -1
+        for match in self._compiled.finditer(text):
+            if match.span() != (last, last):
+                yield match[0]
+            last = match.end()
+
+
+def _go_error(error: Exception) -> str:
+    text = error.args[0]
+    problem, _, where = (text.decode(errors="replace") if isinstance(text, bytes) else str(text)).partition(": ")
+    return f"error parsing regexp: {_GO_ERRORS.get(problem, problem)}: `{where}`"
