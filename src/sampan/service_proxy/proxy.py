@@ -30,6 +30,8 @@ _log = logging.getLogger("sampan.proxy")
 
 VERIFY_S: Final = 30.0
 """Period of the check that the tables still exist: other programs flush the whole ruleset when they reload."""
+NODE_WAIT_S: Final = 10.0
+"""Time in which an agent that starts with the proxy registers its Node."""
 _RETRY_FIRST_S: Final = 1.0
 _RETRY_MAX_S: Final = 30.0
 _PAUSE_FACTOR: Final = 1.0
@@ -85,10 +87,10 @@ class ServiceProxy:
             families = await self._kernel.prepare()
             self._tables = {family: Table(family, TABLE) for family in families}
             await wait_for_cache_sync(*self._registrations)
-            self._warn_without_node()
             self._touch(BASE)
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._checks.run(), name="health checks of Services")
+                tasks.create_task(self._warn_without_node())
                 await self._follow()
         finally:
             self._kernel.close()
@@ -223,7 +225,8 @@ class ServiceProxy:
                 continue
             self._metrics.deleted_flows.inc(deleted)
 
-    def _warn_without_node(self) -> None:
+    async def _warn_without_node(self) -> None:
+        await asyncio.sleep(NODE_WAIT_S)
         if self._sources.node.indexer.get(self._model.node.name) is None:
             _log.warning(
                 "no Node %s: no endpoint counts as local. Set --node-name to the name of this Node",

@@ -198,10 +198,8 @@ def _one_of(actions: Sequence[str]) -> tuple[str, ...]:
 
     Of n actions the first is taken once in n times; else the choice is among n - 1.
     """
-    left = range(len(actions), 0, -1)
-    return tuple(
-        f"numgen random mod {n} 0 {action}" if n > 1 else action for n, action in zip(left, actions, strict=True)
-    )
+    *others, last = actions
+    return (*(f"numgen random mod {len(actions) - at} 0 {action}" for at, action in enumerate(others)), last)
 
 
 def _within(addresses: Iterable[str], ranges: Iterable[str]) -> bool:

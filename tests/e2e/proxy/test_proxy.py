@@ -142,6 +142,28 @@ async def test_a_client_with_affinity_keeps_its_endpoint_until_that_ends(net: La
                 pass
 
 
+async def test_no_connection_fails_while_endpoints_change(net: Lab) -> None:
+    async with proxied(net) as found:
+        address = (await found.service(net.a))["spec"]["clusterIP"]
+        await found.until(net.client, address, 80, "a")
+        seen: set[str] = set()
+        ended = asyncio.Event()
+
+        async def connect() -> None:
+            while not ended.is_set():
+                seen.update(await asyncio.to_thread(net.names, net.client, address, 80, 10))
+
+        connecting = asyncio.create_task(connect())
+        for _ in range(10):
+            await found.endpoints(net.b)
+            await found.until(net.b.namespace, address, 80, "b")
+            await found.endpoints(net.a)
+            await found.until(net.b.namespace, address, 80, "a")
+        ended.set()
+        await connecting
+        assert seen == {"a", "b"}
+
+
 async def test_the_external_policy_local_keeps_sources_and_drops_without_a_local_endpoint(net: Lab) -> None:
     async with proxied(net) as found:
         service = await found.service(net.a, net.c, type="NodePort", externalTrafficPolicy="Local")
