@@ -238,3 +238,10 @@ def test_apply_or_explain_names_the_failed_operation(operation: Any, text: str) 
     with pytest.raises(json_patch.NotApplicableError) as caught:
         json_patch.apply_or_explain(DOC, [operation])
     assert str(caught.value) == text
+
+
+def test_copies_into_themselves_that_become_too_deep_are_refused() -> None:
+    copies = [op("copy", "/a/b/0", **{"from": "/a"})] * 300
+    with pytest.raises(StatusError) as caught:
+        run(*copies)
+    assert caught.value.code == 422

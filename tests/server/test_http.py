@@ -11,6 +11,8 @@ from sampan.core.errors import StatusError
 from sampan.server.compression import SIZE_MIN_BYTES
 from sampan.server.connection_owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
 from sampan.server.listener import HttpServer
+from sampan.server.loop_turns import LoopTurns
+from sampan.server.reading import SLICE_BYTES_MAX
 from sampan.server.request import Handler, Request, Response
 from sampan.server.settings import HttpSettings
 from sampan.server.status import status_response
@@ -430,4 +432,23 @@ async def test_a_header_that_would_split_the_response_cuts_the_connection() -> N
     server, reader, writer = await connect(split)
     writer.write(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     assert await reader.read() == b""
+    await finish(server, writer)
+
+
+async def test_a_body_of_tiny_chunks_is_parsed_in_many_turns() -> None:
+    server, reader, writer = await connect(echo)
+    server.parse_turns = LoopTurns(server.loop, 1)  # each slice uses up its turn
+    turns = 0
+
+    def count() -> None:
+        nonlocal turns
+        turns += 1
+        server.loop.call_soon(count)
+
+    writer.write(b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+    await asyncio.sleep(0.01)
+    count()
+    writer.write(b"1\r\na\r\n" * 40_000 + b"0\r\n\r\n")
+    assert (await answer(reader))[2] == b"POST /  40000"
+    assert turns > 240_000 // SLICE_BYTES_MAX
     await finish(server, writer)

@@ -23,8 +23,8 @@ from sampan.server.filters.answers import with_answers
 from sampan.server.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
 from sampan.server.verbs.watch_websocket import split_delimited
-from sampan.server.websocket import accept
-from sampan.wire.websocket import MESSAGE_BYTES_MAX, WebSocket
+from sampan.server.websocket import MESSAGES_PER_TURN, accept, send_stream
+from sampan.wire.websocket import MESSAGE_BYTES_MAX, SLICE_BYTES_MAX, WebSocket
 from tests.properties import SHARED_FIXTURES, examples
 from tests.server.client import Client
 from tests.server.cluster import Api, served
@@ -464,3 +464,51 @@ async def test_without_a_token_of_a_browser_nobody_is_known(request_: Request) -
 
 def test_delimited_events_lose_their_lengths() -> None:
     assert split_delimited(b"\x00\x00\x00\x02ab\x00\x00\x00\x00\x00\x00\x00\x01c") == [b"ab", b"", b"c"]
+
+
+async def test_a_stream_ends_soon_after_its_client_is_gone() -> None:
+    sent: list[str | bytes] = []
+
+    class Gone:
+        """WebSocket whose client has disconnected. Its connection accepts all writes at once."""
+
+        async def send(self, data: str | bytes) -> None:
+            sent.append(data)
+
+        async def receive(self) -> None:
+            return None
+
+    async def stream() -> AsyncIterator[bytes]:
+        yield b"x" * 10_000
+
+    gone: Any = Gone()
+    await send_stream(gone, stream(), lambda chunk: [chunk[at : at + 1] for at in range(len(chunk))])
+    assert len(sent) <= 4 * MESSAGES_PER_TURN
+
+
+async def test_a_flood_of_pings_gives_way_to_other_tasks() -> None:
+    turns = 0
+
+    def count() -> None:
+        nonlocal turns
+        turns += 1
+        asyncio.get_running_loop().call_soon(count)
+
+    class Flood:
+        """Connection that delivers all frames at once, as TLS may do."""
+
+        left = b"\x89\x80\0\0\0\0" * 20_000
+
+        async def read(self) -> bytes:
+            data, self.left = self.left, b""
+            return data
+
+        def write(self, data: bytes) -> None:
+            pass
+
+        async def drain(self) -> None:
+            pass
+
+    count()
+    assert await WebSocket(Flood()).receive() is None
+    assert turns > 120_000 // SLICE_BYTES_MAX

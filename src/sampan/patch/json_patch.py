@@ -249,7 +249,7 @@ def _copy(state: _State, operation: Object) -> None:
     missing = "copy operation does not apply: doc is missing destination path: {}"
     container, token = state.find(operation, "path", missing)
     if value is not None:
-        state.copied_bytes += len(orjson.dumps(value))
+        state.copied_bytes += _size_bytes(value)
         if state.copied_bytes > COPY_BYTES_MAX:
             raise NotApplicableError(
                 f"Unable to complete the copy, the accumulated size increase of copy is {state.copied_bytes}, "
@@ -257,6 +257,14 @@ def _copy(state: _State, operation: Object) -> None:
             )
     with _error_context("error while adding value during copy"):
         _insert(container, token, copy_json(value))
+
+
+def _size_bytes(value: Any) -> int:
+    """Return the size of a value as JSON. Raises `NotApplicableError` if copies have made it too deep to encode."""
+    try:
+        return len(orjson.dumps(value))
+    except orjson.JSONEncodeError:
+        raise NotApplicableError("Unable to complete the copy, the value is nested too deeply") from None
 
 
 def _test(state: _State, operation: Object) -> None:

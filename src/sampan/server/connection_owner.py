@@ -72,6 +72,7 @@ class ConnectionOwner(Protocol):
     targets: TargetCache
     header_names: NameCache
     frame_turns: LoopTurns
+    parse_turns: LoopTurns
     shutting_down: bool
     """True if clients must reconnect to another server. In HTTP/1.1 the next response of each connection closes it."""
 

@@ -30,6 +30,8 @@ _POLL_S = 0.02
 """Interval of polling during shutdown."""
 FRAMES_PER_TURN = 512
 """HTTP/2 frames of all connections in one turn of the loop: about 10 ms."""
+PARSE_US_PER_TURN = 10_000
+"""Time for parsing HTTP/1.1 of all connections in one turn of the loop, in microseconds."""
 
 
 class Negotiated(asyncio.Protocol):
@@ -73,6 +75,7 @@ class HttpServer:
         self.targets = TargetCache()
         self.header_names = NameCache()
         self.frame_turns = LoopTurns(self.loop, FRAMES_PER_TURN)
+        self.parse_turns = LoopTurns(self.loop, PARSE_US_PER_TURN)
         self.handshake_errors = 0
         """Number of connections that failed before their first request."""
         self.handshaking = 0

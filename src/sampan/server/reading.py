@@ -11,7 +11,7 @@ from sampan.wire.http1 import CONTINUE, Limits, RequestHead, RequestReader
 
 PIPELINE_MAX = 16
 SLICE_BYTES_MAX = 4 << 10
-"""Bytes that are parsed at once. TLS delivers up to 256 KiB, which can contain 7,000 requests."""
+"""Bytes that are parsed at once. TLS delivers up to 256 KiB, which can contain 7,000 requests or 43,000 chunks."""
 _LIMITS = Limits(head_bytes_max=HEADER_BYTES_MAX)
 
 
@@ -32,6 +32,8 @@ class Reading:
         self._reading_paused = False
         self._unparsed = b""
         """Received bytes that wait for the responses to earlier requests, as reading is paused."""
+        self._waits_for_turn = False
+        """True if reading is paused only because all connections together have parsed enough in this turn."""
         self._left = False
         """True if no further request is read."""
         self._gone: asyncio.Future[None] | None = None
@@ -46,7 +48,7 @@ class Reading:
     def resume_reading(self) -> None:
         """Resume reading if it was paused. Data that is already received comes first."""
         if self._reading_paused and not self.closed:
-            self._reading_paused = False
+            self._reading_paused = self._waits_for_turn = False
             self._parse(b"")
             if not self._reading_paused:
                 self._transport.resume_reading()
@@ -108,11 +110,27 @@ class Reading:
         """Parse received bytes piece by piece, until a limit pauses reading. What is left is kept in `_unparsed`."""
         data = self._unparsed + data if self._unparsed else data
         size, at = len(data), 0
+        if size <= SLICE_BYTES_MAX and not self._reading_paused and not self._left:
+            self._parse_piece(data)
+            at = size
         while at < size and not self._reading_paused and not self._left:
-            piece = data if size <= SLICE_BYTES_MAX else data[at : at + SLICE_BYTES_MAX]
-            at += len(piece)
-            self._parse_piece(piece)
+            if not self.owner.parse_turns.open:
+                self._wait_for_turn()
+                break
+            began = monotonic()
+            self._parse_piece(data[at : at + SLICE_BYTES_MAX])
+            at += SLICE_BYTES_MAX
+            self.owner.parse_turns.spend(int((monotonic() - began) * 1_000_000))
         self._unparsed = data[at:] if at < size and not self._left else b""
+
+    def _wait_for_turn(self) -> None:
+        self._pause_reading()
+        self._waits_for_turn = True
+        self.owner.parse_turns.wait(self._take_turn)
+
+    def _take_turn(self) -> None:
+        if self._waits_for_turn:
+            self.resume_reading()
 
     def _parse_piece(self, data: bytes) -> None:
         raise NotImplementedError

@@ -22,6 +22,8 @@ from sampan.wire.websocket import wants_websocket as headers_want_websocket
 Serve = Callable[[WebSocket], Awaitable[None]]
 Split = Callable[[bytes], Iterable[str | bytes]]
 """Splits a chunk of a stream into messages."""
+MESSAGES_PER_TURN = 32
+"""Messages of a WebSocket that are sent without giving way to other connections."""
 
 
 def wants_websocket(request: Request) -> bool:
@@ -74,8 +76,10 @@ async def send_stream(websocket: WebSocket, stream: AsyncIterator[bytes], split:
 async def _send(websocket: WebSocket, stream: AsyncIterator[bytes], split: Split) -> None:
     try:
         async for chunk in stream:
-            for message in split(chunk):
+            for number, message in enumerate(split(chunk), 1):
                 await websocket.send(message)
+                if number % MESSAGES_PER_TURN == 0:
+                    await asyncio.sleep(0)  # Sending alone does not yield, and the client may be gone.
     finally:
         aclose: Callable[[], Awaitable[None]] | None = getattr(stream, "aclose", None)
         if aclose is not None:

@@ -5,6 +5,7 @@ and UTF-8; a protocol violation closes the connection with the matching code.
 Source: streaming pkg/httpstream/wsstream, golang.org/x/net/websocket (1.36); RFC 6455.
 """
 
+import asyncio
 import base64
 import binascii
 from collections import deque
@@ -18,6 +19,10 @@ from wsproto.utilities import generate_accept_token
 
 MESSAGE_BYTES_MAX: Final = 1 << 20
 """Size limit of one message from a client; a longer one closes the connection."""
+SLICE_BYTES_MAX: Final = 2 << 10
+"""Bytes that are parsed at once. They can contain 340 frames, which take about 10 ms."""
+EVENTS_PER_TURN: Final = 16
+"""After a slice with more events, other connections have their turn."""
 VERSION: Final = "13"
 _KEY_BYTES: Final = 16
 
@@ -47,6 +52,7 @@ class WebSocket:
         self._tunnel = tunnel
         self._frames = Connection(ConnectionType.SERVER)
         self._events: deque[Event] = deque()
+        self._unparsed = b""
         self._parts: list[str | bytes] = []
         self._size = 0
         self._message_bytes_max = message_bytes_max
@@ -63,11 +69,8 @@ class WebSocket:
             # Answers to pings are written without waiting. Waiting here keeps a client that never reads from filling
             # the buffer with them.
             await self._tunnel.drain()
-            data = await self._tunnel.read()
-            if not data:
+            if not await self._parse():
                 return None
-            self._frames.receive_data(data)
-            self._events.extend(self._frames.events())
 
     def write(self, data: str | bytes) -> None:
         """Send a message. Does nothing after a Close."""
@@ -97,12 +100,22 @@ class WebSocket:
         read the last messages.
         """
         while self._frames.state is ConnectionState.LOCAL_CLOSING:
-            data = await self._tunnel.read()
-            if not data:
+            if not await self._parse():
                 return
-            self._frames.receive_data(data)
-            for _ in self._frames.events():
-                pass
+            self._events.clear()
+
+    async def _parse(self) -> bool:
+        """Parse the next received bytes into events. Return False when the client has disconnected."""
+        data = self._unparsed or await self._tunnel.read()
+        if not data:
+            return False
+        self._unparsed = data[SLICE_BYTES_MAX:]
+        self._frames.receive_data(data[:SLICE_BYTES_MAX])
+        before = len(self._events)
+        self._events.extend(self._frames.events())
+        if len(self._events) - before > EVENTS_PER_TURN:
+            await asyncio.sleep(0)
+        return True
 
     def _take(self, event: Event) -> str | bytes | None:
         """Handle an event; return a message if the event completes one."""
