@@ -3,12 +3,11 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from sampan.app.settings import UpSettings
 from sampan.registry.cluster import Cluster
-from sampan.schema.builtin import Definitions
 from sampan.server.apiserver import ApiServer
 from sampan.server.pki.directory import Credentials
 from sampan.server.request import Filter
-from sampan.storage.store import Store
 
 
 async def _nothing_beside(api: ApiServer, token: str) -> None:
@@ -19,10 +18,8 @@ async def _nothing_beside(api: ApiServer, token: str) -> None:
 class Parts:
     """Parts of a server. The defaults are those of `sampan up`."""
 
-    store: Store | None = None
-    """Store, instead of that of the settings."""
-    schemas: Definitions | None = None
-    """Schemas that servers share."""
+    cluster: Callable[[UpSettings], Cluster] | None = None
+    """Returns the cluster on its store, instead of that of the settings."""
     credentials: Credentials | None = None
     """Keys and certificates in another directory than that of the settings. They are used as they are."""
     faults: Callable[[Cluster], Filter] | None = None

@@ -164,9 +164,10 @@ def _metrics(port: int) -> SecurityMetrics:
 
 def _cluster(settings: UpSettings, at_rest: AtRest, parts: Parts) -> Cluster:
     """Return the cluster on its store, neither started nor open. Raises `StartError`."""
+    if parts.cluster is not None:
+        return parts.cluster(settings)
     translation = translation_of(settings)
-    store = parts.store or store_of(settings, at_rest, translation=translation)
-    cluster = Cluster(store, allocators=allocators_of(settings), schemas=parts.schemas)
+    cluster = Cluster(store_of(settings, at_rest, translation=translation), allocators=allocators_of(settings))
     translation.upgrade = BuiltinUpgrade(cluster.registry, cluster.compiler, lambda: cluster.allocators.primary_family)
     return cluster
 

@@ -66,6 +66,14 @@ class MemoryStore:
         other._expiry.copy_from(self._expiry)
         return other
 
+    @classmethod
+    def holding(cls, rows: Iterable[tuple[str, bytes]]) -> "MemoryStore":
+        """Return a store with these keys and values. It is not open."""
+        store = cls()
+        for key, value in rows:
+            store._write(key, value, None, 0)
+        return store
+
     async def open(self) -> None:
         """See `Store.open`. A closed store can be opened again and keeps its data."""
         self._hub.closed = False

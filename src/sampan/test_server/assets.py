@@ -28,7 +28,7 @@ def write_assets(directory: Path) -> Path:
     server_at = str(place())
     commands: dict[str, tuple[object, ...]] = {
         "kube-apiserver": (*_python("kube_apiserver.py"), server_at, sys.executable),
-        "etcd": (*_python("etcd.py"), directory),
+        "etcd": (*_python("etcd.py"), directory, server_at, sys.executable),
         "kubectl": ("/bin/sh", _PROGRAMS / "kubectl.sh", directory, sys.executable),
     }
     for name, command in commands.items():

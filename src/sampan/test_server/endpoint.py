@@ -118,11 +118,7 @@ def _ordered(order: Order, errors: IO[str]) -> tuple[socket.socket, IO[str]]:
 
 def _start_parent(directory: Path) -> None:
     arguments = [sys.executable, "-m", "sampan.cli.test_server.warm", str(directory)]
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-    ]
+    actions = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
     # Not `subprocess`: this process does not wait for the parent, which lives on for other processes.
     os.posix_spawn(sys.executable, arguments, os.environ, file_actions=actions, setsid=True)
 

@@ -60,16 +60,16 @@ def send_order(connection: socket.socket, order: Order, descriptors: Sequence[in
     connection.sendall(data[sent:])
 
 
-def receive_order(connection: socket.socket) -> tuple[Order, list[int]]:
-    """Receive an order. Raises `ValueError` for a malformed one, `OSError`."""
+def receive_order(connection: socket.socket, count: int = 2) -> tuple[Order, list[int]]:
+    """Receive an order with `count` descriptors. Raises `ValueError` for a malformed one, `OSError`."""
     descriptors = array.array("i")
-    data, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_SPACE(2 * descriptors.itemsize))
+    data, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_SPACE(count * descriptors.itemsize))
     for level, kind, content in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
             descriptors.frombytes(content[: len(content) - len(content) % descriptors.itemsize])
     try:
         size = int(data[:_LENGTH_BYTES])
-        if not 0 <= size <= ORDER_BYTES_MAX or len(descriptors) != 2:
+        if not 0 <= size <= ORDER_BYTES_MAX or len(descriptors) != count:
             raise ValueError("malformed order")
         data = data[_LENGTH_BYTES:]
         while len(data) < size:

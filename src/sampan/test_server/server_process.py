@@ -29,6 +29,7 @@ from sampan.server.request import Filter
 from sampan.test_server.link import Link
 from sampan.test_server.loops import check_loops, run_beside
 from sampan.test_server.protocol import Order
+from sampan.test_server.spare import made_cluster
 from sampan.test_server.template import Template
 
 DRAIN_TIMEOUT_S: Final = 0.1
@@ -58,7 +59,15 @@ class Inherited:
     """Contents of new clusters, by their ranges of Services."""
 
 
-def serve(order: Order, connection: socket.socket, data: Path, inherited: Inherited) -> int:
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Cluster that was made before the order came. None: there is none."""
+
+    ranges: tuple[str, ...] = ()
+    cluster: Cluster | None = None
+
+
+def serve(order: Order, connection: socket.socket, data: Path, inherited: Inherited, prepared: Prepared) -> int:
     """Serve until the client ends it. Return the exit code. `data` is a directory of this server only."""
     link = Link(connection)
     gc.disable()  # the server starts it when it is ready
@@ -71,7 +80,13 @@ def serve(order: Order, connection: socket.socket, data: Path, inherited: Inheri
         configure_logging(settings.log.level, settings.log.format)
         raise_open_files_limit()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, order.loops, faults, link, replace(inherited, credentials=credentials)))
+            parts = Parts(
+                cluster=partial(_cluster, inherited, prepared) if not settings.storage.persistent else None,
+                credentials=credentials,
+                faults=faults.filter_for if faults else None,
+                beside=partial(run_beside, names=order.loops),
+            )
+            runner.run(_serve(settings, parts, link, faults))
         code = 0
     except (StartError, *EXPECTED) as error:
         print(f"sampan: error: {error_line(error)}", file=sys.stderr)
@@ -109,22 +124,21 @@ def _with_credentials(settings: UpSettings, credentials: Credentials | None) -> 
     return replace(settings, authentication=authentication), replace(credentials, admin_token=token)
 
 
-async def _serve(settings: UpSettings, names: str, faults: _Faults | None, link: Link, inherited: Inherited) -> None:
+async def _serve(settings: UpSettings, parts: Parts, link: Link, faults: _Faults | None) -> None:
     link.start()
-    template = inherited.templates.get(settings.service_cluster_ip_ranges)
-    memory = not settings.storage.persistent
-    parts = Parts(
-        store=await template.store() if template and memory else None,
-        schemas=inherited.schemas,
-        credentials=inherited.credentials,
-        faults=faults.filter_for if faults else None,
-        beside=partial(run_beside, names=names),
-    )
     try:
         await run(settings, partial(print, flush=True), parts)
     finally:
         if faults:
             faults.report()
+
+
+def _cluster(inherited: Inherited, prepared: Prepared, settings: UpSettings) -> Cluster:
+    """Return the prepared cluster if it has the same ranges of Services, otherwise a new one."""
+    ranges = settings.service_cluster_ip_ranges
+    if prepared.cluster is not None and prepared.ranges == ranges:
+        return prepared.cluster
+    return made_cluster(inherited.templates.get(ranges), inherited.schemas, ranges)
 
 
 def _faults_of(plan: str, link: Link) -> _Faults:

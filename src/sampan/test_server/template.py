@@ -25,13 +25,10 @@ class Template:
 
     rows: tuple[tuple[str, bytes], ...]
 
-    async def store(self) -> MemoryStore:
+    def store(self) -> MemoryStore:
         """Return a store with these objects. They have new UIDs and are created now, so clusters are not confused."""
-        store = MemoryStore()
         now = format_time(utc_now()).encode()
-        for key, value in self.rows:
-            await store.create(key, _TIME.sub(now, _UID.sub(_new_uid, value)))
-        return store
+        return MemoryStore.holding((key, _TIME.sub(now, _UID.sub(_new_uid, value))) for key, value in self.rows)
 
     def encode(self) -> bytes:
         """Return the bytes for the parent."""

@@ -11,9 +11,11 @@ import uvloop
 
 from sampan.app.engines.memory import MemoryEngine
 from sampan.app.parts import Parts
+from sampan.app.service_ranges import allocators_of
 from sampan.app.settings import UpSettings, without_loops
 from sampan.app.up import run
 from sampan.core.clock import utc_now
+from sampan.registry.cluster import Cluster
 from sampan.server.apiserver import ApiServer
 from sampan.server.pki.directory import Credentials, prepare_credentials
 from sampan.storage.memory import MemoryStore
@@ -52,11 +54,14 @@ def _in_memory(settings: UpSettings, data: Path) -> UpSettings:
 async def _start(settings: UpSettings, inherited: Inherited, found: list[Template]) -> None:
     store = MemoryStore()
 
+    def cluster(settings: UpSettings) -> Cluster:
+        return Cluster(store, allocators=allocators_of(settings), schemas=inherited.schemas)
+
     async def beside(api: ApiServer, token: str) -> None:
         found.append(await taken_from(store))
         api.lifecycle.stop()
 
-    await run(settings, _silent, Parts(store=store, schemas=inherited.schemas, beside=beside))
+    await run(settings, _silent, Parts(cluster=cluster, beside=beside))
 
 
 def _silent(line: str) -> None:

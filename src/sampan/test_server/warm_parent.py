@@ -5,6 +5,7 @@ connections, for templates, and for ends of processes. It returns after `idle_s`
 """
 
 import gc
+import math
 import os
 import selectors
 import shutil
@@ -25,7 +26,8 @@ from sampan.test_server.link import Link
 from sampan.test_server.loops import import_loops
 from sampan.test_server.place import SERVERS, SOCKET
 from sampan.test_server.protocol import Order, receive_order
-from sampan.test_server.server_process import Inherited, serve
+from sampan.test_server.server_process import Inherited, Prepared, serve
+from sampan.test_server.spare import Spare, made_cluster, wait_for_order, warm_up
 from sampan.test_server.template import decode_template
 from sampan.test_server.template_process import make_template, template_credentials
 
@@ -34,6 +36,8 @@ BACKLOG: Final = 128
 ORDER_TIMEOUT_S: Final = 5.0
 """Time in which a client must send its order. Other clients wait for as long."""
 SERVERS_MAX: Final = 500
+SPARE_DELAY_S: Final = 0.15
+"""Time from an order until the next spare is made, so that the start of the server has the processor."""
 _TICK_S: Final = 1.0
 _DESCRIPTORS_MAX: Final = 4096
 
@@ -51,6 +55,11 @@ class WarmParent:
         self._wanted: set[tuple[str, ...]] = set()
         self._used = monotonic()
         self._selector = selectors.DefaultSelector()
+        self._spare: Spare | None = None
+        self._ranges: tuple[str, ...] = ()
+        """Ranges of Services of the last order."""
+        self._spare_at = math.inf
+        """Time at which the next spare is made: when the last server has started."""
 
     def run(self) -> None:
         """Serve until idle, or until the code on disk has changed."""
@@ -68,8 +77,8 @@ class WarmParent:
             self._selector.register(listener, selectors.EVENT_READ)
             self._selector.register(waker, selectors.EVENT_READ)
             gc.freeze()
-            while self._children or monotonic() - self._used < self._idle_s:
-                for key, _ in self._selector.select(_TICK_S):
+            while self._has_servers() or monotonic() - self._used < self._idle_s:
+                for key, _ in self._selector.select(max(0.0, min(_TICK_S, self._spare_at - monotonic()))):
                     if key.fileobj is listener:
                         if not self._accept(listener):
                             return
@@ -78,10 +87,17 @@ class WarmParent:
                     else:
                         self._read_template(key.fd)
                 self._reap()
+                if monotonic() >= self._spare_at:
+                    self._fork_spare()
         finally:
             with suppress(OSError):
                 (self._directory / SOCKET).unlink()
             listener.close()
+            self._end_spare()
+            shutil.rmtree(servers, ignore_errors=True)
+
+    def _has_servers(self) -> bool:
+        return len(self._children) > (self._spare is not None)
 
     def _listen(self) -> socket.socket:
         path = self._directory / SOCKET
@@ -107,24 +123,70 @@ class WarmParent:
                 return True
             connection.settimeout(None)
             self._used = monotonic()
-            if len(self._children) < SERVERS_MAX:
-                self._fork(order, connection, descriptors)
+            self._ranges = _ranges(order)
+            self._start(order, connection, descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
             return True
+
+    def _start(self, order: Order, connection: socket.socket, descriptors: list[int]) -> None:
+        """Start a server: in the spare process, or in a new one."""
+        spare, self._spare = self._spare, None
+        self._spare_at = monotonic() + SPARE_DELAY_S if self._ranges in self._inherited.templates else math.inf
+        handed_over = spare is not None and spare.hand_over(order, connection, descriptors)
+        if not handed_over and len(self._children) < SERVERS_MAX:
+            self._fork(order, connection, descriptors)
+        self._prepare_template(order)
+
+    def _fork_spare(self) -> None:
+        """Make a process for the next order. A parent without orders keeps none for long: it ends."""
+        self._spare_at = math.inf
+        self._end_spare()
+        ours, theirs = socket.socketpair()
+        data = Path(tempfile.mkdtemp(dir=self._directory / SERVERS))
+        pid = os.fork()
+        if pid:
+            theirs.close()
+            self._children[pid] = data
+            self._spare = Spare(pid, data, ours, self._ranges)
+            return
+        code = 1
+        try:
+            _default_signals()
+            _close_all_but(theirs.fileno())
+            code = self._serve_as_spare(theirs, data)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            _exit(code)
+
+    def _serve_as_spare(self, channel: socket.socket, data: Path) -> int:
+        inherited, ranges = self._inherited, self._ranges
+        warm_up(inherited.schemas)
+        prepared = Prepared(ranges, made_cluster(inherited.templates.get(ranges), inherited.schemas, ranges))
+        wait_for_order(channel)
+        order, (*descriptors, number) = receive_order(channel, 3)
+        connection = socket.socket(fileno=number)
+        _become_server(descriptors, number)
+        Link(connection).send("started")
+        return serve(order, connection, data, inherited, prepared)
+
+    def _end_spare(self) -> None:
+        if self._spare is not None:
+            self._spare.end()
+            self._spare = None
 
     def _fork(self, order: Order, connection: socket.socket, descriptors: list[int]) -> None:
         data = Path(tempfile.mkdtemp(dir=self._directory / SERVERS))
         pid = os.fork()
         if pid:
             self._children[pid] = data
-            self._prepare_template(order)
             return
         code = 1
         try:
             _become_server(descriptors, connection.fileno())
             Link(connection).send("started")
-            code = serve(order, connection, data, self._inherited)
+            code = serve(order, connection, data, self._inherited, Prepared())
         except BaseException:
             traceback.print_exc()
         finally:
@@ -171,6 +233,7 @@ class WarmParent:
             found = self._inherited.credentials or template_credentials(self._inherited.template_data)
             self._inherited = replace(self._inherited, credentials=found)
             import_loops()  # now, because the first server must not wait for it
+            self._spare_at = monotonic()
             gc.freeze()
 
     def _reap(self) -> None:
@@ -179,6 +242,8 @@ class WarmParent:
             if not pid:
                 return
             data = self._children.pop(pid, None)
+            if self._spare is not None and self._spare.pid == pid:
+                self._end_spare()
             if data is not None:
                 shutil.rmtree(data, ignore_errors=True)
             self._used = monotonic()

@@ -1,6 +1,6 @@
 """`etcd` for envtest: answers /health. The servers of the other program keep their objects themselves.
 
-Usage: python -I -S etcd.py OPTIONS... SIGTERM ends it.
+Usage: python -I -S etcd.py ASSETS DIRECTORY PYTHON OPTIONS... SIGTERM ends it.
 """
 
 import _signal  # type: ignore[import-not-found]  # has no types; `signal` takes 10 ms
@@ -73,6 +73,22 @@ def answer(connection: _socket.socket) -> None:
     connection.close()
 
 
+def start_parent(directory: str, python: str) -> None:
+    """Start the warm parent for the kube-apiserver that follows. A second parent ends at once."""
+    arguments = [python, "-m", "sampan.cli.test_server.warm", directory]
+    actions = [(posix.POSIX_SPAWN_OPEN, number, "/dev/null", posix.O_RDWR, 0) for number in range(3)]
+    posix.posix_spawn(python, arguments, posix.environ, file_actions=actions, setsid=True)
+
+
+def exists(path: str) -> bool:
+    """Return True if there is such a file."""
+    try:
+        posix.stat(path)
+    except OSError:
+        return False
+    return True
+
+
 def real(arguments: "list[str]") -> None:
     """Replace this process by the etcd on PATH. The assets may be on PATH too."""
     own = posix.environ.get(b"SAMPAN_TEST_ASSETS", b"").decode()
@@ -85,7 +101,7 @@ def real(arguments: "list[str]") -> None:
     sys.exit("etcd: SAMPAN_TEST_ETCD=real needs an etcd on PATH; unset the variable, or install etcd")
 
 
-def main(assets: str, *given: str) -> int:
+def main(assets: str, directory: str, python: str, *given: str) -> int:
     """Run."""
     arguments = list(given)
     if posix.environ.get(b"SAMPAN_TEST_ETCD") == b"real":
@@ -99,6 +115,8 @@ def main(assets: str, *given: str) -> int:
         return 0
     url = option(arguments, "listen-client-urls", DEFAULT_URL).split(",")[0]
     _signal.signal(_signal.SIGTERM, lambda number, frame: posix._exit(0))
+    if not exists(f"{directory}/socket"):
+        start_parent(directory, python)
     listener, parent = listen(*address_of(url)), posix.getppid()
     listener.settimeout(LOOK_S)
     while posix.getppid() == parent:

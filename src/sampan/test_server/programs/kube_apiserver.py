@@ -34,11 +34,7 @@ def environment(name: bytes, default: bytes = b"") -> bytes:
 def start_parent(directory: str, python: str) -> None:
     """Start the warm parent. If there is one already, the new one ends at once."""
     arguments = [python, "-m", "sampan.cli.test_server.warm", directory]
-    actions = [
-        (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
-        (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0),
-        (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
-    ]
+    actions = [(posix.POSIX_SPAWN_OPEN, number, "/dev/null", posix.O_RDWR, 0) for number in range(3)]
     posix.posix_spawn(python, arguments, posix.environ, file_actions=actions, setsid=True)
 
 
