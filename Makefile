@@ -48,6 +48,7 @@ bench: $(VENV)/.ready
 	$(if $(ARGS),,$(BIN)/python -m benchmarks --storage etcd)
 	$(if $(ARGS),,$(BIN)/python -m benchmarks --toolkit)
 	$(if $(ARGS),,$(BIN)/python -m benchmarks --scale)
+	$(if $(ARGS),,$(BIN)/python -m benchmarks --testing)
 
 loop-fuzz: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.loop_fuzz $(ARGS)

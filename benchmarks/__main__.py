@@ -19,6 +19,7 @@ from benchmarks.scale.__main__ import main as scale
 from benchmarks.scale.etcd import etcd
 from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, FULL_N, MEMORY, SCENARIOS, START, STEADY
 from benchmarks.server import NO_LOOPS, Server, prepare, running
+from benchmarks.testing.__main__ import main as testing
 from benchmarks.toolkit.__main__ import main as toolkit
 
 RESULTS = Path(__file__).parent / "results"
@@ -61,6 +62,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--toolkit", action="store_true", help="measure the toolkit, not the server; see there --help")
     parser.add_argument("--scale", action="store_true", help="measure with very many objects; see there --help")
     parser.add_argument("--proxy", action="store_true", help="measure a service proxy; needs root, see there --help")
+    parser.add_argument("--testing", action="store_true", help="measure clusters of tests; see there --help")
     given = parser.parse_args(arguments)
     scenarios = tuple(name for name in given.scenarios.split(",") if name)
     unknown = [name for name in scenarios if name not in BY_NAME]
@@ -162,7 +164,8 @@ def progress(name: str, figure: Figure) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 1 when anything failed."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    for name, other in (("--toolkit", toolkit), ("--scale", scale), ("--proxy", proxy)):
+    modules = (("--toolkit", toolkit), ("--scale", scale), ("--proxy", proxy), ("--testing", testing))
+    for name, other in modules:
         if name in given:
             given.remove(name)
             return other(given)

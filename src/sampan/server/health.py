@@ -73,8 +73,10 @@ class Health:
         for endpoint in endpoints:
             checks = self._checks[endpoint]
             rank = _LAST.index(name) if name in _LAST else -1
-            behind = sum(check.name in _LAST and _LAST.index(check.name) > rank for check in checks)
-            checks.insert(len(checks) - behind, Check(name, run))
+            place = len(checks)
+            while place and checks[place - 1].name in _LAST and _LAST.index(checks[place - 1].name) > rank:
+                place -= 1
+            checks.insert(place, Check(name, run))
 
     async def handle(self, request: Request) -> Response:
         """Serve `/readyz` and `/readyz/<check>`."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sampan.core.clock import monotonic
 from sampan.storage.cache_counts import CacheCounts
-from sampan.storage.hub import LocalWatch
+from sampan.storage.hub import HubWatch, LocalWatch
 from sampan.storage.records import CacheEvent, CacheReset, Delivery, Extract, Matches, Page, Record, Respliced
 from sampan.storage.ring import EventRing
 from sampan.storage.signal import Signal, deadline_of, seconds_left
@@ -291,7 +291,8 @@ class WatchCache:
         if not self._listed:
             await self._load()
         async with self._store.watch(self.prefix, self._end, self._revision) as watch:
-            self._watch = watch if isinstance(watch, LocalWatch) else None
+            # The check of a class is much faster than that of a protocol.
+            self._watch = watch if isinstance(watch, HubWatch) or isinstance(watch, LocalWatch) else None  # noqa: SIM101
             self._ready = True
             self._moved.notify()
             try:
