@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-PLATFORMS: Final = ("musllinux_1_1_aarch64", "musllinux_1_1_x86_64")
+PLATFORMS: Final = ("musllinux_1_2_aarch64", "musllinux_1_2_x86_64")
 WITHOUT: Final = "google-re2"
 """Requirement that is removed. `sampan.schema.regex.engine` works without it."""
 _REQUIREMENT: Final = re.compile(rf"^Requires-Dist: {WITHOUT}\b.*\n", re.MULTILINE)

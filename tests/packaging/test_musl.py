@@ -29,9 +29,9 @@ def musl(tmp_path: Path) -> Path:
 
 
 def test_the_copy_has_the_tags_of_musl(musl: Path) -> None:
-    assert musl.name == "sampan-1-py3-none-musllinux_1_1_aarch64.musllinux_1_1_x86_64.whl"
+    assert musl.name == "sampan-1-py3-none-musllinux_1_2_aarch64.musllinux_1_2_x86_64.whl"
     wheel = Parser().parsestr(zipfile.ZipFile(musl).read(f"{INFO}/WHEEL").decode())
-    assert wheel.get_all("Tag") == ["py3-none-musllinux_1_1_aarch64", "py3-none-musllinux_1_1_x86_64"]
+    assert wheel.get_all("Tag") == ["py3-none-musllinux_1_2_aarch64", "py3-none-musllinux_1_2_x86_64"]
 
 
 def test_the_copy_does_not_require_re2(musl: Path) -> None:
