@@ -93,7 +93,7 @@ class AuthenticationSettings:
         default="true, or as --authentication-config specifies",
     )
     enable_bootstrap_token_auth: bool = setting(
-        False, "Accept tokens of Secrets of type bootstrap.kubernetes.io/token, with which nodes join."
+        True, "Accept tokens of Secrets of type bootstrap.kubernetes.io/token, with which nodes join."
     )
     authentication_config: Path | None = setting(
         None, "AuthenticationConfiguration: issuers of JWTs, and anonymous requests.", kind=FILE

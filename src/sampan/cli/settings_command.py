@@ -79,7 +79,7 @@ def _help(setting: Setting) -> str:
 
 
 class SettingsCommand(click.Command):
-    """Calls its function with the `Configuration` of `root`; --help shows the options in groups.
+    """Calls its function with the `Configuration` of `root`, and with its arguments; --help shows options in groups.
 
     `accepted` are further options without a value in the dataclass.
     """
@@ -97,7 +97,9 @@ class SettingsCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Read the file and the options, and run the command."""
-        ctx.params = {"configuration": self._configuration(ctx.params)}
+        own = {_CONFIG, *map(parameter_of, self.options)}
+        others = {name: value for name, value in ctx.params.items() if name not in own}
+        ctx.params = {**others, "configuration": self._configuration(ctx.params)}
         return super().invoke(ctx)
 
     def _configuration(self, parameters: dict[str, Any]) -> Configuration:

@@ -8,6 +8,7 @@ from typing import Final
 
 from sampan.controllers import (
     attributes_class_protection,
+    bootstrap_tokens,
     certificate_signing,
     cluster_role_aggregation,
     cron_job,
@@ -44,6 +45,7 @@ from sampan.loops.context import ControllerContext
 SetUp = Callable[[ControllerContext], None]
 
 CONTROLLERS: Final[Mapping[str, SetUp]] = {
+    "bootstrap-signer-controller": bootstrap_tokens.set_up_signer,
     "certificatesigningrequest-approving-controller": certificate_signing.set_up_approving,
     "certificatesigningrequest-cleaner-controller": certificate_signing.set_up_cleaner,
     "certificatesigningrequest-signing-controller": certificate_signing.set_up_signing,
@@ -76,6 +78,7 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "serviceaccount-token-controller": service_account_tokens.set_up,
     "statefulset-controller": stateful_set.set_up,
     "taint-eviction-controller": taint_eviction.set_up,
+    "token-cleaner-controller": bootstrap_tokens.set_up_cleaner,
     "ttl-after-finished-controller": ttl_after_finished.set_up,
     "ttl-controller": ttl.set_up,
     "volumeattributesclass-protection-controller": attributes_class_protection.set_up,

@@ -6,6 +6,7 @@ Source: kube-controller-manager cmd/kube-controller-manager/names/controller_nam
 from typing import Final
 
 NAMES: Final = (
+    "bootstrap-signer-controller",
     "certificatesigningrequest-approving-controller",
     "certificatesigningrequest-cleaner-controller",
     "certificatesigningrequest-signing-controller",
@@ -38,6 +39,7 @@ NAMES: Final = (
     "serviceaccount-token-controller",
     "statefulset-controller",
     "taint-eviction-controller",
+    "token-cleaner-controller",
     "ttl-after-finished-controller",
     "ttl-controller",
     "volumeattributesclass-protection-controller",

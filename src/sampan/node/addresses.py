@@ -13,6 +13,10 @@ ASSIGNED_WITHIN_S: Final = 2.0
 """Time that a Pod waits for its node's pod CIDR before the agent retries later."""
 
 
+POD_CIDRS_MAX: Final = RANGE.num_addresses // 256
+"""Number of pod CIDRs."""
+
+
 def pod_cidr(number: int) -> str:
     """Return the pod CIDR of the node with this number, from 0. Raises `ValueError` if the range is exhausted."""
     network = ipaddress.IPv4Network((int(RANGE.network_address) + number * 256, 24))

@@ -7,15 +7,16 @@ Concurrency: `run` is a task of the manager. It returns when all nodes have thei
 
 import asyncio
 import logging
+import zlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sampan.client import Client, ClientError, MergePatch
+from sampan.client import Client, ClientError, Forbidden, MergePatch
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.resources import NODES
 from sampan.loops.views import NODE_VIEW
-from sampan.node.addresses import PodAddresses, pod_cidr
+from sampan.node.addresses import POD_CIDRS_MAX, PodAddresses, pod_cidr
 from sampan.node.heartbeats import Member
 from sampan.resource import Object
 
@@ -75,13 +76,19 @@ class NodePodCidrs:
             await asyncio.sleep(_RETRY_S)
 
     async def _take(self) -> None:
-        nodes: list[Object] = [*(await self._nodes.list())]
+        try:
+            nodes: list[Object] = [*(await self._nodes.list())]
+            start = 0
+        except Forbidden:
+            # A node that has joined may read only itself. Nodes start at different CIDRs, so conflicts are unlikely.
+            nodes = [await self._nodes.get(member.name) for member in self._members]
+            start = zlib.crc32(self._members[0].name.encode()) % POD_CIDRS_MAX
         assigned = {node["metadata"]["name"]: node.get("spec", {}).get("podCIDR", "") for node in nodes}
         used = set(assigned.values())
         for member in self._members:
             if assigned.get(member.name) != "" or self._addresses[member.name].cidr:
                 continue
-            number = member.number
+            number = (start + member.number) % POD_CIDRS_MAX
             while pod_cidr(number) in used:
                 number += 1
             cidr = pod_cidr(number)

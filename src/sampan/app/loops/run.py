@@ -30,6 +30,7 @@ from sampan.controllers.catalogue import CONTROLLERS
 from sampan.dns import set_up as set_up_dns
 from sampan.loops.context import ControllerContext
 from sampan.node.claim import NodeTaken
+from sampan.node.joining import CertificateRotation
 from sampan.node.node_object import NodeAddress
 from sampan.node.set_up import ProcessNode, SimulatedNodes
 from sampan.node.set_up import set_up as set_up_nodes
@@ -99,6 +100,9 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> None:
     if settings.nodes:
         shared = settings.scheduler or bool(settings.controllers)
         set_up_nodes(context, _nodes(settings, shared))
+    if settings.joined is not None:
+        [name] = settings.nodes
+        context.manager.add(CertificateRotation(settings.joined, context.manager.client.direct, name, context.clock))
     if settings.proxy is not None:
         rules = settings.proxy.rules
         options = RuleOptions(rules.cluster_cidr, rules.masquerade_all, rules.nodeport_addresses)

@@ -7,6 +7,7 @@ from typing import Final
 
 from sampan.app.log_settings import LogSettings
 from sampan.app.loops.proxy_settings import NodeProxy
+from sampan.core.bootstrap_token import parse_token
 from sampan.core.settings import Kind, nested, setting
 from sampan.core.settings.kinds import (
     DIRECTORY,
@@ -20,6 +21,8 @@ from sampan.core.settings.kinds import (
 )
 from sampan.dns.settings import DnsSettings
 from sampan.loops.defaults import CLUSTER_CIDR, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
+from sampan.node.joining import NodeCredentials
+from sampan.node.joining.discovery import check_hash
 
 USAGE_ERROR = 2
 """Exit code of a process that would fail in the same way if it were started again."""
@@ -29,6 +32,11 @@ CONTROLLERS: Final = "Controllers"
 NODES: Final = "Nodes"
 PROCESS_NODES: Final = "Nodes of processes"
 DNS: Final = "DNS"
+JOIN: Final = "Joining"
+
+
+def _read_token(text: str) -> str:
+    return str(parse_token(text)) if text else ""
 
 
 def _read_image(text: str) -> tuple[str, str]:
@@ -166,6 +174,8 @@ class LoopSettings:
     node_cidrs: NodeCidrSettings = field(default_factory=NodeCidrSettings)
     dns: DnsSettings | None = None
     """Settings of the DNS server; None for none."""
+    joined: NodeCredentials | None = None
+    """Certificate of a node that has joined the cluster. It is renewed."""
     legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
     ends_with_stdin: bool = False
     """True if the process ends when its standard input closes, as it does when the parent process ends."""
@@ -226,6 +236,35 @@ class DnsServerSettings:
 
     dns: DnsSettings = nested(DnsSettings, group=DNS)
     process: ProcessSettings = nested(ProcessSettings, group=PROCESS)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSettings:
+    """Options of `sampan join`."""
+
+    token: str = setting(
+        "", "Bootstrap token. Needed until the node has a certificate.", kind=Kind("TOKEN", _read_token), group=JOIN
+    )
+    ca_cert_hashes: tuple[str, ...] = setting(
+        (),
+        "Hash of the public key of the cluster's CA. Can be repeated.",
+        name="ca-cert-hash",
+        kind=list_of(Kind("sha256:HEX", check_hash), separator="", repeat=True),
+        group=JOIN,
+    )
+    skip_ca_verification: bool = setting(
+        False,
+        "Join without --ca-cert-hash. Any machine with the token could then pretend to be the server.",
+        name="unsafe-skip-ca-verification",
+        group=JOIN,
+    )
+    timeout_s: float = setting(300.0, "Time to wait for the signed certificate.", kind=POSITIVE_DURATION, group=JOIN)
+    node_name: str = setting("", "Name of the node.", group=NODES, default="the name of this machine")
+    node: NodeSettings = nested(NodeSettings, group=NODES)
+    probe_address: str = setting(
+        "", "Address where to answer /healthz, /readyz and /metrics.", kind=HOST_AND_PORT, default="none", group=PROCESS
+    )
+    log: LogSettings = nested(LogSettings, prefix="log-", group=PROCESS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from sampan.client import (
     ApiError,
     Client,
     ClientError,
+    Config,
     ConfigError,
     ConfigOverrides,
     Invalid,
@@ -70,9 +71,12 @@ class Where:
 
     def connect(self) -> Client:
         """Return a client of the server that prints warnings. Raises `ConfigError`."""
-        config = load_config(self.kubeconfig, overrides=self.overrides)
         warnings = WarningPrinter() if self.warnings else ignore_warnings
-        return Client.from_config(config, field_manager="sampan", warnings=warnings)
+        return Client.from_config(self.config(), field_manager="sampan", warnings=warnings)
+
+    def config(self) -> Config:
+        """Return address and credentials of the server. Raises `ConfigError`."""
+        return load_config(self.kubeconfig, overrides=self.overrides)
 
 
 class WarningPrinter:
@@ -90,15 +94,21 @@ class WarningPrinter:
 Command = Callable[..., Awaitable[int | None]]
 
 
-def on_server(command: Command, *, warnings: bool = True) -> Callable[..., int]:
+def on_server(command: Command, *, warnings: bool = True, with_config: bool = False) -> Callable[..., int]:
     """Turn a coroutine function `command(client, …)` into a click callback with the options about the server.
 
-    `warnings`: print warnings of the server.
+    `warnings`: print warnings of the server. `with_config`: the command also gets the argument `config`.
     """
 
     @functools.wraps(command)
     def callback(**options: Any) -> int:
-        return run(Where.taken_from(options, warnings=warnings), lambda client: command(client, **options))
+        where = Where.taken_from(options, warnings=warnings)
+
+        async def on_client(client: Client) -> int | None:
+            more = {"config": where.config()} if with_config else {}
+            return await command(client, **options, **more)
+
+        return run(where, on_client)
 
     for option in reversed(_OPTIONS):
         callback = option(callback)

@@ -1,0 +1,1 @@
+"""`sampan token`: bootstrap tokens, with which machines join a cluster."""

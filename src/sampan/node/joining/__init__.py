@@ -1,0 +1,14 @@
+"""Joining a cluster: verify its server with a bootstrap token, get a client certificate, and renew it.
+
+1. `discovery.py` reads the cluster's CA from a server that cannot be verified yet, and then verifies both.
+2. `certificate.py` requests a certificate for `system:node:<name>` with the token.
+3. `credentials.py` stores it with a kubeconfig; `rotation.py` renews it, with the certificate itself.
+"""
+
+from sampan.node.joining.certificate import request_certificate
+from sampan.node.joining.credentials import NodeCredentials
+from sampan.node.joining.discovery import Trust, discover
+from sampan.node.joining.errors import JoinError
+from sampan.node.joining.rotation import CertificateRotation
+
+__all__ = ["CertificateRotation", "JoinError", "NodeCredentials", "Trust", "discover", "request_certificate"]

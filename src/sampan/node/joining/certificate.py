@@ -1,0 +1,99 @@
+"""`request_certificate`: gets a client certificate for a node through a CertificateSigningRequest.
+
+Source: kubelet certificate/bootstrap/bootstrap.go `requestNodeCertificate`; client-go util/certificate/csr (1.36).
+"""
+
+import base64
+from dataclasses import dataclass
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from sampan.client import Client, WaitTimeout, wait_for
+from sampan.core.certificates import KeyPair
+from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
+from sampan.node.joining.errors import JoinError
+from sampan.resource import Object, meta
+
+SIGNER: Final = "kubernetes.io/kube-apiserver-client-kubelet"
+_ORGANIZATION: Final = "system:nodes"
+_USAGES: Final = ("client auth", "digital signature")
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateRequest:
+    """New key with its request."""
+
+    key: ec.EllipticCurvePrivateKey
+    pem: bytes
+
+
+def user_of(node: str) -> str:
+    """Return the user name of a node."""
+    return f"system:node:{node}"
+
+
+def new_request(node: str) -> CertificateRequest:
+    """Return a new key and a request for the node's user."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    attributes = [
+        x509.NameAttribute(NameOID.ORGANIZATION_NAME, _ORGANIZATION),
+        x509.NameAttribute(NameOID.COMMON_NAME, user_of(node)),
+    ]
+    request = x509.CertificateSigningRequestBuilder().subject_name(x509.Name(attributes)).sign(key, hashes.SHA256())
+    return CertificateRequest(key, request.public_bytes(serialization.Encoding.PEM))
+
+
+async def request_certificate(client: Client, node: str, *, timeout_s: float) -> KeyPair:
+    """Return a new certificate and its key. Raises `JoinError`, `ClientError`.
+
+    The request is approved by a controller if the client has the permission, or by an administrator.
+    """
+    request = new_request(node)
+    requests = client.resource(CERTIFICATE_SIGNING_REQUESTS)
+    spec = {"request": base64.b64encode(request.pem).decode(), "signerName": SIGNER, "usages": list(_USAGES)}
+    created = await requests.create(
+        {
+            "apiVersion": CERTIFICATE_SIGNING_REQUESTS.api_version,
+            "kind": CERTIFICATE_SIGNING_REQUESTS.kind,
+            "metadata": {"generateName": "csr-"},
+            "spec": spec,
+        }
+    )
+    name = meta(created).name
+    try:
+        decided = await wait_for(requests, name, is_decided, timeout_s=timeout_s)
+    except WaitTimeout:
+        raise JoinError(
+            f"CertificateSigningRequest {name} was not signed within {timeout_s:g} s: check it with `kubectl get csr "
+            f"{name}`, approve it with `kubectl certificate approve {name}`; the cluster needs the "
+            "certificatesigningrequest controllers"
+        ) from None
+    return KeyPair(_issued(decided, name), request.key)
+
+
+def is_decided(csr: Object | None) -> bool:
+    """Return True if a request is signed, denied, failed or deleted."""
+    return csr is None or bool((csr.get("status") or {}).get("certificate")) or _refusal(csr) is not None
+
+
+def _refusal(csr: Object) -> Object | None:
+    conditions: list[Object] = (csr.get("status") or {}).get("conditions") or []
+    return next((each for each in conditions if each["type"] in ("Denied", "Failed")), None)
+
+
+def _issued(csr: Object | None, name: str) -> x509.Certificate:
+    """Return the certificate of a decided request. Raises `JoinError`."""
+    if csr is None:
+        raise JoinError(f"CertificateSigningRequest {name} was deleted before it was signed")
+    refusal = _refusal(csr)
+    if refusal is not None:
+        reason = refusal.get("message") or refusal.get("reason") or "no reason given"
+        raise JoinError(f"CertificateSigningRequest {name} was refused ({refusal['type']}): {reason}")
+    try:
+        return x509.load_pem_x509_certificate(base64.b64decode(csr["status"]["certificate"]))
+    except ValueError as error:
+        raise JoinError(f"CertificateSigningRequest {name} has a malformed certificate: {error}") from error

@@ -1,0 +1,131 @@
+"""`discover`: gets the CA of a cluster from its server, and verifies both with a bootstrap token and the CA's hash.
+
+The token's signature alone does not suffice: every machine with the same token could forge it. So the hash of the CA's
+public key is required, unless the caller explicitly does without it.
+Source: kubeadm app/discovery/token/token.go (1.36).
+"""
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+
+from sampan.client import Client, ClientError, Config, Forbidden, NotFound, TransportError, Unauthorized
+from sampan.core.bootstrap_token import (
+    CLUSTER_INFO,
+    CLUSTER_INFO_NAMESPACE,
+    KUBECONFIG_KEY,
+    SIGNATURE_PREFIX,
+    BootstrapToken,
+    is_signed,
+)
+from sampan.core.clock import utc_now
+from sampan.http.tls import TlsOptions
+from sampan.loops.resources import CONFIG_MAPS
+from sampan.node.joining.errors import JoinError
+from sampan.resource import Object
+
+_HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_CERTIFICATES_MAX: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Means by which a cluster's CA is verified."""
+
+    token: BootstrapToken
+    ca_hashes: tuple[str, ...] = ()
+    """Hashes `sha256:<hex>` of public keys. One CA of the cluster must have one of them; empty: not verified."""
+
+
+def ca_hash(certificate: x509.Certificate) -> str:
+    """Return the hash of a certificate's public key (SubjectPublicKeyInfo)."""
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    key = certificate.public_key().public_bytes(serialization.Encoding.DER, form)
+    return f"sha256:{hashlib.sha256(key).hexdigest()}"
+
+
+def check_hash(text: str) -> str:
+    """Return a hash in lower case. Raises `ValueError`."""
+    found = text.lower()
+    if _HASH.fullmatch(found) is None:
+        raise ValueError(f"{text!r} is not sha256: and 64 hexadecimal digits")
+    return found
+
+
+async def discover(server: str, trust: Trust) -> bytes:
+    """Return the verified CA certificates (PEM) of the cluster. Raises `JoinError`."""
+    unverified = await _cluster_info(server, TlsOptions(insecure=True), trust.token)
+    authorities = _authorities(_signed_content(unverified, trust.token))
+    if trust.ca_hashes:
+        _check_hashes(authorities, trust.ca_hashes)
+    # Now the server must show a certificate of that CA, and the same information.
+    verified = await _cluster_info(server, TlsOptions(ca_data=authorities), trust.token)
+    if _authorities(_signed_content(verified, trust.token)) != authorities:
+        raise JoinError(f"{server} sent another CA over the verified connection: another server may be in between")
+    return authorities
+
+
+async def _cluster_info(server: str, tls: TlsOptions, token: BootstrapToken) -> Object:
+    """Return the ConfigMap with the cluster information, read without credentials."""
+    try:
+        async with Client.from_config(Config(server, tls=tls)) as client:
+            return await client.resource(CONFIG_MAPS, namespace=CLUSTER_INFO_NAMESPACE).get(CLUSTER_INFO)
+    except (Unauthorized, Forbidden, NotFound) as error:
+        raise JoinError(
+            f"{server} does not publish its cluster information ({error.message}): run `sampan token create` there"
+        ) from error
+    except TransportError as error:
+        raise JoinError(unreachable(server, error)) from error
+    except ClientError as error:
+        raise JoinError(f"cannot read the cluster information of {server}: {error}") from error
+
+
+def unreachable(server: str, error: TransportError) -> str:
+    """Return the message for a server that cannot be reached or verified, with a hint at a wrong clock."""
+    text = str(error)
+    if "not yet valid" in text or "has expired" in text:
+        return f"the certificate of {server} is not valid now: {text}; the clock of this machine shows {utc_now()}"
+    if "CERTIFICATE_VERIFY_FAILED" in text or "certificate verify failed" in text:
+        return f"the server at {server} is not the one that the token belongs to: {text}"
+    return f"cannot reach {server}: {text}"
+
+
+def _signed_content(info: Object, token: BootstrapToken) -> str:
+    """Return the kubeconfig of the cluster information, if it is signed with the token."""
+    data: dict[str, str] = info.get("data") or {}
+    content, signature = data.get(KUBECONFIG_KEY, ""), data.get(SIGNATURE_PREFIX + token.id)
+    if signature is None:
+        raise JoinError(
+            f"the cluster has no token {token.id}: it is unknown or has expired; create one with `sampan token create`"
+        )
+    if not is_signed(content, signature, token):
+        raise JoinError(f"the secret part of token {token.id} is wrong, or the cluster information was forged")
+    return content
+
+
+def _authorities(kubeconfig: str) -> bytes:
+    """Return the CA certificates of the only cluster in a kubeconfig."""
+    try:
+        [cluster] = yaml.safe_load(kubeconfig)["clusters"]
+        pem = base64.b64decode(cluster["cluster"]["certificate-authority-data"], validate=True)
+        found = x509.load_pem_x509_certificates(pem)
+    except (yaml.YAMLError, TypeError, KeyError, ValueError) as error:
+        raise JoinError(f"the cluster information has no valid CA certificate: {error}") from error
+    if len(found) > _CERTIFICATES_MAX:
+        raise JoinError(f"the cluster information has more than {_CERTIFICATES_MAX} CA certificates")
+    return pem
+
+
+def _check_hashes(authorities: bytes, hashes: tuple[str, ...]) -> None:
+    found = [ca_hash(certificate) for certificate in x509.load_pem_x509_certificates(authorities)]
+    if not set(found) & set(hashes):
+        raise JoinError(
+            f"--ca-cert-hash does not match: the cluster's CA has {', '.join(found)}; the hash is wrong, or this is "
+            "another cluster"
+        )

@@ -1,0 +1,76 @@
+"""`CertificateRotation`: renews a node's client certificate before it expires.
+
+Concurrency: one task of the manager. It sleeps until the renewal, at 70 to 90 % of the certificate's lifetime, so that
+nodes that joined together do not renew together.
+Source: client-go util/certificate/certificate_manager.go `nextRotationDeadline` (1.36).
+"""
+
+import asyncio
+import datetime as dt
+import logging
+import random
+from typing import Final
+
+from cryptography import x509
+
+from sampan.client import Client, ClientError
+from sampan.core.time import Clock
+from sampan.node.joining.certificate import request_certificate
+from sampan.node.joining.credentials import NodeCredentials
+from sampan.node.joining.errors import JoinError
+
+RETRY_S: Final = 60.0
+APPROVAL_S: Final = 900.0
+"""Time to wait for the approval of a renewal."""
+SLEEP_S_MAX: Final = 3600.0
+"""Longest sleep, because a suspended machine does not count the time."""
+
+_log = logging.getLogger("sampan.node")
+
+
+class CertificateRotation:
+    """Renews the certificate of a node, with the certificate itself as credentials."""
+
+    needs_leader_election = False
+
+    def __init__(self, credentials: NodeCredentials, client: Client, node: str, clock: Clock) -> None:
+        self._credentials = credentials
+        self._client = client
+        self._node = node
+        self._clock = clock
+
+    def __str__(self) -> str:
+        return "rotation of the client certificate"
+
+    async def run(self) -> None:
+        """Renew the certificate again and again until cancelled. Failures are logged and retried."""
+        while True:
+            try:
+                await self._renew_once()
+            except (ClientError, JoinError, OSError, ValueError) as error:
+                _log.error("cannot renew the client certificate, retrying: %s", error, extra={"seconds": RETRY_S})
+                await asyncio.sleep(RETRY_S)
+
+    async def _renew_once(self) -> None:
+        """Wait until the certificate must be renewed, and renew it."""
+        current = self._credentials.read()
+        if current is None:
+            raise JoinError("the files of the node's certificate are missing: join the cluster again")
+        at = renewal_time(current.certificate, random.uniform(0.7, 0.9))
+        await self._sleep_until(at)
+        renewed = await request_certificate(self._client, self._node, timeout_s=APPROVAL_S)
+        self._credentials.write_certificate(renewed)
+        _log.info("client certificate renewed", extra={"until": str(renewed.certificate.not_valid_after_utc)})
+
+    async def _sleep_until(self, at: dt.datetime) -> None:
+        while True:
+            left_s = (at - self._clock.now()).total_seconds()
+            if left_s <= 0:
+                return
+            await asyncio.sleep(min(left_s, SLEEP_S_MAX))
+
+
+def renewal_time(certificate: x509.Certificate, part: float) -> dt.datetime:
+    """Return the time at which a part of the certificate's lifetime is over."""
+    start = certificate.not_valid_before_utc
+    return start + (certificate.not_valid_after_utc - start) * part
