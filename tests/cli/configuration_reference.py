@@ -4,7 +4,13 @@ from itertools import groupby
 from pathlib import Path
 
 from sampan.app.loops.proxy_settings import ProxySettings
-from sampan.app.loops.settings import ControllersSettings, DnsServerSettings, NodesSettings, SchedulerSettings
+from sampan.app.loops.settings import (
+    ControllersSettings,
+    DnsServerSettings,
+    JoinSettings,
+    NodesSettings,
+    SchedulerSettings,
+)
 from sampan.app.settings import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
 from sampan.core.settings import Setting, settings_of
@@ -14,6 +20,7 @@ HEADING = "## Reference: settings\n"
 ROOTS = {
     "sampan controllers": ControllersSettings(),
     "sampan dns": DnsServerSettings(),
+    "sampan join": JoinSettings(),
     "sampan node": NodesSettings(),
     "sampan proxy": ProxySettings(),
     "sampan scheduler": SchedulerSettings(),

@@ -1,0 +1,227 @@
+"""`sampan token` and `sampan join`, and the rights of a token and of a joined node from an attacker's side."""
+
+import datetime as dt
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from sampan.app.errors import StartError
+from sampan.app.join import node_name, server_url
+from sampan.cli.tokens.command import token_command
+from sampan.client import ApiError, Client, Config, Forbidden, WriteOptions, load_config
+from sampan.core.bootstrap_token import parse_token
+from sampan.core.certificates import make_authority, make_client_certificate
+from sampan.core.clock import utc_now
+from sampan.http.tls import TlsOptions
+from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, LEASES, NODES, PODS, SECRETS
+from sampan.node.joining import CertificateRotation, JoinError, NodeCredentials, Trust, discover, request_certificate
+from sampan.node.joining.rotation import renewal_time
+from sampan.resource import ResourceInfo
+from tests.cli.server import Server, running
+from tests.controllers.clock import SetClock
+
+CONTROLLERS = (
+    "bootstrap-signer-controller",
+    "certificatesigningrequest-approving-controller",
+    "certificatesigningrequest-signing-controller",
+)
+WAIT_S = 30.0
+ROOT = "joined"
+
+
+@dataclass(frozen=True, slots=True)
+class Joinable:
+    """A server, and the join command of a token."""
+
+    server: Server
+    url: str
+    token: str
+    ca_hash: str
+
+    @property
+    def ca_pem(self) -> bytes:
+        return (self.server.data / "pki" / "ca.crt").read_bytes()
+
+    def with_token(self) -> Client:
+        """Return a client with the token's rights."""
+        return Client.from_config(Config(self.url, tls=TlsOptions(ca_data=self.ca_pem), token=self.token))
+
+    def admin(self) -> Client:
+        return Client.from_config(load_config(self.server.data / "kubeconfig"))
+
+
+def token(server: Server, *arguments: str, code: int = 0) -> str:
+    """Run `sampan token`, and return its output."""
+    command = [*arguments, f"--kubeconfig={server.data / 'kubeconfig'}"]
+    result = CliRunner().invoke(token_command, command, standalone_mode=False)
+    assert (result.return_value or 0) == code, result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def joinable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Joinable]:
+    data = tmp_path_factory.mktemp("join") / "data"
+    with running(data, f"--controllers={','.join(CONTROLLERS)}", "--no-scheduler", "--nodes=0", loops=True) as server:
+        words = token(server, "create", "--print-join-command").split()
+        yield Joinable(server, words[2], words[4], words[6])
+
+
+@contextmanager
+def joining(cluster: Joinable, root: Path, *options: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run `sampan join` in the background. Its log is `<root>.log`."""
+    with root.with_suffix(".log").open("ab") as log:
+        command = [sys.executable, "-m", "sampan.cli", "join", cluster.url, f"--root={root}", "--node-name=worker"]
+        process = subprocess.Popen([*command, *options], stdout=log, stderr=log)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def node_is_ready(server: Server, name: str) -> bool:
+    node = server.status(f"/api/v1/nodes/{name}", server.token)
+    if node["kind"] != "Node":
+        return False
+    conditions: list[dict[str, Any]] = (node.get("status") or {}).get("conditions") or []
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def until_ready(cluster: Joinable, name: str) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not node_is_ready(cluster.server, name):
+        assert time.monotonic() < deadline, "waited for too long"
+        time.sleep(0.05)
+
+
+async def test_a_machine_joins_with_a_token_and_starts_again_without_it(joinable: Joinable, tmp_path: Path) -> None:
+    root = tmp_path / ROOT
+    with joining(joinable, root, "--token", joinable.token, "--ca-cert-hash", joinable.ca_hash):
+        until_ready(joinable, "worker")
+    assert (root / "pki" / "node-client.pem").stat().st_mode & 0o777 == 0o600
+    async with joinable.admin() as admin:
+        await admin.resource(NODES).delete("worker")
+    with joining(joinable, root):
+        until_ready(joinable, "worker")
+
+
+@pytest.mark.parametrize(
+    ("given", "ca_hash", "message"),
+    [
+        ("", "sha256:" + "0" * 64, "--ca-cert-hash does not match: the cluster's CA has sha256:"),
+        ("zzzzzz.0123456789abcdef", "", "the cluster has no token zzzzzz: it is unknown or has expired"),
+        ("{id}.0123456789abcdef", "", "the secret part of token .* is wrong"),
+    ],
+    ids=["wrong hash", "unknown token", "wrong secret"],
+)
+async def test_a_machine_does_not_trust_an_unverified_server(
+    joinable: Joinable, given: str, ca_hash: str, message: str
+) -> None:
+    found = parse_token(given.format(id=joinable.token[:6]) or joinable.token)
+    with pytest.raises(JoinError, match=message):
+        await discover(joinable.url, Trust(found, (ca_hash or joinable.ca_hash,)))
+
+
+async def test_an_unreachable_server_is_reported(joinable: Joinable) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"https://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(JoinError, match=f"cannot reach {url}: .*refused"):
+        await discover(url, Trust(parse_token(joinable.token)))
+
+
+TOKEN_MAY_NOT: list[tuple[str, ResourceInfo, str]] = [
+    ("list", SECRETS, "kube-system"),
+    ("list", NODES, ""),
+    ("list", PODS, "default"),
+    ("delete", NODES, ""),
+    ("delete", CERTIFICATE_SIGNING_REQUESTS, ""),
+]
+
+
+@pytest.mark.parametrize(("verb", "kind", "namespace"), TOKEN_MAY_NOT)
+async def test_a_token_allows_only_requests_for_certificates(
+    joinable: Joinable, verb: str, kind: ResourceInfo, namespace: str
+) -> None:
+    async with joinable.with_token() as client:
+        resource = client.resource(kind, namespace=namespace)
+        with pytest.raises(ApiError) as refused:
+            await (resource.list() if verb == "list" else resource.delete("x"))
+        assert refused.value.code == 403
+
+
+@pytest.fixture
+async def node(joinable: Joinable) -> Any:
+    """Client of a node that has joined."""
+    async with joinable.with_token() as client:
+        pair = await request_certificate(client, "mallory", timeout_s=WAIT_S)
+    tls = TlsOptions(ca_data=joinable.ca_pem, certificate_data=pair.certificate_pem(), key_data=pair.key_pem())
+    async with Client.from_config(Config(joinable.url, tls=tls)) as client:
+        yield client
+
+
+async def test_a_node_gets_no_certificate_of_another_node(node: Client) -> None:
+    with pytest.raises(Forbidden, match="can only create a node CSR with CN=system:node:mallory"):
+        await request_certificate(node, "victim", timeout_s=WAIT_S)
+    assert await request_certificate(node, "mallory", timeout_s=WAIT_S)
+
+
+async def test_a_node_may_not_touch_objects_of_another_node(joinable: Joinable, node: Client) -> None:
+    async with joinable.admin() as admin:
+        await admin.resource(NODES).create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "victim"}})
+    nodes, leases = node.resource(NODES), node.resource(LEASES, namespace="kube-node-lease")
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "victim"}}
+    attempts = (
+        lambda: nodes.get("victim"),
+        lambda: nodes.delete("victim"),
+        lambda: nodes.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "victim"}}, field_manager="m"),
+        lambda: leases.create(lease, WriteOptions()),
+        lambda: node.resource(SECRETS, namespace="kube-system").list(),
+    )
+    for attempt in attempts:
+        with pytest.raises(ApiError) as refused:
+            await attempt()
+        assert refused.value.code == 403
+
+
+def test_tokens_are_listed_without_their_secrets_and_deleted(joinable: Joinable) -> None:
+    token(joinable.server, "create", "aaaaaa.0123456789abcdef", "--ttl", "0", "--description", "spare")
+    listed = token(joinable.server, "list")
+    assert "aaaaaa.<hidden>" in listed
+    assert "0123456789abcdef" not in listed
+    assert "token aaaaaa deleted" in token(joinable.server, "delete", "aaaaaa")
+    token(joinable.server, "delete", "aaaaaa", code=1)
+
+
+async def test_a_certificate_is_renewed_before_it_expires(joinable: Joinable, node: Client, tmp_path: Path) -> None:
+    credentials = NodeCredentials(tmp_path)
+    now = utc_now()
+    authority = make_authority("a", now, dt.timedelta(days=1))
+    old = make_client_certificate(authority, "system:node:mallory", ["system:nodes"], now, dt.timedelta(hours=1))
+    credentials.write(joinable.url, joinable.ca_pem, "mallory", old)
+    assert now < renewal_time(old.certificate, 0.9) < old.certificate.not_valid_after_utc
+    clock = SetClock(now + dt.timedelta(hours=1))
+    await CertificateRotation(credentials, node, "mallory", clock)._renew_once()
+    renewed = credentials.read()
+    assert renewed is not None
+    assert renewed.certificate.not_valid_after_utc > old.certificate.not_valid_after_utc
+
+
+@pytest.mark.parametrize("text", ["http://a:1", "https://", "https://a:1/path", "https://a:99999"])
+def test_a_text_that_is_no_url_of_a_server_is_refused(text: str) -> None:
+    with pytest.raises(StartError, match="is not the URL of a server"):
+        server_url(text)
+
+
+def test_the_scheme_of_a_url_may_be_omitted_and_the_name_is_that_of_the_machine() -> None:
+    assert server_url("192.0.2.1:6443") == "https://192.0.2.1:6443"
+    assert node_name("") == socket.gethostname().strip().lower()
