@@ -435,6 +435,21 @@ async def test_a_header_that_would_split_the_response_cuts_the_connection() -> N
     await finish(server, writer)
 
 
+async def test_large_bodies_that_share_the_turns_all_arrive() -> None:
+    server, reader, writer = await connect(echo)
+    assert server._sock is not None
+    server.parse_turns = LoopTurns(server.loop, 1)
+    others = [await asyncio.open_connection(*server._sock.getsockname()) for _ in range(3)]
+    for _, sender in [(reader, writer), *others]:
+        sender.write(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 1_000_000)
+    async with asyncio.timeout(30):
+        answers = [(await answer(each))[2] for each, _ in [(reader, writer), *others]]
+    assert answers == [b"POST /  1000000"] * 4
+    for _, sender in others:
+        sender.close()
+    await finish(server, writer)
+
+
 async def test_a_body_of_tiny_chunks_is_parsed_in_many_turns() -> None:
     server, reader, writer = await connect(echo)
     server.parse_turns = LoopTurns(server.loop, 1)  # each slice uses up its turn

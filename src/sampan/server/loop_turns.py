@@ -24,6 +24,11 @@ class LoopTurns:
         """True if a connection that does not wait may go on now."""
         return self._left > 0 and not self._waiting
 
+    @property
+    def spent(self) -> bool:
+        """True if the work of this turn is done. A connection that has its turn goes on until then."""
+        return self._left <= 0
+
     def spend(self, units: int) -> None:
         """Count work that was done."""
         self._left -= units

@@ -34,6 +34,7 @@ class Reading:
         """Received bytes that wait for the responses to earlier requests, as reading is paused."""
         self._waits_for_turn = False
         """True if reading is paused only because all connections together have parsed enough in this turn."""
+        self._is_queued = self._has_turn = False
         self._left = False
         """True if no further request is read."""
         self._gone: asyncio.Future[None] | None = None
@@ -114,23 +115,31 @@ class Reading:
             self._parse_piece(data)
             at = size
         while at < size and not self._reading_paused and not self._left:
-            if not self.owner.parse_turns.open:
+            turns = self.owner.parse_turns
+            if turns.spent if self._has_turn else not turns.open:
                 self._wait_for_turn()
                 break
             began = monotonic()
             self._parse_piece(data[at : at + SLICE_BYTES_MAX])
             at += SLICE_BYTES_MAX
-            self.owner.parse_turns.spend(int((monotonic() - began) * 1_000_000))
+            turns.spend(int((monotonic() - began) * 1_000_000))
         self._unparsed = data[at:] if at < size and not self._left else b""
 
     def _wait_for_turn(self) -> None:
         self._pause_reading()
         self._waits_for_turn = True
-        self.owner.parse_turns.wait(self._take_turn)
+        if not self._is_queued:
+            self._is_queued = True
+            self.owner.parse_turns.wait(self._take_turn)
 
     def _take_turn(self) -> None:
+        self._is_queued = False
         if self._waits_for_turn:
-            self.resume_reading()
+            self._has_turn = True
+            try:
+                self.resume_reading()
+            finally:
+                self._has_turn = False
 
     def _parse_piece(self, data: bytes) -> None:
         raise NotImplementedError
