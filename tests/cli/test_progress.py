@@ -32,3 +32,17 @@ def test_a_bar_is_removed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
         advance(2, 4)
     assert terminal.getvalue().count("saving") == 1
     assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_without_a_terminal_there_are_plain_lines_for_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", log)
+    times = iter([0.0, 1.0, 2.0, 3.0, 12.0])
+    with progress_bar("saving", lambda: next(times)) as advance:
+        for done in (100, 200, 300, 400):
+            advance(done, 400)
+    assert log.getvalue().splitlines() == ["saving: 200 of 400 (50 %), 0:00:02 left", "saving: 400 of 400 (100 %)"]
+
+
+def test_an_unknown_total_shows_the_amount() -> None:
+    assert progress_line("checking", 3, 0, 20.0) == "checking 3"

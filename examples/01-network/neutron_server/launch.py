@@ -23,6 +23,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "requirements.txt"
+PIP = HERE.parents[2] / "scripts" / "install" / "pip_progress.py"
 VENV = HERE.parents[2] / ".neutron"
 """Default directory of the virtual environment, in the root of the project."""
 
@@ -65,8 +66,7 @@ def install(venv: Path = VENV) -> Path:
         print(f"installing Neutron into {venv} (once; about a minute)", file=sys.stderr, flush=True)
         shutil.rmtree(venv, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "-r", str(REQUIREMENTS)], check=True)
+        subprocess.run([sys.executable, PIP, str(venv), "-r", str(REQUIREMENTS)], check=True)
         done.write_text(wanted)
     return python
 

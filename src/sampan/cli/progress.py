@@ -1,4 +1,4 @@
-"""Progress bar on the terminal."""
+"""Progress of long work: a bar on the terminal, or plain lines where there is none."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,45 +8,69 @@ from typing import Final
 from sampan.core.clock import monotonic
 
 Advance = Callable[[int, int], None]
-"""Function of the amount done and the total."""
+"""Function of the amount done and the total; the total is 0 while it is unknown."""
 
-_INTERVAL_S: Final = 0.1
+BAR_INTERVAL_S: Final = 0.1
+LINE_FIRST_S: Final = 2.0
+"""Time before the first plain line: quick work prints none."""
+LINE_INTERVAL_S: Final = 10.0
 _WIDTH: Final = 30
 _CLEAR_LINE: Final = "\r\x1b[K"
 
 
 @contextmanager
 def progress_bar(title: str, clock: Callable[[], float] = monotonic) -> Iterator[Advance]:
-    """Show a bar on standard error until the end of the block, if that is a terminal.
+    """Show the progress on standard error until the end of the block.
 
-    `clock` returns monotonic seconds.
+    A terminal has a bar, which is removed at the end. Otherwise, for example in CI, there is a line after
+    `LINE_FIRST_S`, then one every `LINE_INTERVAL_S`. `clock` returns monotonic seconds.
     """
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    began = shown = clock()
+    terminal = sys.stderr.isatty()
+    began = clock()
+    due = began + (BAR_INTERVAL_S if terminal else LINE_FIRST_S)
 
     def advance(done: int, total: int) -> None:
-        nonlocal shown
+        nonlocal due
         now = clock()
-        if now - shown >= _INTERVAL_S:
-            shown = now
+        if now < due:
+            return
+        due = now + (BAR_INTERVAL_S if terminal else LINE_INTERVAL_S)
+        if terminal:
             _write(_CLEAR_LINE + progress_line(title, done, total, now - began))
+        else:
+            _write(plain_line(title, done, total, now - began) + "\n")
 
     try:
         yield advance
     finally:
-        _write(_CLEAR_LINE)
+        if terminal:
+            _write(_CLEAR_LINE)
 
 
 def progress_line(title: str, done: int, total: int, elapsed_s: float) -> str:
     """Return the line that shows a progress: `copying ━━━━━━             120/400 0:00:07 left`."""
-    filled = _WIDTH * min(done, total) // total if total else 0
+    if not total:
+        return f"{title} {done}"
+    filled = _WIDTH * min(done, total) // total
     line = f"{title} {'━' * filled:{_WIDTH}} {done}/{total}"
+    left = _time_left(done, total, elapsed_s)
+    return f"{line} {left}" if left else line
+
+
+def plain_line(title: str, done: int, total: int, elapsed_s: float) -> str:
+    """Return the line of a log: `copying: 120 of 400 (30 %), 0:00:07 left`."""
+    if not total:
+        return f"{title}: {done}"
+    left = _time_left(done, total, elapsed_s)
+    return f"{title}: {done} of {total} ({100 * min(done, total) // total} %)" + (f", {left}" if left else "")
+
+
+def _time_left(done: int, total: int, elapsed_s: float) -> str:
+    """Return the expected rest of the time; empty if it is unknown or over."""
     if not done or done >= total:
-        return line
+        return ""
     minutes, seconds = divmod(round(elapsed_s * (total - done) / done), 60)
-    return f"{line} {minutes // 60}:{minutes % 60:02}:{seconds:02} left"
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} left"
 
 
 def _write(text: str) -> None:

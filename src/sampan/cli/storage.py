@@ -68,8 +68,8 @@ def check_command(directory: Path) -> int:
 
     The check covers the database, that every value is readable, and that current values are the newest of the history.
     """
-    with store_errors(directory):
-        revision, keys, problems = check(directory / DATABASE)
+    with store_errors(directory), progress_bar("checking") as progress:
+        revision, keys, problems = check(directory / DATABASE, progress)
     for problem in problems:
         click.echo(problem)
     click.echo(f"{keys} keys at revision {revision}: " + (f"{len(problems)} problems" if problems else "all is well"))

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import islice
 
@@ -14,6 +14,8 @@ from sampan.storage.translation import canonical
 from sampan.wire.json import UNREADABLE
 
 PROBLEMS_MAX = 100
+_PROGRESS_EVERY = 1000
+"""Values for each report of the progress."""
 _OBJECTS = "/registry/"
 _ENCRYPTED = b"k8s:enc:"
 
@@ -47,9 +49,12 @@ _RULES = (
 """Conditions that must have no rows: the text of the problem, and the two columns that it shows."""
 
 
-def check(path: str | os.PathLike[str]) -> tuple[int, int, list[str]]:
+def check(
+    path: str | os.PathLike[str], progress: Callable[[int, int], None] = lambda done, total: None
+) -> tuple[int, int, list[str]]:
     """Return the revision, the number of keys, and the first `PROBLEMS_MAX` problems.
 
+    `progress` receives the number of values of the history that have been read, and of all.
     A database that is too damaged to read has revision 0 and no keys. Raises `OSError` for a file that is not a store.
     """
     revision = keys = 0
@@ -59,7 +64,7 @@ def check(path: str | os.PathLike[str]) -> tuple[int, int, list[str]]:
             connection.execute("BEGIN")
             revision = connection.execute(SNAPSHOT).fetchone()[0]
             keys = connection.execute("SELECT count(*) FROM current").fetchone()[0]
-            for problem in islice(_problems(connection), PROBLEMS_MAX):
+            for problem in islice(_problems(connection, progress), PROBLEMS_MAX):
                 problems.append(problem)  # noqa: PERF402 - keep what was found before an error
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
@@ -68,15 +73,18 @@ def check(path: str | os.PathLike[str]) -> tuple[int, int, list[str]]:
     return revision, keys, problems
 
 
-def _problems(connection: sqlite3.Connection) -> Iterator[str]:
+def _problems(connection: sqlite3.Connection, progress: Callable[[int, int], None]) -> Iterator[str]:
     for (found,) in connection.execute(f"PRAGMA integrity_check({PROBLEMS_MAX})"):
         if found != "ok":
             yield f"the database: {found}"
     for text, query in _RULES:
         for row in connection.execute(query):
             yield text.format(*row)
+    total = connection.execute("SELECT count(*) FROM log l WHERE l.value IS NOT NULL").fetchone()[0]
     rows = connection.execute("SELECT l.key, l.revision, l.value FROM log l WHERE l.value IS NOT NULL")
-    for key, revision, value in rows:
+    for number, (key, revision, value) in enumerate(rows, 1):
+        if number % _PROGRESS_EVERY == 0:
+            progress(number, total)
         if key.startswith(_OBJECTS) and not value.startswith(_ENCRYPTED) and not _is_object(value):
             yield f"{key}: its value at revision {revision} cannot be read"
 
