@@ -10,7 +10,7 @@ from sampan.operator import Result
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request
-from sampan.testing import Cluster, ClusterOptions, NotSettled, Requests, SentRequest
+from sampan.testing import Cluster, ClusterOptions, NotSettled, Requests, SentRequest, field, has_condition
 from sampan.testing.requests import Proceed
 from tests.operator.cluster import CONFIG_MAPS, SECRETS
 
@@ -79,6 +79,22 @@ async def test_the_chain_of_loops_makes_pods_ready(cluster: Cluster) -> None:
     await cluster.settled()
     assert (await cluster.get("deploy/web"))["status"]["readyReplicas"] == 2
     assert {pod["spec"]["nodeName"] for pod in await cluster.list("pods")} == {"node-1", "node-2"}
+
+
+@pytest.mark.cluster(loops="chain")
+async def test_pods_behave_as_the_rules_say(cluster: Cluster) -> None:
+    cluster.pods.crash("web-*", after=1, times=2)
+    await cluster.apply(WEB.replace("replicas: 2", "replicas: 1"))
+    pod = (await cluster.eventually(lambda: cluster.list("pods")))[0]["metadata"]["name"]
+    await cluster.eventually(f"pods/{pod}", field(".status.containerStatuses[0].restartCount") == 2)
+    await cluster.eventually("deploy/web", has_condition("Available"))
+    cluster.pods.image_pull_fails("bare")
+    cluster.pods.never_ready("other")
+    for name in ("bare", "other"):
+        spec = {"containers": [{"name": "main", "image": "main"}]}
+        await cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+    await cluster.eventually("pods/bare", field(".status.containerStatuses[0].state.waiting.reason").contains("Pull"))
+    await cluster.consistently("pods/other", ~has_condition("Ready"), during=600)
 
 
 async def test_a_restored_state_has_the_objects_and_the_time_of_the_fork(cluster: Cluster) -> None:

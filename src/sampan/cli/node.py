@@ -18,6 +18,7 @@ def node_command(configuration: Configuration) -> None:
     sampan.dev/ready-after: 2s      time from start to readiness
     sampan.dev/complete-after: 5s   time from start to end with exit code 0
     sampan.dev/fail-after: 5s       time from start to end with exit code 1
+    sampan.dev/fail-times: "3"      starts to which fail-after applies
     sampan.dev/exit-code: "3"       exit code instead of 0 or 1
     sampan.dev/stop-after: 1s       time that containers take to stop
     sampan.dev/cpu: 250m            CPU use of each container for metrics; by default none

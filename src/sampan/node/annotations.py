@@ -5,6 +5,7 @@
 | `sampan.dev/ready-after` | duration, `2s` | time from start to ready; at once by default |
 | `sampan.dev/complete-after` | duration | time from start to end, with exit code 0 or that of `exit-code` |
 | `sampan.dev/fail-after` | duration | the same with exit code 1; overrides `complete-after` |
+| `sampan.dev/fail-times` | number | starts to which `fail-after` applies; later ones run on. All by default |
 | `sampan.dev/exit-code` | number, 0–255 | exit code, also of containers that are stopped |
 | `sampan.dev/stop-after` | duration | time that a container takes to stop, at most the grace period |
 | `sampan.dev/image-pull-fails` | `always`, or a duration | how long after the Pod's creation pulls of images fail |
@@ -19,7 +20,7 @@ Sidecars run until they are stopped. Without any annotation, pulls fail for imag
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
@@ -30,6 +31,7 @@ from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
 READY_AFTER: Final = "sampan.dev/ready-after"
 COMPLETE_AFTER: Final = "sampan.dev/complete-after"
 FAIL_AFTER: Final = "sampan.dev/fail-after"
+FAIL_TIMES: Final = "sampan.dev/fail-times"
 EXIT_CODE: Final = "sampan.dev/exit-code"
 STOP_AFTER: Final = "sampan.dev/stop-after"
 IMAGE_PULL_FAILS: Final = "sampan.dev/image-pull-fails"
@@ -47,6 +49,8 @@ class Script:
     end_after_s: float | None = None
     """None: they run until they are stopped."""
     exit_code: int = 0
+    fail_times: int = 0
+    """Number of starts that end by themselves; later ones run until they are stopped. 0: all."""
     stop_after_s: float = 0.0
     stopped_exit_code: int = 143
     """Exit code of a container that is stopped; 143 is that of a process that SIGTERM ended."""
@@ -54,6 +58,11 @@ class Script:
     """Time after the Pod's creation during which pulls of its images fail."""
     cpu_cores: float = 0.0
     memory_bytes: float = 0.0
+
+    def of_start(self, restart_count: int) -> "Script":
+        """Return the script of one start of a container."""
+        ends = not self.fail_times or restart_count < self.fail_times
+        return self if ends else replace(self, end_after_s=None)
 
 
 def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
@@ -68,6 +77,7 @@ def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
         ready_after_s=_seconds(annotations, READY_AFTER) or 0.0,
         end_after_s=end_after_s,
         exit_code=default if exit_code is None else exit_code,
+        fail_times=0 if fail_after_s is None else max(0, integer_or(annotations.get(FAIL_TIMES, ""), 0)),
         stop_after_s=_seconds(annotations, STOP_AFTER) or 0.0,
         stopped_exit_code=143 if exit_code is None else exit_code,
         image_fails_s=_image_fails_s(annotations),

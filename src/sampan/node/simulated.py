@@ -112,7 +112,7 @@ class SimulatedRuntime:
         before = sandbox.records.get(container.name)
         if before is not None and before.restart_count >= restart_count:
             return
-        script = sandbox.scripts.get(container.name, _EPHEMERAL)
+        script = sandbox.scripts.get(container.name, _EPHEMERAL).of_start(restart_count)
         uid = pod.metadata.uid
         record = ContainerRecord(
             container.name,
@@ -209,6 +209,7 @@ class SimulatedRuntime:
         script = sandbox.scripts.get(record.name)
         if script is None or not record.is_running:
             return
+        script = script.of_start(record.restart_count)
         age_s = (self._clock.now() - record.started_at).total_seconds()
         ends_in_s = None if script.end_after_s is None else script.end_after_s - age_s
         ready_in_s = None if record.ready else script.ready_after_s - age_s

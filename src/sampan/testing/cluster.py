@@ -31,6 +31,7 @@ from sampan.testing.logical_server import LogicalServer, ServerSettings, templat
 from sampan.testing.loop_set_up import quiet_informers, set_up_loops
 from sampan.testing.loop_sets import GC, NAMESPACE, chosen_loops
 from sampan.testing.operators import Running, run_operator
+from sampan.testing.pods import Pods
 from sampan.testing.privileges import Privileges, privileges_of
 from sampan.testing.requests import Gate, Interceptor, Requests
 from sampan.testing.timeline import busiest
@@ -64,7 +65,9 @@ class Cluster(Expectations):
         """All writes to the store."""
         self._loops = chosen_loops(options.loops)
         self._admission = admission_of(options.admission, self._loops)
-        self._gate = Gate(unix_time)
+        self.pods = Pods()
+        """Behaviour of new Pods on the simulated nodes."""
+        self._gate = Gate(unix_time, rewrite=self.pods.rewrite)
         self._state = state
         self._server: LogicalServer | None = None
         self._starting: asyncio.Lock | None = None

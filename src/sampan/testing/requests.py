@@ -12,6 +12,7 @@ refuse both, so it is the place for faults:
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Final, Self
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
@@ -138,6 +139,8 @@ class Gate:
     interceptors: list[Interceptor] = field(default_factory=list)
     """Outermost first."""
     requests: Requests = field(default_factory=Requests)
+    rewrite: Callable[[SentRequest], HttpRequest] = attrgetter("request")
+    """Returns the request to send instead."""
     _targets: TargetCache = field(default_factory=TargetCache)
 
     async def send(self, actor: str, request: HttpRequest, transport: Transport) -> HttpResponse:
@@ -160,7 +163,7 @@ class Gate:
         self.requests.add(record)
 
         async def proceed() -> HttpResponse:
-            return await transport.send(request)
+            return await transport.send(self.rewrite(sent))
 
         chain: Proceed = proceed
         for interceptor in reversed(self.interceptors):
