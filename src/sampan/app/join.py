@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from sampan.app.errors import StartError
 from sampan.app.listen import own_address
 from sampan.app.log import configure_logging
+from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import JoinSettings, LoopSettings, NodeSettings, ProcessSettings
 from sampan.client import ApiError, Client, ClientError, Config, NotFound, TransportError, Unauthorized
@@ -43,7 +44,8 @@ def join(server: str, settings: JoinSettings) -> None:
     except (OSError, ValueError) as error:
         raise StartError(f"cannot use the directory {settings.node.root}: {error}") from error
     process = ProcessSettings(credentials.kubeconfig, settings.probe_address, settings.log)
-    run_loops(LoopSettings(process, nodes=(name,), node=settings.node, joined=credentials))
+    proxy = NodeProxy(name, ProxyRuleSettings()) if settings.service_proxy else None
+    run_loops(LoopSettings(process, nodes=(name,), node=settings.node, joined=credentials, proxy=proxy))
 
 
 def server_url(text: str) -> str:

@@ -261,6 +261,9 @@ class JoinSettings:
     timeout_s: float = setting(300.0, "Time to wait for the signed certificate.", kind=POSITIVE_DURATION, group=JOIN)
     node_name: str = setting("", "Name of the node.", group=NODES, default="the name of this machine")
     node: NodeSettings = nested(NodeSettings, group=NODES)
+    service_proxy: bool = setting(
+        False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root.", group=NODES
+    )
     probe_address: str = setting(
         "", "Address where to answer /healthz, /readyz and /metrics.", kind=HOST_AND_PORT, default="none", group=PROCESS
     )

@@ -28,6 +28,9 @@ from sampan.resource import Object, ResourceInfo
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _GET_NODES: Final = "kubeadm:get-nodes"
+_READ_ENDPOINTS: Final = "sampan:node-service-proxy"
+"""Role for the service proxy of a node. That of kube-proxy may read all Nodes, which a node must not."""
+_WATCH: Final = ("get", "list", "watch")
 _CSR: Final = "system:certificates.k8s.io:certificatesigningrequests"
 _CLUSTER_INFO_ROLE: Final = "kubeadm:bootstrap-signer-clusterinfo"
 
@@ -87,6 +90,16 @@ def permissions() -> list[tuple[ResourceInfo, Object]]:
                 _subject("Group", "system:nodes"),
             ),
         ),
+        (
+            _CLUSTER_ROLES,
+            _role(
+                "ClusterRole",
+                _READ_ENDPOINTS,
+                _rule("discovery.k8s.io", "endpointslices", verbs=_WATCH),
+                _rule("networking.k8s.io", "servicecidrs", verbs=_WATCH),
+            ),
+        ),
+        (_CLUSTER_BINDINGS, _cluster_binding(_READ_ENDPOINTS, _READ_ENDPOINTS, _subject("Group", "system:nodes"))),
         (_ROLES, _in_public(_role("Role", _CLUSTER_INFO_ROLE, _rule("", "configmaps", CLUSTER_INFO)))),
         (
             _BINDINGS,
@@ -105,13 +118,13 @@ _ROLES: Final = _rbac("roles", "Role", namespaced=True)
 _BINDINGS: Final = _rbac("rolebindings", "RoleBinding", namespaced=True)
 
 
-def _rule(group: str, resource: str, name: str = "") -> Object:
-    rule: Object = {"apiGroups": [group], "resources": [resource], "verbs": ["get"]}
+def _rule(group: str, resource: str, name: str = "", *, verbs: Sequence[str] = ("get",)) -> Object:
+    rule: Object = {"apiGroups": [group], "resources": [resource], "verbs": list(verbs)}
     return {**rule, "resourceNames": [name]} if name else rule
 
 
-def _role(kind: str, name: str, rule: Object) -> Object:
-    return {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": {"name": name}, "rules": [rule]}
+def _role(kind: str, name: str, *rules: Object) -> Object:
+    return {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": {"name": name}, "rules": list(rules)}
 
 
 def _subject(kind: str, name: str) -> Object:
