@@ -19,10 +19,11 @@ class Api:
     """Sends requests with the rights of a kubeconfig."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        cluster = yaml.safe_load(kubeconfig.read_text())["clusters"][0]["cluster"]
+        config = yaml.safe_load(kubeconfig.read_text())
+        cluster = config["clusters"][0]["cluster"]
         authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
         self._context = ssl.create_default_context(cadata=authority)
-        token = kubeconfig.with_name("admin.token").read_text().strip()
+        token = config["users"][0]["user"].get("token") or kubeconfig.with_name("admin.token").read_text().strip()
         self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
         self._host = cluster["server"].removeprefix("https://")
 

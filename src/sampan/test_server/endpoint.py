@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from sampan.app.program_environment import program_environment
 from sampan.core.clock import monotonic
 from sampan.test_server.place import LOG, SOCKET, PlaceError, place, prepare_place
 from sampan.test_server.protocol import Order, send_order
 
 START_TIMEOUT_S: Final = 60.0
 RETRY_S: Final = 0.01
-_LOOPBACK: Final = "127.0.0.1,localhost"
-_IN_CLUSTER: Final = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
 _READY: Final = "ready "
 
 
@@ -42,14 +41,8 @@ class Endpoint:
     """Faults that have not occurred."""
 
     def environment(self, present: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the environment of a program that uses this server; `present` defaults to that of this process.
-
-        The addresses of a surrounding cluster are removed: a test in a Pod of a CI system must not reach that cluster.
-        """
-        kept = {name: value for name, value in (present or os.environ).items() if name not in _IN_CLUSTER}
-        for name in ("NO_PROXY", "no_proxy"):
-            kept[name] = f"{kept[name]},{_LOOPBACK}" if kept.get(name) else _LOOPBACK
-        return {**kept, "KUBECONFIG": str(self.kubeconfig), "SAMPAN_TEST_URL": self.url}
+        """Return the environment of a program that uses this server; see `program_environment`."""
+        return program_environment(self.kubeconfig, self.url, present)
 
 
 @contextmanager

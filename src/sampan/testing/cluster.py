@@ -12,8 +12,8 @@ tasks of its server, its built-in loops and of what `run` started. A task of `ru
 
 import asyncio
 import datetime as dt
-from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from typing import Any, Final, Self
 
 from sampan.client import Client
@@ -34,6 +34,7 @@ from sampan.testing.operators import Running, run_operator
 from sampan.testing.pods import Pods
 from sampan.testing.privileges import Privileges, privileges_of
 from sampan.testing.requests import Gate, Interceptor, Requests
+from sampan.testing.serve import Served, serve
 from sampan.testing.timeline import busiest
 from sampan.testing.virtual_time import VirtualTimeLoop, virtualized
 
@@ -52,6 +53,10 @@ class NotSettled(AssertionError):
 
 class NeedsVirtualTime(RuntimeError):
     """The test moves the clock, but runs in real time."""
+
+
+class NeedsRealTime(RuntimeError):
+    """The test serves programs, but runs in virtual time."""
 
 
 class Cluster(Expectations):
@@ -240,6 +245,18 @@ class Cluster(Expectations):
         if isinstance(loop, VirtualTimeLoop):
             loop.set_unix_time(state.at_s)
         await self.server()
+
+    @asynccontextmanager
+    async def serve(self, user: str = "", *, groups: Sequence[str] = ()) -> AsyncIterator[Served]:
+        """Serve on a free port of 127.0.0.1 in the block, for programs in any language; see `serve.py`.
+
+        The kubeconfig has the rights of `user`; without a user, all rights. Raises `NeedsRealTime`.
+        """
+        if self.options.virtual:
+            raise NeedsRealTime("programs live in real time: mark the test with @pytest.mark.cluster(virtual=False)")
+        who = UserInfo(user, groups=tuple(groups)) if user else ADMIN
+        async with serve(await self.server(), who) as served:
+            yield served
 
     # Life
 
