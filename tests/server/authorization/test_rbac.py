@@ -8,6 +8,7 @@ from sampan.server.authorization.authorizer import Decision
 from sampan.server.authorization.rbac.authorizer import RbacAuthorizer
 from sampan.server.authorization.rbac.index import RbacIndex
 from sampan.server.request import RequestInfo, UserInfo
+from sampan.storage.encoding import decode as stored_object
 from tests.server.authorization.caches import FakeReader, account, binding, group, role, rule, user
 
 JANE = UserInfo("jane", groups=("devs",))
@@ -108,3 +109,18 @@ async def test_a_change_applies_to_the_next_request() -> None:
     reader.cache("clusterrolebindings").remove("", "b")
     await ask()
     assert seen == [False, False, True, False, True, False]
+
+
+async def test_only_roles_of_the_user_are_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[bytes] = []
+
+    def decode(value: bytes) -> Any:
+        decoded.append(value)
+        return stored_object(value)
+
+    monkeypatch.setattr("sampan.server.authorization.rbac.binding.decode", decode)
+    reader = FakeReader()
+    reader.put("clusterroles", role("reader", rule("get", "core", "pods")), role("large", rule("get", "core", "pods")))
+    reader.put("clusterrolebindings", binding("a", "reader", user("jane")), binding("b", "large", user("joe")))
+    assert (await authorizer(reader).authorize(JANE, pods())).decision is Decision.ALLOW
+    assert [stored_object(value)["metadata"]["name"] for value in decoded] == ["reader"]

@@ -125,4 +125,4 @@ def _allowed(binding: CompiledBinding, subjects: tuple[Subject, ...]) -> Verdict
 
 
 def _missing(bindings: list[CompiledBinding]) -> list[RoleRef]:
-    return [binding.ref for binding in bindings if binding.role.rules is None]
+    return [binding.ref for binding in bindings if not binding.role.exists]

@@ -10,6 +10,7 @@ from sampan.core.field import quote
 from sampan.core.object import Object
 from sampan.core.policy_rules import Rule
 from sampan.server.authorization.rbac.rule_table import RuleTable
+from sampan.storage.encoding import decode
 
 Subject = tuple[str, str]
 """("user", name) or ("group", name). A service account is represented by its user name."""
@@ -33,26 +34,48 @@ class RoleRef(NamedTuple):
 
 
 class CompiledRole:
-    """Role with its bindings. `rules` is None while the role does not exist but bindings refer to it."""
+    """Role with its bindings.
 
-    __slots__ = ("_table", "bindings", "ref", "rules")
+    Its stored bytes are decoded on first use. A large role must not delay users that it is not bound to.
+    """
+
+    __slots__ = ("_rules", "_stored", "_table", "bindings", "ref")
 
     def __init__(self, ref: RoleRef) -> None:
         self.ref = ref
-        self.rules: tuple[Rule, ...] | None = None
         self.bindings: dict[str, CompiledBinding] = {}
+        self._stored: bytes | None = None
+        self._rules: tuple[Rule, ...] | None = None
         self._table: RuleTable | None = None
 
-    def set(self, rules: tuple[Rule, ...] | None) -> None:
-        """Replace the rules."""
-        self.rules = rules
-        self._table = None
+    def set(self, stored: bytes | None) -> None:
+        """Replace the role. None: it does not exist."""
+        self._stored = stored
+        self._rules = self._table = None
+
+    @property
+    def exists(self) -> bool:
+        """False if only bindings refer to the role."""
+        return self._stored is not None
+
+    @property
+    def rules(self) -> tuple[Rule, ...] | None:
+        """Rules of the role; None if it does not exist."""
+        if self._rules is None and self._stored is not None:
+            self._rules = tuple(rules_of(decode(self._stored)))
+        return self._rules
 
     def table(self) -> RuleTable:
         """Return the table of the rules, built on first use. It is empty while the role does not exist."""
         if self._table is None:
             self._table = RuleTable(self.rules or ())
         return self._table
+
+
+def rules_of(role: Object) -> list[Rule]:
+    """Return the rules of a Role or ClusterRole."""
+    rules: list[Rule] = role.get("rules") or []
+    return rules
 
 
 class CompiledBinding:

@@ -16,8 +16,8 @@ from sampan.server.admission.chain import Attributes
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.masters import MASTERS
 from sampan.server.authorization.rbac.authorizer import RbacAuthorizer
-from sampan.server.authorization.rbac.binding import role_ref
-from sampan.server.authorization.rbac.index import RBAC_GROUP, rules_of
+from sampan.server.authorization.rbac.binding import role_ref, rules_of
+from sampan.server.authorization.rbac.index import RBAC_GROUP
 from sampan.server.request import RequestInfo, UserInfo
 
 _ROLES: Final = ("roles", "clusterroles")

@@ -4,7 +4,7 @@ Concurrency: it has no tasks. Callers must call `refresh` first, which applies a
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from sampan.core.policy_rules import Rule
 from sampan.registry.reader import CacheReader
@@ -88,22 +88,22 @@ class RbacIndex:
         if record is not None:
             kind = "Role" if record.namespace else "ClusterRole"
             ref = self._role_keys[key] = RoleRef(kind, record.namespace, record.name)
-            self._change(self._role(ref), tuple(rules_of(decode(record.value))))
+            self._change(self._role(ref), record.value)
             return
         before = self._role_keys.pop(key, None)
         if before is not None:
             self._change(self._roles[before], None)
 
-    def _change(self, role: CompiledRole, rules: tuple[Rule, ...] | None) -> None:
+    def _change(self, role: CompiledRole, stored: bytes | None) -> None:
         for binding in role.bindings.values():
             scope = self._scopes[binding.namespace]
             for subject in binding.subjects:
                 scope[subject].forget()
-        role.set(rules)
+        role.set(stored)
         self._drop_unused(role)
 
     def _drop_unused(self, role: CompiledRole) -> None:
-        if role.rules is None and not role.bindings:
+        if not role.exists and not role.bindings:
             del self._roles[role.ref]
 
     def _apply_binding(self, key: str, record: Record | None) -> None:
@@ -136,9 +136,3 @@ class RbacIndex:
 def subjects_of(user: UserInfo) -> tuple[Subject, ...]:
     """Return the subjects that match a user."""
     return ((USER, user.name), *((GROUP, group) for group in user.groups))
-
-
-def rules_of(role: dict[str, Any]) -> list[Rule]:
-    """Return the rules of a Role or ClusterRole."""
-    rules: list[Rule] = role.get("rules") or []
-    return rules
