@@ -1,0 +1,94 @@
+"""`sampan test explore`."""
+
+import logging
+import runpy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from sampan.cli.plain_error import PlainError
+from sampan.cli.progress import progress_bar
+from sampan.testing.explore import Finding, PlanError, Scenario, explore, read_replay, replay
+from sampan.testing.explore.explorer import PLANS_MAX, ReferenceFailed
+
+FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("explore")
+@click.argument("file", type=FILE)
+@click.argument("names", nargs=-1, metavar="[SCENARIO]...")
+@click.option(
+    "--plans", "plans_max", type=click.IntRange(min=1), default=PLANS_MAX, show_default=True, help="Most runs."
+)
+@click.option("--first", is_flag=True, help="Stop each scenario at its first finding.")
+@click.option("--save", type=click.Path(file_okay=False, path_type=Path), help="Directory for replay files.")
+@click.option(
+    "--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Run one plan."
+)
+def explore_command(
+    file: Path, names: Sequence[str], plans_max: int, first: bool, save: Path | None, replay_file: Path | None
+) -> int:
+    """Run the scenarios of a Python FILE, each time with one fault at another moment.
+
+    The operator crashes, loses responses, restarts with an old view, or misses a state. The exit code is 1 if a run
+    does not end as without a fault.
+    """
+    # The faults make every operator log errors.
+    logging.disable(logging.CRITICAL)
+    scenarios = _scenarios(file)
+    if replay_file is not None:
+        return _replay(scenarios, file, replay_file)
+    unknown = [name for name in names if name not in scenarios]
+    if unknown:
+        raise click.UsageError(f"{file} has no scenario {unknown[0]!r}: it has {', '.join(scenarios)}")
+    found = 0
+    for name in names or scenarios:
+        found += len(_explore(scenarios[name], plans_max, first, save))
+    return 1 if found else 0
+
+
+def _explore(scenario: Scenario, plans_max: int, first: bool, save: Path | None) -> Sequence[Finding]:
+    try:
+        with progress_bar(scenario.name) as advance:
+            report = explore(scenario, plans_max=plans_max, first_only=first, progress=advance)
+    except ReferenceFailed as error:
+        raise PlainError(f"error: {error}") from error
+    click.echo(str(report))
+    if save is not None:
+        save.mkdir(parents=True, exist_ok=True)
+        for number, finding in enumerate(report.findings, 1):
+            place = save / f"{scenario.name}-{number}.yaml"
+            place.write_text(finding.replay)
+            click.echo(f"saved {place}")
+    return report.findings
+
+
+def _replay(scenarios: Mapping[str, Scenario], file: Path, place: Path) -> int:
+    try:
+        name, plan = read_replay(place.read_text())
+    except PlanError as error:
+        raise PlainError(f"error: {place}: {error}") from error
+    if name not in scenarios:
+        raise PlainError(f"error: {place} is for scenario {name!r}: {file} has {', '.join(scenarios)}")
+    try:
+        finding = replay(scenarios[name], plan)
+    except (ReferenceFailed, LookupError) as error:
+        raise PlainError(f"error: {error.args[0]}") from error
+    click.echo(str(finding) if finding else f"{name}: ends as without a fault, although {plan}")
+    return 1 if finding else 0
+
+
+def _scenarios(file: Path) -> dict[str, Scenario]:
+    """Return the scenarios of a module by name. Raises `PlainError` if it has none or cannot be loaded."""
+    try:
+        members = runpy.run_path(str(file))
+    except Exception as error:
+        raise PlainError(f"error: cannot load {file}: {type(error).__name__}: {error}") from error
+    found = {each.name: each for each in members.values() if isinstance(each, Scenario)}
+    if not found:
+        raise PlainError(
+            f"error: {file} has no scenario: mark an asynchronous function of a cluster with @scenario(operator)"
+        )
+    return found

@@ -1,0 +1,37 @@
+"""Exploration: run a scenario again and again, each time with one fault at another moment.
+
+    @scenario(set_up_operator, crds=(Store,))
+    async def recreate(cluster: Cluster) -> None:
+        await cluster.apply(STORE)
+        await cluster.settled()
+        await cluster.delete("stores/s")
+        await cluster.settled()
+        await cluster.apply(STORE)
+
+    report = explore(recreate)
+    assert not report.findings, report
+
+Two runs without faults are the reference. Then each write of the operator is a moment to crash, to refuse the request
+or to lose its response. At each write of anybody the operator's view may stand still, or skip a state.
+A plan has one such fault. The final state must be that of the reference, whatever the plan.
+
+Source of the method: Sieve (OSDI 2022), with its patterns intermediate state, stale state and unobserved state.
+"""
+
+from sampan.testing.explore.explorer import Finding, Report, explore, replay
+from sampan.testing.explore.plan import Plan, PlanError, WriteId, read_replay, replay_text
+from sampan.testing.explore.scenario import Scenario, scenario
+
+__all__ = [
+    "Finding",
+    "Plan",
+    "PlanError",
+    "Report",
+    "Scenario",
+    "WriteId",
+    "explore",
+    "read_replay",
+    "replay",
+    "replay_text",
+    "scenario",
+]

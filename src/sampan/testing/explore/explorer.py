@@ -1,0 +1,161 @@
+"""`explore`: all plans of a scenario, and what they find."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import Final
+
+from sampan.core.clock import monotonic
+from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
+from sampan.testing.explore.plan import (
+    CRASH_AFTER,
+    CRASH_BEFORE,
+    HIDDEN,
+    LOST,
+    REFUSED,
+    STALE,
+    Plan,
+    WriteId,
+    replay_text,
+)
+from sampan.testing.explore.scenario import Scenario
+from sampan.testing.explore.trial import OPERATOR, run_trial
+
+PLANS_MAX: Final = 400
+_STORY_MAX: Final = 25
+_NO_COUNTS: Final = (HIDDEN,)
+"""Faults after which objects may be deleted more or less often than in the reference."""
+
+Progress = Callable[[int, int], None]
+
+
+class ReferenceFailed(AssertionError):
+    """The scenario fails without any fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A plan after which the end is not that of the reference."""
+
+    scenario: str
+    plan: Plan
+    differences: Sequence[str]
+    reference: Outcome
+    outcome: Outcome
+
+    @property
+    def replay(self) -> str:
+        """Text of the replay file."""
+        return replay_text(self.scenario, self.plan)
+
+    def __str__(self) -> str:
+        lines = [f"{self.scenario}: {self.plan}", *(f"  {each}" for each in self.differences[:10])]
+        width = max([len(line) for line in self.reference.story[:_STORY_MAX]] + [20])
+        lines.append(f"  {'without the fault':{width}}  with it")
+        left, right = self.reference.story[:_STORY_MAX], self.outcome.story[:_STORY_MAX]
+        for number in range(max(len(left), len(right))):
+            first = left[number] if number < len(left) else ""
+            second = right[number] if number < len(right) else ""
+            lines.append(f"  {first:{width}}  {second}".rstrip())
+        return "\n".join(lines)
+
+
+@dataclass(slots=True)
+class Report:
+    """Result of an exploration."""
+
+    scenario: str
+    plans: int = 0
+    skipped: int = 0
+    """Plans that were not run, because there were too many."""
+    missed: int = 0
+    """Plans whose moment did not come: the run took another way before it."""
+    seconds: float = 0.0
+    findings: list[Finding] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        head = f"{self.scenario}: {self.plans} plans in {self.seconds:.1f} s, {len(self.findings)} with another end"
+        if self.skipped:
+            head += f", {self.skipped} not run"
+        return "\n\n".join([head, *map(str, self.findings)])
+
+
+def explore(
+    scenario: Scenario, *, plans_max: int = PLANS_MAX, first_only: bool = False, progress: Progress = lambda _, __: None
+) -> Report:
+    """Run a scenario with each single fault. Raises `ReferenceFailed` if it fails without one.
+
+    `first_only`: stop at the first finding. `progress` gets the number of runs that are done, and of all.
+    """
+    began = monotonic()
+    reference, unstable = _reference(scenario)
+    plans = list(islice(_plans(reference.writes), plans_max + 1_000_000))
+    report = Report(scenario.name, skipped=max(len(plans) - plans_max, 0))
+    for number, plan in enumerate(plans[:plans_max]):
+        progress(number, min(len(plans), plans_max))
+        outcome = run_trial(scenario, plan)
+        report.plans += 1
+        if not outcome.fired:
+            report.missed += 1
+            continue
+        if found := differences(reference, outcome, unstable, counts=plan.fault not in _NO_COUNTS):
+            report.findings.append(Finding(scenario.name, plan, found, reference, outcome))
+            if first_only:
+                break
+    report.seconds = monotonic() - began
+    return report
+
+
+def replay(scenario: Scenario, plan: Plan) -> Finding | None:
+    """Run a scenario with one plan. Returns None if the end is that of the reference.
+
+    Raises `ReferenceFailed`, and `LookupError` if the moment of the fault does not come.
+    """
+    reference, unstable = _reference(scenario)
+    outcome = run_trial(scenario, plan)
+    if not outcome.fired:
+        raise LookupError(f"the fault never occurred: {scenario.name} has no write {plan.at}: explore it again")
+    found = differences(reference, outcome, unstable, counts=plan.fault not in _NO_COUNTS)
+    return Finding(scenario.name, plan, found, reference, outcome) if found else None
+
+
+def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
+    first, second = run_trial(scenario), run_trial(scenario)
+    if first.error or first.leaks:
+        raise ReferenceFailed(f"{scenario.name} fails without a fault: {first.error or '; '.join(first.leaks)}")
+    return first, unstable_paths(first, second)
+
+
+def _plans(writes: Sequence[WriteId]) -> Iterator[Plan]:
+    """Yield the plans, those of the most frequent errors first."""
+    own = [write for write in writes if write.actor == OPERATOR]
+    for fault in (CRASH_AFTER, LOST, CRASH_BEFORE, REFUSED):
+        for write in own:
+            yield Plan(fault, write)
+    yield from _hidden(writes)
+    yield from _stale(writes)
+
+
+def _hidden(writes: Sequence[WriteId]) -> Iterator[Plan]:
+    """Yield a plan for each state that the next write to the same object replaces, if that needs no reaction to it."""
+    by_place: dict[tuple[str, str, str], list[WriteId]] = {}
+    for write in writes:
+        by_place.setdefault(write.place, []).append(write)
+    for of_one in by_place.values():
+        for first, second in pairwise(of_one):
+            if second.actor != OPERATOR:
+                yield Plan(HIDDEN, first, second)
+
+
+def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:
+    """Yield plans that go back to before a write, after a later one of another object.
+
+    The restart comes after the last of a series of writes by the operator: then its work is done, and can be undone.
+    """
+    for number, frozen in enumerate(writes):
+        later = writes[number + 1 :]
+        for index, restart in enumerate(later):
+            following = later[index + 1] if index + 1 < len(later) else None
+            ends_series = following is None or following.actor != restart.actor
+            if restart.actor == OPERATOR and ends_series and restart.place != frozen.place:
+                yield Plan(STALE, frozen, restart)

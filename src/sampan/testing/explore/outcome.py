@@ -1,0 +1,145 @@
+"""`Outcome`: what became of a run, in a form in which runs can be compared."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sampan.storage.encoding import decode
+from sampan.testing.cluster import Cluster
+from sampan.testing.explore.plan import WriteId
+from sampan.testing.leaks import leaked_objects, stored
+
+_UNCOMPARED: Final = ("/registry/events/", "/registry/leases/", "/registry/masterleases/", "/registry/ranges/")
+_MASKED: Final = frozenset(
+    {"uid", "resourceVersion", "creationTimestamp", "generation", "observedGeneration", "managedFields"}
+)
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_GONE: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """End of a run. Keys are those of the store, with numbers in place of generated names."""
+
+    state: Mapping[str, Any]
+    created: Mapping[str, int]
+    """Number of creations by key."""
+    deleted: Mapping[str, int]
+    leaks: tuple[str, ...]
+    error: str
+    writes: Sequence[WriteId]
+    story: Sequence[str]
+    """Writes to the store, one line each."""
+    fired: bool = True
+    """False if the moment of the fault did not come."""
+
+
+async def outcome_of(cluster: Cluster, first: int, writes: Sequence[WriteId], error: str, *, fired: bool) -> Outcome:
+    """Return the outcome of a run. `first` is the number of writes before the scenario."""
+    rows = await stored((await cluster.server()).store)
+    objects = {key: decode(value) for key, value in rows.items() if not key.startswith(_UNCOMPARED)}
+    names = _plain_names(objects)
+    created: Counter[str] = Counter()
+    deleted: Counter[str] = Counter()
+    story = []
+    for write in cluster.journal.writes[first:]:
+        if write.key.startswith(_UNCOMPARED):
+            continue
+        before, after = write.before, write.after
+        key = names.get(write.key) or _plain_key(write.key, after or before or {})
+        if before is None:
+            created[key] += 1
+        elif after is None:
+            deleted[key] += 1
+        what = "created" if before is None else "deleted" if after is None else "changed"
+        story.append(f"{what} {key.removeprefix('/registry/')}")
+    state = {names[key]: _masked(obj) for key, obj in objects.items()}
+    return Outcome(state, created, deleted, tuple(leaked_objects(rows)), error, tuple(writes), tuple(story), fired)
+
+
+def differences(
+    reference: Outcome, found: Outcome, unstable: frozenset[str], *, counts: bool, allowed_leaks: Sequence[str] = ()
+) -> list[str]:
+    """Return how an outcome differs from the reference, one line each. Paths in `unstable` are not compared.
+
+    `counts`: also compare how often the objects that should exist at the end were deleted.
+    """
+    if found.error and found.error != reference.error:
+        return [found.error]
+    lines = [
+        line
+        for key in sorted({*reference.state, *found.state})
+        for line in _compared(key, reference.state.get(key, _GONE), found.state.get(key, _GONE))
+        if line.partition(":")[0] not in unstable
+    ]
+    lines += [each for each in found.leaks if each not in reference.leaks and not each.startswith(tuple(allowed_leaks))]
+    if counts:
+        for key in sorted({*found.deleted} & {*reference.state}):
+            before, now = reference.deleted.get(key, 0), found.deleted[key]
+            if now > before:
+                lines.append(f"{_short(key)}: deleted {now} times instead of {before}")
+    return lines
+
+
+def unstable_paths(first: Outcome, second: Outcome) -> frozenset[str]:
+    """Return the paths that differ between two runs without a fault."""
+    return frozenset(
+        line.partition(":")[0]
+        for key in {*first.state, *second.state}
+        for line in _compared(key, first.state.get(key, _GONE), second.state.get(key, _GONE))
+    )
+
+
+def _plain_names(objects: Mapping[str, Any]) -> dict[str, str]:
+    """Return the keys with a number in place of each generated name, in order of creation."""
+    found: dict[str, str] = {}
+    numbers: Counter[str] = Counter()
+    for key, obj in sorted(objects.items(), key=lambda item: int(item[1]["metadata"].get("resourceVersion") or 0)):
+        plain = _plain_key(key, obj)
+        if plain != key:
+            numbers[plain] += 1
+            plain = f"{plain}{numbers[plain]}"
+        found[key] = plain
+    return found
+
+
+def _plain_key(key: str, obj: Mapping[str, Any]) -> str:
+    prefix = (obj.get("metadata") or {}).get("generateName")
+    return f"{key.rpartition('/')[0]}/{prefix}#" if prefix else key
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: "set" if key == "deletionTimestamp" else _masked(each)
+            for key, each in value.items()
+            if key not in _MASKED
+        }
+    if isinstance(value, list):
+        return [_masked(each) for each in value]
+    return _TIME.sub("<time>", value) if isinstance(value, str) else value
+
+
+def _compared(path: str, reference: Any, found: Any) -> Iterator[str]:
+    if reference == found:
+        return
+    if isinstance(reference, dict) and isinstance(found, dict):
+        for key in sorted({*reference, *found}):
+            yield from _compared(f"{path}.{key}", reference.get(key, _GONE), found.get(key, _GONE))
+    elif found is _GONE:
+        yield f"{_short(path)}: missing"
+    elif reference is _GONE:
+        yield f"{_short(path)}: left over"
+    else:
+        yield f"{_short(path)}: {_text(found)} instead of {_text(reference)}"
+
+
+def _short(path: str) -> str:
+    return path.removeprefix("/registry/")
+
+
+def _text(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

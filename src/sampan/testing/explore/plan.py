@@ -1,0 +1,105 @@
+"""`Plan`: one fault at one moment. Moments are writes, so a plan means the same in every run.
+
+A plan is stored in a replay file:
+
+    version: 1
+    scenario: recreate
+    fault: crash-after
+    at: {actor: operator, verb: delete, resource: statefulsets, namespace: default, name: s, occurrence: 1}
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final
+
+import yaml
+
+VERSION: Final = 1
+CRASH_BEFORE, CRASH_AFTER, REFUSED, LOST = "crash-before", "crash-after", "refused", "lost-response"
+STALE, HIDDEN = "stale", "hidden"
+FAULTS: Final = {
+    CRASH_BEFORE: "the operator crashes before {}",
+    CRASH_AFTER: "the operator crashes after {}",
+    REFUSED: "the server cannot be reached for {}",
+    LOST: "the response to {} is lost",
+    STALE: "the operator restarts, with its view from before {}",
+    HIDDEN: "the operator does not see {}",
+}
+
+
+class PlanError(ValueError):
+    """A replay file cannot be used. The message names the change that it needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteId:
+    """A write: its sender and its object. `occurrence` counts equal ones, from 1."""
+
+    actor: str
+    verb: str
+    resource: str
+    namespace: str
+    name: str
+    occurrence: int
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Resource without its subresource, namespace and name."""
+        return self.resource.partition("/")[0], self.namespace, self.name
+
+    def __str__(self) -> str:
+        times = f" (number {self.occurrence})" if self.occurrence > 1 else ""
+        return f"{self.verb} {self.resource} {self.name or 'with a generated name'} by {self.actor}{times}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One fault. `until` is a later write: the restart of `stale`, the end of `hidden`."""
+
+    fault: str
+    at: WriteId
+    until: WriteId | None = None
+
+    def __str__(self) -> str:
+        end = {STALE: "when", HIDDEN: "until"}.get(self.fault, "")
+        return FAULTS[self.fault].format(self.at) + (f", {end} {self.until} is done" if self.until else "")
+
+
+def replay_text(scenario: str, plan: Plan) -> str:
+    """Return the text of a replay file."""
+    document: dict[str, Any] = {"version": VERSION, "scenario": scenario, "fault": plan.fault, "at": asdict(plan.at)}
+    if plan.until is not None:
+        document["until"] = asdict(plan.until)
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+def read_replay(text: str) -> tuple[str, Plan]:
+    """Return the scenario's name and the plan of a replay file. Raises `PlanError`."""
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise PlanError(f"the replay file is not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(document, Mapping) or document.get("version") != VERSION:
+        found = document.get("version") if isinstance(document, Mapping) else document
+        raise PlanError(f"replay files have version: {VERSION}, not {found!r}: explore again to get a new file")
+    fault = document.get("fault")
+    if fault not in FAULTS:
+        raise PlanError(f"fault: {fault!r} is unknown: use one of {', '.join(FAULTS)}")
+    until = _write(document["until"], "until") if document.get("until") is not None else None
+    if (until is None) == (fault in (STALE, HIDDEN)):
+        raise PlanError(f"until: {'needed for' if until is None else 'not allowed for'} fault {fault}")
+    return str(document.get("scenario", "")), Plan(fault, _write(document.get("at"), "at"), until)
+
+
+def _write(value: Any, path: str) -> WriteId:
+    names = [each.name for each in fields(WriteId)]
+    if not isinstance(value, Mapping) or set(value) != set(names):
+        raise PlanError(f"{path}: needs exactly the keys {', '.join(names)}")
+    texts = {name: value[name] for name in names if name != "occurrence"}
+    wrong = next((name for name, each in texts.items() if not isinstance(each, str)), None)
+    if wrong is not None:
+        raise PlanError(f"{path}.{wrong}: {value[wrong]!r} is not a text")
+    occurrence = value["occurrence"]
+    if not isinstance(occurrence, int) or isinstance(occurrence, bool) or occurrence < 1:
+        raise PlanError(f"{path}.occurrence: {occurrence!r} is not a positive number")
+    return WriteId(**texts, occurrence=occurrence)

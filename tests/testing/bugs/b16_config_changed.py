@@ -1,0 +1,46 @@
+"""B16: the Pod is restarted only if its status says so, which a crash before the status loses (nifikop #49)."""
+
+from sampan.client import Client, MergePatch
+from sampan.operator import Result
+from sampan.operator.request import Request
+from sampan.resource import Object
+from sampan.testing import Cluster
+from sampan.testing.explore import Scenario, scenario
+from tests.testing.bugs.store import CRD, MAPS, STORES, config_map, operator, store
+
+
+def case(*, repaired: bool) -> Scenario:
+    """Return the scenario with the bug, or with its repair. The ConfigMap `pod` stands for a Pod with its config."""
+
+    async def reconcile(client: Client, found: Object | None, request: Request) -> Result | None:
+        if found is None:
+            return None
+        wanted, maps = {"config": found["spec"]["config"]}, client.resource(MAPS)
+        present = {each["metadata"]["name"]: each for each in (await maps.list()).items}
+        if "config" not in present:
+            await maps.create(config_map("config", wanted))
+        if "pod" not in present:
+            await maps.create(config_map("pod", wanted))
+            return None
+        if repaired:
+            if present["config"]["data"] != wanted:
+                await maps.patch("config", MergePatch({"data": wanted}))
+            if present["pod"]["data"] != wanted:
+                await maps.patch("pod", MergePatch({"data": wanted}))
+            return None
+        state = found.get("status", {}).get("state")
+        if present.get("config", {}).get("data") != wanted:
+            await maps.patch("config", MergePatch({"data": wanted}))
+            await client.resource(STORES).status.patch("s", MergePatch({"status": {"state": "OutOfSync"}}))
+        elif state == "OutOfSync":
+            await maps.patch("pod", MergePatch({"data": wanted}))
+            await client.resource(STORES).status.patch("s", MergePatch({"status": {"state": "InSync"}}))
+        return None
+
+    @scenario(operator(reconcile), crds=[CRD])
+    async def new_config(cluster: Cluster) -> None:
+        await cluster.apply(store(config="old"))
+        await cluster.settled()
+        await cluster.apply(store(config="new"))
+
+    return new_config
