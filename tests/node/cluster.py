@@ -6,7 +6,8 @@ from typing import Any
 
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PODS
-from sampan.node.set_up import SimulatedNodes, set_up
+from sampan.node.nodes import SimulatedNodes
+from sampan.node.set_up import set_up
 from sampan.resource import Object
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, working

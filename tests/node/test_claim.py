@@ -14,8 +14,9 @@ from sampan.core.time import SystemClock
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import LEASES, NODES, PODS
 from sampan.node.claim import ANNOTATION, LEASE_DURATION_S, LOOK_S, NodeClaim, NodeTaken
+from sampan.node.nodes import ProcessNode
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
-from sampan.node.set_up import ProcessNode, set_up
+from sampan.node.set_up import set_up
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.resource import Object
 from sampan.testing.virtual_time import virtual_time

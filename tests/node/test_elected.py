@@ -6,7 +6,8 @@ from sampan.client import Client
 from sampan.core.time import SystemClock
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES, PODS
-from sampan.node.set_up import SimulatedNodes, set_up
+from sampan.node.nodes import SimulatedNodes
+from sampan.node.set_up import set_up
 from sampan.operator.leader_election import LeaderElectionConfig
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.resource import Object

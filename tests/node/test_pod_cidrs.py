@@ -11,7 +11,8 @@ from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES, PODS
 from sampan.node import addresses as addresses_module
 from sampan.node.addresses import AddressesExhausted, PodAddresses
-from sampan.node.set_up import SimulatedNodes, set_up
+from sampan.node.nodes import SimulatedNodes
+from sampan.node.set_up import set_up
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, working
 from tests.node.cluster import pod

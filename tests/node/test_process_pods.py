@@ -10,7 +10,8 @@ import pytest
 from sampan.client import DeleteOptions
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CONFIG_MAPS, PODS, SECRETS
-from sampan.node.set_up import ProcessNode, set_up
+from sampan.node.nodes import ProcessNode
+from sampan.node.set_up import set_up
 from sampan.resource import Object
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, working

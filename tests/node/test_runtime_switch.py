@@ -8,7 +8,8 @@ import pytest
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES, PODS
 from sampan.node.node_object import NodeAddress
-from sampan.node.set_up import ProcessNode, SimulatedNodes, set_up
+from sampan.node.nodes import ProcessNode, SimulatedNodes
+from sampan.node.set_up import set_up
 from sampan.resource import Object
 from tests.client.connected import connected
 from tests.controllers.cluster import SetUp, Working, working

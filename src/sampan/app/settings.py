@@ -12,7 +12,7 @@ from sampan.app.audit_settings import AuditSettings
 from sampan.app.authentication_settings import AuthenticationSettings
 from sampan.app.engines import ENGINES, Engine
 from sampan.app.log_settings import LogSettings
-from sampan.app.loops.settings import RUNTIMES, NodeCidrSettings
+from sampan.app.loops.settings import CRI_NODES, RUNTIMES, CriNodeSettings, NodeCidrSettings
 from sampan.core.settings import Kind, nested, setting, settings_of, variants
 from sampan.core.settings.kinds import (
     BOOLEAN,
@@ -27,6 +27,7 @@ from sampan.core.settings.kinds import (
     list_of,
     one_of,
 )
+from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.proxy.kubelet import KubeletSettings
@@ -158,14 +159,14 @@ class UpSettings:
     scheduler: bool = setting(True, "Run the scheduler next to the server.", group=LOOPS, negative=True)
     nodes: int = setting(
         1,
-        "Number of simulated nodes next to the server; of process nodes there is at most one.",
+        "Number of simulated nodes next to the server; of other nodes there is at most one.",
         kind=integer(0, 32768, metavar="NODES"),
         group=LOOPS,
     )
     node_runtime: str = setting(
         RUNTIMES[0],
         "simulated: Pods start and end as their annotations say. process: containers are processes of this machine, "
-        "with the user of the server.",
+        "with the user of the server. cri: containers are those of a runtime such as containerd; needs root.",
         kind=one_of(*RUNTIMES),
         group=LOOPS,
     )
@@ -190,6 +191,7 @@ class UpSettings:
     service_proxy: bool = setting(
         False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root.", group=LOOPS
     )
+    cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
 
     authentication: AuthenticationSettings = nested(AuthenticationSettings, group="Authentication")
 
@@ -380,6 +382,11 @@ def check(settings: UpSettings) -> None:
         if (certificate is None) != (key is None):
             raise ValueError(f"{first} and {second} belong together")
     settings.node_cidrs.resolved()
+    if settings.node_runtime == "cri" and settings.nodes:
+        try:
+            runtime_socket(settings.cri.container_runtime_endpoint)
+        except NoRuntime as error:
+            raise ValueError(str(error)) from error
     if settings.flow_control.priority_and_fairness and not settings.flow_control.seats:
         raise ValueError("--max-requests-inflight and --max-mutating-requests-inflight cannot both be 0")
     if settings.encryption_provider_config_automatic_reload and settings.encryption_provider_config is None:

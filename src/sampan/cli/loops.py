@@ -30,8 +30,8 @@ def loops_command(configuration: Configuration) -> None:
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     # Without a node-ipam-controller in this process, nodes need not wait for address ranges.
-    node = NodeSettings(settings.node_runtime, root=settings.node_root, range_wait_s=0.0)
-    count = min(settings.nodes, 1) if node.runtime == "process" else settings.nodes
+    node = NodeSettings(settings.node_runtime, root=settings.node_root, cri=settings.cri, range_wait_s=0.0)
+    count = min(settings.nodes, 1) if node.runtime != "simulated" else settings.nodes
     names = tuple(node_names(count, "node-1" if count == 1 else "node")) if count else ()
     # The server's machine is the first node. Without a node, no endpoint is local.
     proxy = NodeProxy(names[0] if names else "", ProxyRuleSettings(healthz_bind_address=""))

@@ -24,11 +24,13 @@ def node_command(configuration: Configuration) -> None:
     sampan.dev/cpu: 250m            CPU use of each container for metrics; by default none
     sampan.dev/memory: 64Mi         memory use of each container for metrics; by default none
 
-    With --runtime process there is one node. Its containers are processes of this machine.
+    With --runtime process there is one node. Its containers are processes of this machine. With --runtime cri its
+    containers are those of a container runtime such as containerd.
     """
     settings: NodesSettings = configuration.settings
-    if settings.node.runtime == "process" and settings.simulated != 1:
-        raise click.UsageError("--simulated cannot be combined with --runtime process, which has one node")
+    if settings.node.runtime != "simulated" and settings.simulated != 1:
+        runtime = settings.node.runtime
+        raise click.UsageError(f"--simulated cannot be combined with --runtime {runtime}, which has one node")
     names = tuple(node_names(settings.simulated, settings.node_name))
     proxy = NodeProxy(names[0], ProxyRuleSettings()) if settings.service_proxy else None
     run_loops(LoopSettings(settings.process, nodes=names, node=settings.node, proxy=proxy))

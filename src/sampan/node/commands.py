@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from sampan.node.runtime import Runtime
 from sampan.node.sessions import Streams
@@ -12,11 +12,23 @@ OUTPUT_BYTES_MAX: Final = 10 * 1024
 """Output beyond this size is read and dropped."""
 
 
+@runtime_checkable
+class RunsCommands(Protocol):
+    """Runtime that runs a command to its end in one call."""
+
+    async def run_command(self, pod: Pod, container: str, command: Sequence[str]) -> tuple[int, bytes]:
+        """Return the exit code and the output. Cancellation kills the command. Raises `LookupError`, `OSError`."""
+        ...
+
+
 async def run_in_container(runtime: Runtime, pod: Pod, container: str, command: Sequence[str]) -> tuple[int, str]:
     """Return the exit code and the output of a command. Cancellation kills the command.
 
     Raises `LookupError`, `Unsupported`, `OSError`.
     """
+    if isinstance(runtime, RunsCommands):
+        code, text = await runtime.run_command(pod, container, command)
+        return code, text[:OUTPUT_BYTES_MAX].decode(errors="replace")
     session = await runtime.exec(pod, container, command, Streams())
     output = bytearray()
     try:

@@ -29,8 +29,13 @@ class ContainerConfigs:
         services: Mapping[str, str],
         references: References,
         copies: Path,
+        images_have_users: bool = False,
     ) -> None:
-        """`copies`: directory for the Pod's own copies of files below a `subPath`."""
+        """`copies`: directory for the Pod's own copies of files below a `subPath`.
+
+        `images_have_users`: the runtime checks the user of a container that sets none.
+        """
+        self._default_is_root = os.geteuid() == 0 and not images_have_users
         self._place = place
         self._volumes = volumes
         self._services = services
@@ -40,7 +45,7 @@ class ContainerConfigs:
     async def config_of(self, container: Container) -> ContainerConfig:
         """Return the configuration. Raises `Missing`, `Unreadable`, `MountError`, `ValueError`, `OSError`."""
         place = self._place
-        user, group = _user_and_group(place, container)
+        user, group = _user_and_group(place, container, default_is_root=self._default_is_root)
         env = await environment_of(place, container, self._services, self._references)
         mounts: Sequence[Mount] = mounts_of(container, self._volumes, env, self._copies / container.name)
         value_of = from_mappings(env)
@@ -75,7 +80,7 @@ def _groups(place: PodPlace) -> Sequence[int]:
     return (*context.supplemental_groups, *volumes)
 
 
-def _user_and_group(place: PodPlace, container: Container) -> tuple[int | None, int | None]:
+def _user_and_group(place: PodPlace, container: Container, *, default_is_root: bool) -> tuple[int | None, int | None]:
     """Return user and group. The container's settings override the Pod's. Raises `ValueError`."""
     own, pods = container.security_context, place.pod.spec.security_context
     user = own.run_as_user if own.run_as_user is not None else pods.run_as_user
@@ -86,6 +91,6 @@ def _user_and_group(place: PodPlace, container: Container) -> tuple[int | None, 
         shown = f'(pod: "{metadata.name}_{metadata.namespace}({metadata.uid})", container: {container.name})'
         if user == 0:
             raise ValueError(f"container's runAsUser breaks non-root policy {shown}")
-        if user is None and os.geteuid() == 0:
+        if user is None and default_is_root:
             raise ValueError(f"container has runAsNonRoot and image will run as root {shown}")
     return user, group

@@ -56,6 +56,8 @@ class VolumeMount(msgspec.Struct, rename="camel", gc=False):
     read_only: bool = False
     sub_path: str = ""
     sub_path_expr: str = ""
+    mount_propagation: str = ""
+    """None, HostToContainer or Bidirectional."""
 
 
 class ContainerPort(msgspec.Struct, rename="camel", gc=False):
@@ -148,6 +150,28 @@ class Resources(msgspec.Struct, rename="camel", gc=False):
     limits: dict[str, str | int | float] = {}
 
 
+class Capabilities(msgspec.Struct, gc=False):
+    """Changes of a container's default capabilities. Names may lack `CAP_`; `ALL` is every one."""
+
+    add: list[str] = []
+    drop: list[str] = []
+
+
+class SeccompProfile(msgspec.Struct, rename="camel", gc=False):
+    """Filter of system calls."""
+
+    type: str = "Unconfined"
+    """RuntimeDefault, Localhost or Unconfined."""
+    localhost_profile: str = ""
+
+
+class Sysctl(msgspec.Struct, gc=False):
+    """Kernel parameter of a Pod's namespaces."""
+
+    name: str = ""
+    value: str = ""
+
+
 class SecurityContext(msgspec.Struct, rename="camel", gc=False):
     """Security settings of a container or of a whole Pod."""
 
@@ -159,6 +183,14 @@ class SecurityContext(msgspec.Struct, rename="camel", gc=False):
     """Only for a Pod: the group that owns its volumes."""
     supplemental_groups: list[int] = []
     """Only for a Pod: more groups of its containers' processes."""
+    sysctls: list[Sysctl] = []
+    """Only for a Pod."""
+    seccomp_profile: SeccompProfile | None = None
+    privileged: bool = False
+    """Only for a container, like the following fields."""
+    allow_privilege_escalation: bool = True
+    capabilities: Capabilities = msgspec.field(default_factory=Capabilities)
+    proc_mount: str = ""
 
 
 class ExitCodes(msgspec.Struct, rename="camel", gc=False):

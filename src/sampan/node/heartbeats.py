@@ -8,8 +8,8 @@ Source: kubelet pkg/kubelet/kubelet_node_status.go, component-helpers apimachine
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
 
 from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFound, StrategicMergePatch
 from sampan.core.time import Clock, format_micro_time, format_time
@@ -36,6 +36,24 @@ class Member:
     host_ip: str
 
 
+class Health(Protocol):
+    """State of the software that runs a node's containers."""
+
+    @property
+    def version(self) -> str:
+        """Name and version, for the node's status."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """Reason why the node is not ready; empty for a node that is."""
+        ...
+
+    async def changed(self) -> None:
+        """Wait for a change."""
+        ...
+
+
 class Heartbeats:
     """Registers nodes, then keeps them alive. Every replica runs it, unless the nodes belong to the leader."""
 
@@ -50,11 +68,14 @@ class Heartbeats:
         clock: Clock,
         serving: Callable[[], Awaitable[NodeAddress]] | None = None,
         claim: NodeClaim | None = None,
+        health: Health | None = None,
     ) -> None:
         """`serving` waits for the nodes' server and returns its address; None if the nodes have no server.
 
         `claim`: claim to the only node, which must be obtained first; None if no other agent can have the nodes' names.
+        `health`: of the only node's runtime; None for a runtime that cannot fail.
         """
+        self._health = health
         self._nodes = client.resource(NODES)
         self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
         self._members = members
@@ -98,11 +119,19 @@ class Heartbeats:
             await loop.create_future()
         status_at = loop.time() + STATUS_S
         async with asyncio.TaskGroup() as tasks:
+            if self._health is not None:
+                tasks.create_task(self._follow(self._health), name="health of the node")
             while True:
                 await self._round(tasks)
                 if loop.time() >= status_at:
                     status_at += STATUS_S
                     await self._together(self._tell_status)
+
+    async def _follow(self, health: Health) -> None:
+        """Write the status after each change of the runtime's state."""
+        while True:
+            await self._together(self._tell_status)
+            await health.changed()
 
     async def _round(self, tasks: asyncio.TaskGroup) -> None:
         """Renew each lease once. The renewals are spread over one period."""
@@ -137,7 +166,9 @@ class Heartbeats:
     async def _register(self, member: Member) -> None:
         """Create the Node. If it exists, update its labels and status."""
         now = format_time(self._clock.now())
-        node = new_node(member.name, member.number, self._shape, where=self._where(member), now=now)
+        node = new_node(member.name, member.number, self._shape_now(), where=self._where(member), now=now)
+        if self._health is not None:
+            node["status"]["conditions"] = conditions(now, problem=self._health.problem)
         try:
             created = await self._nodes.create(node)
         except AlreadyExists:
@@ -163,13 +194,18 @@ class Heartbeats:
         except NotFound:
             return
         self._uids[member.name] = meta(node).uid
-        status = node_status(member.name, self._where(member), self._shape)
+        status = node_status(member.name, self._where(member), self._shape_now())
         now = format_time(self._clock.now())
         before = node.get("status", {})
-        status["conditions"] = conditions(now, before.get("conditions"))
+        problem = "" if self._health is None else self._health.problem
+        status["conditions"] = conditions(now, before.get("conditions"), problem=problem)
         if before.get("addresses"):
             status["addresses"] = [REPLACE, *status["addresses"]]
         await self._nodes.status.patch(member.name, StrategicMergePatch({"status": status}))
+
+    def _shape_now(self) -> NodeShape:
+        """Return the shape with the runtime's version, which is unknown until the runtime has responded."""
+        return self._shape if self._health is None else replace(self._shape, runtime_version=self._health.version)
 
     def _where(self, member: Member) -> NodeAddress:
         return self._server or NodeAddress(member.host_ip)

@@ -109,13 +109,18 @@ def node_status(name: str, where: NodeAddress, shape: NodeShape) -> dict[str, An
     return status
 
 
-def conditions(now: str, before: list[dict[str, Any]] | None = None) -> list[dict[str, Any]]:
-    """Return the conditions of a healthy node. Those that do not change keep their transition time."""
+def conditions(now: str, before: list[dict[str, Any]] | None = None, *, problem: str = "") -> list[dict[str, Any]]:
+    """Return the conditions of a node. Those that do not change keep their transition time.
+
+    `problem`: reason why the node is not ready; empty for a healthy node.
+    """
     current = {
         "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
         "DiskPressure": ("False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
         "PIDPressure": ("False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-        "Ready": ("True", "KubeletReady", "kubelet is posting ready status"),
+        "Ready": ("False", "KubeletNotReady", problem)
+        if problem
+        else ("True", "KubeletReady", "kubelet is posting ready status"),
     }
     old = {condition["type"]: condition for condition in before or ()}
     return [

@@ -151,6 +151,7 @@ class PodAgent:
             synced.addresses,
             self._clock.now(),
             waiting=synced.waiting,
+            has_sandbox=synced.has_sandbox,
             reports_resources=home.runtime.applies_resources,
         )
         if await self._write(pod, known, pod_status(pod, observed)) in ("Succeeded", "Failed"):

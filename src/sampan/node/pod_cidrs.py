@@ -9,20 +9,34 @@ import asyncio
 import logging
 import zlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from sampan.client import Client, ClientError, Forbidden, MergePatch
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.resources import NODES
 from sampan.loops.views import NODE_VIEW
-from sampan.node.addresses import POD_CIDRS_MAX, PodAddresses, pod_cidr
+from sampan.node.addresses import POD_CIDRS_MAX, pod_cidr
 from sampan.node.heartbeats import Member
 from sampan.resource import Object
 
 _RETRY_S: Final = 5.0
+_UNREGISTERED_S: Final = 0.2
 
 _log = logging.getLogger("sampan.node")
+
+
+class TakesCidr(Protocol):
+    """Something that needs the pod CIDR of a node."""
+
+    @property
+    def cidr(self) -> str:
+        """Pod CIDR; empty if there is none yet."""
+        ...
+
+    def assign(self, cidr: str) -> None:
+        """Set the pod CIDR."""
+        ...
 
 
 class NodePodCidrs:
@@ -30,7 +44,7 @@ class NodePodCidrs:
 
     needs_leader_election = False
 
-    def __init__(self, client: Client, addresses: Mapping[Member, PodAddresses], *, wait_s: float | None) -> None:
+    def __init__(self, client: Client, addresses: Mapping[Member, TakesCidr], *, wait_s: float | None) -> None:
         """`wait_s`: how long a node waits for its pod CIDR before it chooses one; None to wait forever."""
         self._nodes = client.resource(NODES)
         self._addresses = {member.name: given for member, given in addresses.items()}
@@ -69,13 +83,16 @@ class NodePodCidrs:
             return
         await asyncio.sleep(self._wait_s)
         while any(not addresses.cidr for addresses in self._addresses.values()):
+            pause_s = _RETRY_S
             try:
-                await self._take()
+                if not await self._take():
+                    pause_s = _UNREGISTERED_S
             except ClientError as error:
                 _log.warning("cannot choose pod CIDRs, retrying: %s", error)
-            await asyncio.sleep(_RETRY_S)
+            await asyncio.sleep(pause_s)
 
-    async def _take(self) -> None:
+    async def _take(self) -> bool:
+        """Choose pod CIDRs. Returns False if some nodes are not registered yet."""
         try:
             nodes: list[Object] = [*(await self._nodes.list())]
             start = 0
@@ -95,3 +112,4 @@ class NodePodCidrs:
             used.add(cidr)
             _log.info("no controller has assigned a pod CIDR to node %s, choosing %s", member.name, cidr)
             await self._nodes.patch(member.name, MergePatch({"spec": {"podCIDR": cidr, "podCIDRs": [cidr]}}))
+        return all(member.name in assigned for member in self._members)

@@ -51,6 +51,8 @@ class Observation:
     """Containers that cannot be started now, by name."""
     phase: str = ""
     """Phase that the Pod already has and keeps; empty to compute it."""
+    has_sandbox: bool = True
+    """False if the Pod's sandbox could not be created, so that the Pod has no addresses."""
     reports_resources: bool = False
     """True if the status reports the resources of containers."""
 
@@ -77,6 +79,8 @@ def pod_status(pod: Pod, observed: Observation) -> Status:
         status["ephemeralContainerStatuses"] = [
             _container_status(pod, each, observed, init=False) for each in pod.spec.ephemeral_containers
         ]
+    if not observed.has_sandbox:
+        del status["podIP"], status["podIPs"]
     if observed.reports_resources:
         _add_resources(pod, status)
     status["conditions"] = _conditions(pod, phase, observed)
@@ -220,8 +224,9 @@ def _conditions(pod: Pod, phase: str, observed: Observation) -> list[Status]:
     """Return the agent's own conditions. Those with an unchanged status keep their transition time."""
     before = {condition["type"]: condition for condition in pod.status.get("conditions", ())}
     containers_ready = _containers_ready(pod, phase, observed)
+    lives = phase in ("Pending", "Running")
     values = {
-        "PodReadyToStartContainers": ("True" if phase in ("Pending", "Running") else "False", "", ""),
+        "PodReadyToStartContainers": ("True" if lives and observed.has_sandbox else "False", "", ""),
         "Initialized": _initialized(pod, phase, observed),
         "Ready": _ready(pod, before, containers_ready),
         "ContainersReady": containers_ready,

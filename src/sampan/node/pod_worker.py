@@ -17,6 +17,7 @@ from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.plan import Plan, plan
 from sampan.node.pod_status import Waiting
+from sampan.node.runtime import NotCreated, SandboxError
 from sampan.node.views import Pod
 
 CREATE_RETRY_S: Final = 5.0
@@ -34,6 +35,8 @@ class Synced:
     waiting: Mapping[str, Waiting]
     wake_s: float | None
     """Seconds until the next sync, if nothing changes before."""
+    has_sandbox: bool = True
+    """False if the Pod's sandbox could not be created."""
 
 
 @dataclass(slots=True)
@@ -67,7 +70,10 @@ class PodWorker:
         """Start and stop containers, as far as that is possible now."""
         uid = pod.metadata.uid
         state = self._states.setdefault(uid, _State())
-        addresses = await home.runtime.run_sandbox(pod)
+        try:
+            addresses = await home.runtime.run_sandbox(pod)
+        except SandboxError as error:
+            return self._without_sandbox(pod, home, error)
         place = PodPlace(pod, home.host_ip, tuple(addresses) or (home.host_ip,), home.allocatable)
         has_volumes = await self._support.mount(place)
         next_steps = self._plan(place, home)
@@ -82,6 +88,13 @@ class PodWorker:
         records = self.records(pod, home)
         waiting = {name: why for name, why in state.waiting.items() if not _runs(records, name)}
         return Synced(next_steps, records, addresses, waiting, self._wake_s(uid, state, next_steps))
+
+    def _without_sandbox(self, pod: Pod, home: NodeHome, error: SandboxError) -> Synced:
+        """Report why a Pod has no sandbox. Nothing of it can be started."""
+        if self._events is not None:
+            self._events.warning(pod, error.reason, str(error))
+        records = self.records(pod, home)
+        return Synced(plan(pod, records, self._clock.now()), records, (), {}, error.retry_s, has_sandbox=False)
 
     async def stop(self, pod: Pod, home: NodeHome) -> bool:
         """Stop all containers of a Pod. Returns whether all have ended."""
@@ -167,7 +180,11 @@ class PodWorker:
         except NOT_CREATED as error:
             self._warning(pod, "Failed", f"Error: {error}", name)
             return Waiting("CreateContainerConfigError", str(error))
-        await runtime.start_container(pod, container, restart_count, config)
+        try:
+            await runtime.start_container(pod, container, restart_count, config)
+        except NotCreated as error:
+            self._warning(pod, "Failed", f"Error: {error}", name)
+            return Waiting(error.reason, str(error))
         record = runtime.containers(pod.metadata.uid).get(name)
         self._normal(pod, "Created", "Container created", name)
         if record is not None and record.reason in ("StartError", "ContainerCannotRun"):

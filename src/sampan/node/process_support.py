@@ -51,11 +51,14 @@ class ProcessSupport:
         events: NodeEvents,
         clock: Clock,
         changed: Callable[[str], None],
+        images_have_users: bool = False,
     ) -> None:
         """`services` returns the Services whose variables containers get.
 
+        `images_have_users`: the runtime checks the user of a container that sets none.
         `changed` is called with a Pod's key when a probe or a hook has a new result.
         """
+        self._images_have_users = images_have_users
         self._references = references
         self._volumes = volumes
         self._services = services
@@ -94,6 +97,7 @@ class ProcessSupport:
             services=service_environment(await self._services(), place.pod.metadata.namespace, links=links),
             references=self._references,
             copies=self._volumes.copies_of(uid, ""),
+            images_have_users=self._images_have_users,
         )
 
     def observe(self, runtime: Runtime, place: PodPlace) -> None:

@@ -65,6 +65,25 @@ class ImageError(Exception):
         self.reason = reason
 
 
+class SandboxError(Exception):
+    """A sandbox cannot be created now. The text is for an event of the Pod."""
+
+    def __init__(self, reason: str, message: str, *, retry_s: float = 10.0) -> None:
+        """`reason`: of the event. `retry_s`: time until the next attempt."""
+        super().__init__(message)
+        self.reason = reason
+        self.retry_s = retry_s
+
+
+class NotCreated(Exception):
+    """A container cannot be created now. The text is for the Pod's status and for an event."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        """`reason`: CreateContainerError, CreateContainerConfigError or RunContainerError."""
+        super().__init__(message)
+        self.reason = reason
+
+
 @dataclass(frozen=True, slots=True)
 class LogOptions:
     """Selects a part of a container's log (v1.PodLogOptions)."""
@@ -86,7 +105,7 @@ class SandboxRuntime(Protocol):
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         """Create the sandbox of a Pod unless it exists, and return the Pod's addresses.
 
-        Returns no addresses if the Pod has only those of the node.
+        Returns no addresses if the Pod has only those of the node. Raises `SandboxError`.
         """
         ...
 
@@ -111,7 +130,8 @@ class ContainerRuntime(Protocol):
     ) -> None:
         """Create and start the run `restart_count` of a container. Does nothing if that run, or a later one, exists.
 
-        A container that cannot be started is recorded as ended (reason StartError, exit code 128).
+        A container that cannot be started is recorded as ended (reason StartError, exit code 128). Raises `NotCreated`
+        if there is not even a container to record.
         """
         ...
 

@@ -14,6 +14,10 @@ class Unsupported(Exception):
     """The runtime does not support the operation. The text is for the client."""
 
 
+class SessionFailed(Exception):
+    """The process of a session could not be started. The text is the runtime's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Streams:
     """Selection of a process's streams."""
@@ -49,7 +53,7 @@ class Session(Protocol):
         ...
 
     async def wait(self) -> int:
-        """Return the exit code; 128 + the signal if a signal ended the process."""
+        """Return the exit code; 128 + the signal if a signal ended the process. Raises `SessionFailed`."""
         ...
 
     async def close(self) -> None:

@@ -4,9 +4,10 @@ Concurrency: the manager runs the agent of all nodes' Pods (a controller), the n
 nodes with processes it also runs the runtime, the agent's tasks, and the broadcaster of events.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,13 @@ from sampan.node.claim import NodeClaim
 from sampan.node.container_support import NoSupport
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
 from sampan.node.extended_resources import ExtendedResources
-from sampan.node.heartbeats import Heartbeats, Member
+from sampan.node.heartbeats import Health, Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.images import Images
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeAddress, NodeShape, host_ip
+from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
 from sampan.node.pod_agent import PodAgent
 from sampan.node.pod_cidrs import NodePodCidrs
 from sampan.node.pod_worker import PodWorker
@@ -46,62 +48,28 @@ from sampan.operator.manager import Group
 from sampan.resource import ObjectType
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedNodes:
-    """Settings of simulated nodes."""
-
-    names: Sequence[str]
-    shape: NodeShape = field(default_factory=NodeShape)
-    shared_informer: bool = True
-    """True if other control loops of the process watch all Pods. If not, a single node watches only its own Pods."""
-    serve: NodeAddress | None = None
-    """Address of the nodes' server (port 0: any free port); None for no server."""
-    range_wait_s: float | None = 0.0
-    """Time to wait for a controller to assign pod CIDRs before the nodes choose their own.
-
-    None: wait forever. 0: register with pod CIDRs.
-    """
-    elected: bool = False
-    """True if only the leader runs the nodes, because several processes simulate the same ones."""
-    renewed: bool = True
-    """False if nothing judges the nodes by their Leases: they are registered, and then not renewed."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessNode:
-    """Settings of a node whose containers are processes of this machine."""
-
-    name: str
-    root: Path
-    """Directory for all its files."""
-    images: Mapping[str, str] = field(default_factory=dict)
-    """Image to directory, or to `host`. All other images run on the host's file system."""
-    image_directory: Path | None = None
-    """Directory in which images without an entry in `images` are searched."""
-    shared_informer: bool = True
-    serve: NodeAddress = field(default_factory=lambda: NodeAddress("127.0.0.1"))
-    pod_address: str = ""
-    """Address of all its Pods, because they share the machine's network; empty for that of `serve`."""
-
-
 def node_names(count: int, name: str) -> list[str]:
     """Return the names of this many nodes: `name` for one, `name-1`, `name-2` … for more."""
     return [name] if count == 1 else [f"{name}-{number}" for number in range(1, count + 1)]
 
 
-def set_up(context: ControllerContext, nodes: SimulatedNodes | ProcessNode) -> Heartbeats:
+def set_up(context: ControllerContext, nodes: SimulatedNodes | ProcessNode | CriNode) -> Heartbeats:
     """Add nodes to a manager. The returned heartbeats know when the nodes are registered."""
     match nodes:
         case SimulatedNodes():
             return _set_up_simulated(context, nodes)
         case ProcessNode():
             return _set_up_process(context, nodes)
+        case CriNode():
+            # gRPC is an optional dependency, and slow to load.
+            heartbeats: Heartbeats = import_module("sampan.node.cri.set_up").set_up_cri(context, nodes)
+            return heartbeats
 
 
 def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Heartbeats:
     homes: dict[str, NodeHome] = {}
     group = Group.LEADER_ELECTED if nodes.elected else Group.OTHERS
-    agent = _agent(
+    agent = add_agent(
         context, homes, nodes.names, nodes.shared_informer, partial(_simulation_worker, context), elected=nodes.elected
     )
     members = [Member(name, number, host_ip(number)) for number, name in enumerate(nodes.names)]
@@ -113,10 +81,10 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
         labels = nodes.shape.labels(member.name)
         homes[member.name] = NodeHome(member.host_ip, runtime, allocatable, labels)
     ranges = NodePodCidrs(context.manager.client.direct, addresses, wait_s=None if has_ranges else nodes.range_wait_s)
-    ranges.follow(_nodes_of(context, nodes.names, nodes.shared_informer))
+    ranges.follow(nodes_of(context, nodes.names, nodes.shared_informer))
     context.manager.add(ranges, group=group)
     shape = replace(nodes.shape, has_pod_cidr=has_ranges)
-    heartbeats = _heartbeats(context, members, shape, agent, nodes.serve)
+    heartbeats = add_heartbeats(context, members, shape, agent, nodes.serve)
     heartbeats.renewed = nodes.renewed
     context.manager.add(heartbeats, group=group)
     return heartbeats
@@ -133,8 +101,8 @@ def _simulation_worker(context: ControllerContext, changed: Callable[[str], None
 def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats:
     homes: dict[str, NodeHome] = {}
     memory = TmpfsMounts(node.root)
-    agent = _agent(
-        context, homes, [node.name], node.shared_informer, partial(_process_worker, context, node.root, memory)
+    agent = add_agent(
+        context, homes, [node.name], node.shared_informer, partial(container_worker, context, node.root, memory)
     )
     address = node.serve.address
     images = ProcessImages(node.images, directory=node.image_directory)
@@ -153,15 +121,23 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = _heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim)
+    heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim)
     context.manager.add(heartbeats)
     return heartbeats
 
 
-def _process_worker(
-    context: ControllerContext, root: Path, memory: TmpfsMounts, changed: Callable[[str], None]
+def container_worker(
+    context: ControllerContext,
+    root: Path,
+    memory: TmpfsMounts,
+    changed: Callable[[str], None],
+    *,
+    on_host_network: bool = True,
 ) -> PodWorker:
-    """Return a worker for Pods whose containers are processes; `root` is the directory for their volumes."""
+    """Return a worker for Pods with real containers; `root` is the directory for their volumes.
+
+    `on_host_network`: they are processes on the machine's network, which cannot reach the Services' addresses.
+    """
     client, clock = context.manager.client.direct, context.clock
     tasks = Tasks()
     broadcaster = EventBroadcaster(CoreEventSink(client))
@@ -172,17 +148,25 @@ def _process_worker(
 
     async def current_services() -> Sequence[Service]:
         await services.synced()
-        return at((SERVICE_VIEW.decode(ref.raw) for ref in services.indexer.refs()), context.api_server)
+        found = (SERVICE_VIEW.decode(ref.raw) for ref in services.indexer.refs())
+        return at(found, context.api_server if on_host_network else "")
 
     support = ProcessSupport(
-        references, volumes, current_services, tasks=tasks, events=events, clock=clock, changed=changed
+        references,
+        volumes,
+        current_services,
+        tasks=tasks,
+        events=events,
+        clock=clock,
+        changed=changed,
+        images_have_users=not on_host_network,
     )
     context.manager.add(tasks)
     context.manager.add(broadcaster)
     return PodWorker(support, Images(events, clock), events=events, clock=clock)
 
 
-def _agent(
+def add_agent(
     context: ControllerContext,
     homes: dict[str, NodeHome],
     names: Sequence[str],
@@ -194,7 +178,7 @@ def _agent(
     """Return the agent of some nodes. It admits Pods by the labels and taints of their Node objects."""
     single = names[0] if len(names) == 1 and not shared else ""
     pods = _informer(context, POD_VIEW, f"spec.nodeName={single}" if single else "")
-    nodes = _nodes_of(context, names, shared)
+    nodes = nodes_of(context, names, shared)
     known: dict[str, tuple[str, NodeFacts]] = {}
 
     def facts(name: str) -> NodeFacts | None:
@@ -212,23 +196,24 @@ def _agent(
     return PodAgent(context, pods, make_worker, admission=admission, nodes=homes, elected=elected)
 
 
-def _nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> SharedInformer[Any]:
+def nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> SharedInformer[Any]:
     """Return an informer of Nodes; of a single node alone, unless other control loops watch all Nodes."""
     return _informer(context, NODE_VIEW, f"metadata.name={names[0]}" if len(names) == 1 and not shared else "")
 
 
-def _heartbeats(
+def add_heartbeats(
     context: ControllerContext,
     members: Sequence[Member],
     shape: NodeShape,
     agent: PodAgent,
     serve: NodeAddress | None,
     claim: NodeClaim | None = None,
+    health: Health | None = None,
 ) -> Heartbeats:
     """Return the nodes' heartbeats, and add the nodes' server to the manager."""
     client = context.manager.client.direct
     if serve is None:
-        heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, claim=claim)
+        heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, claim=claim, health=health)
     else:
         only = members[0].name if len(members) == 1 else ""
         addresses = (serve.address, *(member.name for member in members[:1]))
@@ -242,7 +227,9 @@ def _heartbeats(
             await server.ready()
             return replace(serve, port=server.port)
 
-        heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, serving=serving, claim=claim)
+        heartbeats = Heartbeats(
+            client, members, shape=shape, clock=context.clock, serving=serving, claim=claim, health=health
+        )
     return heartbeats
 
 

@@ -16,6 +16,34 @@ class ReadinessGate(msgspec.Struct, rename="camel", gc=False):
     condition_type: str = ""
 
 
+class HostAlias(msgspec.Struct, gc=False):
+    """Line of /etc/hosts."""
+
+    ip: str = ""
+    hostnames: list[str] = []
+
+
+class LocalReference(msgspec.Struct, gc=False):
+    """Object in the Pod's namespace."""
+
+    name: str = ""
+
+
+class DnsOption(msgspec.Struct, gc=False):
+    """Option of resolv.conf: `name` or `name:value`."""
+
+    name: str = ""
+    value: str | None = None
+
+
+class DnsConfig(msgspec.Struct, gc=False):
+    """Additions to a Pod's resolv.conf."""
+
+    nameservers: list[str] = []
+    searches: list[str] = []
+    options: list[DnsOption] = []
+
+
 class PodSpec(msgspec.Struct, rename="camel"):
     """Spec of a Pod."""
 
@@ -33,6 +61,12 @@ class PodSpec(msgspec.Struct, rename="camel"):
     service_account_name: str = ""
     hostname: str = ""
     subdomain: str = ""
+    set_hostname_as_fqdn: bool = msgspec.field(name="setHostnameAsFQDN", default=False)
+    host_aliases: list[HostAlias] = []
+    dns_policy: str = "ClusterFirst"
+    dns_config: DnsConfig = msgspec.field(default_factory=DnsConfig)
+    image_pull_secrets: list[LocalReference] = []
+    runtime_class_name: str = ""
     enable_service_links: bool = True
     termination_grace_period_seconds: int | None = None
     volumes: list[Volume] = []

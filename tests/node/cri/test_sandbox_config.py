@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 from sampan.node.cri.messages import message, value
-from sampan.node.cri.sandbox_config import cgroup_parent, namespaces, sandbox_config
+from sampan.node.cri.sandbox_config import SandboxPlace, cgroup_parent, namespaces, sandbox_config
 from tests.node.cri.containerd import cgroup_parent as cgroup_of_test
 from tests.node.cri.containerd import containerd, missing
 from tests.node.scripted import detailed, place_of
 
-LOGS = PurePosixPath("/var/log/pods")
+NODE = SandboxPlace(PurePosixPath("/var/log/pods"))
 
 
 def config_of(**spec: Any) -> Any:
     """Return the configuration of a Pod's sandbox."""
-    return sandbox_config(place_of(detailed({}, metadata={"labels": {"app": "web"}}, **spec)), attempt=1, logs=LOGS)
+    return sandbox_config(place_of(detailed({}, metadata={"labels": {"app": "web"}}, **spec)), NODE, attempt=1)
 
 
 def test_sandbox_is_named_and_labelled_after_its_pod() -> None:
@@ -34,14 +34,14 @@ def test_sandbox_is_named_and_labelled_after_its_pod() -> None:
 def test_host_network_has_neither_hostname_nor_port_mappings() -> None:
     container = {"ports": [{"containerPort": 80, "hostPort": 8080}]}
     pod = detailed(container, hostNetwork=True)
-    config = sandbox_config(place_of(pod), attempt=0, logs=LOGS)
+    config = sandbox_config(place_of(pod), NODE, attempt=0)
     assert (config.hostname, list(config.port_mappings)) == ("", [])
     assert config_of(hostname="other").hostname == "other"
 
 
 def test_host_ports_are_mapped() -> None:
     ports = [{"containerPort": 53, "hostPort": 5353, "protocol": "UDP", "hostIP": "127.0.0.1"}, {"containerPort": 80}]
-    config = sandbox_config(place_of(detailed({"ports": ports})), attempt=0, logs=LOGS)
+    config = sandbox_config(place_of(detailed({"ports": ports})), NODE, attempt=0)
     expected = message("PortMapping")(protocol=value("UDP"), container_port=53, host_port=5353, host_ip="127.0.0.1")
     assert list(config.port_mappings) == [expected]
 
@@ -78,7 +78,8 @@ def test_cgroup_follows_the_qos_class(qos_class: str, cgroup: str) -> None:
 @pytest.mark.parametrize("spec", [{}, {"hostNetwork": True}], ids=["own network", "network of the node"])
 async def test_containerd_accepts_the_configuration(tmp_path: Path, spec: dict[str, Any]) -> None:
     async with containerd(tmp_path) as client:
-        config = sandbox_config(place_of(detailed({}, **spec)), attempt=0, logs=PurePosixPath(tmp_path / "logs"))
+        node = SandboxPlace(PurePosixPath(tmp_path / "logs"))
+        config = sandbox_config(place_of(detailed({}, **spec)), node, attempt=0)
         config.linux.cgroup_parent = cgroup_of_test(tmp_path)  # so that the test can remove it
         sandbox = await client.run_pod_sandbox(config)
         status = await client.pod_sandbox_status(sandbox)

@@ -108,7 +108,18 @@ def _cidr_options(settings: UpSettings) -> list[str]:
 def _node_options(settings: UpSettings) -> list[str]:
     if settings.node_runtime == "simulated":
         return []
-    return [f"--node-runtime={settings.node_runtime}", f"--node-root={Path(settings.data) / 'node'}"]
+    found = [f"--node-runtime={settings.node_runtime}", f"--node-root={Path(settings.data) / 'node'}"]
+    if settings.node_runtime == "cri":
+        cri = settings.cri
+        found += [
+            f"--container-runtime-endpoint={cri.container_runtime_endpoint}",
+            f"--cluster-domain={cri.cluster_domain}",
+            f"--pod-logs-dir={cri.pod_logs_dir}",
+            f"--cni-conf-dir={cri.cni_conf_dir}",
+            f"--cgroup-root={cri.cgroup_root}",
+            *([f"--cluster-dns={','.join(cri.cluster_dns)}"] if cri.cluster_dns else []),
+        ]
+    return found
 
 
 class LoopsChild:

@@ -32,7 +32,8 @@ from sampan.loops.context import ControllerContext
 from sampan.node.claim import NodeTaken
 from sampan.node.joining import CertificateRotation
 from sampan.node.node_object import NodeAddress
-from sampan.node.set_up import ProcessNode, SimulatedNodes
+from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
+from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.node.set_up import set_up as set_up_nodes
 from sampan.operator.controller import CacheSyncTimeout
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost
@@ -111,14 +112,17 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> None:
         set_up_proxy(context.manager, name, options=options, healthz_address=address, keeps_running=keeps_running)
 
 
-def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode:
+def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode | CriNode:
     """Return the nodes of the settings. `shared`: other loops watch all Pods too."""
     node = settings.node
-    serve = NodeAddress(node.address, node.port)
+    default = own_address() if node.runtime == "cri" else "127.0.0.1"
+    serve = NodeAddress(node.address or default, node.port)
     if node.runtime == "simulated":
         given = None if _IPAM in settings.controllers and settings.node_cidrs.allocate_node_cidrs else node.range_wait_s
         elected = bool(settings.lease)
         return SimulatedNodes(settings.nodes, shared_informer=shared, serve=serve, range_wait_s=given, elected=elected)
+    if node.runtime == "cri":
+        return _cri_node(settings, serve, shared)
     images = dict(node.images)
     return ProcessNode(
         settings.nodes[0],
@@ -128,6 +132,31 @@ def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode
         shared_informer=shared,
         serve=serve,
         pod_address=node.pod_address or own_address(),
+    )
+
+
+def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNode:
+    """Return the node. Raises `StartError` without a container runtime."""
+    node, cri = settings.node, settings.node.cri
+    # gRPC would log a line for each program that the agent starts.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
+    try:
+        endpoint = runtime_socket(cri.container_runtime_endpoint)
+    except NoRuntime as error:
+        raise StartError(str(error)) from error
+    assigned = settings.node_cidrs.allocate_node_cidrs and _IPAM in settings.controllers
+    return CriNode(
+        settings.nodes[0],
+        node.root,
+        endpoint,
+        serve,
+        shared_informer=shared,
+        logs=cri.pod_logs_dir,
+        cgroup_root=cri.cgroup_root,
+        cni_configurations=cri.cni_conf_dir,
+        cluster_dns=cri.cluster_dns,
+        cluster_domain=cri.cluster_domain,
+        range_wait_s=None if assigned else node.range_wait_s,
     )
 
 

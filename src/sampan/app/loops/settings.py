@@ -26,11 +26,12 @@ from sampan.node.joining.discovery import check_hash
 
 USAGE_ERROR = 2
 """Exit code of a process that would fail in the same way if it were started again."""
-RUNTIMES = ("simulated", "process")
+RUNTIMES = ("simulated", "process", "cri")
 PROCESS: Final = "Process"
 CONTROLLERS: Final = "Controllers"
 NODES: Final = "Nodes"
 PROCESS_NODES: Final = "Nodes of processes"
+CRI_NODES: Final = "Nodes with a container runtime"
 DNS: Final = "DNS"
 JOIN: Final = "Joining"
 
@@ -111,16 +112,46 @@ class ProcessSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CriNodeSettings:
+    """Settings of a node with a container runtime. Names and meanings are the kubelet's, where it has them."""
+
+    container_runtime_endpoint: str = setting(
+        "",
+        "Socket of the container runtime.",
+        kind=Kind("SOCKET", str),
+        default="the first that exists of containerd's, CRI-O's and k3s's",
+    )
+    cluster_dns: tuple[str, ...] = setting(
+        (),
+        "Addresses of the cluster's DNS servers, for the resolv.conf of Pods.",
+        kind=list_of(Kind("IP", str)),
+        default="the address of the Service kube-system/kube-dns",
+    )
+    cluster_domain: str = setting("cluster.local", "Domain of the cluster.", kind=Kind("DOMAIN", str))
+    pod_logs_dir: Path = setting(Path("/var/log/pods"), "Directory of the logs of Pods.", kind=DIRECTORY)
+    cni_conf_dir: Path = setting(
+        Path("/etc/cni/net.d"),
+        "Directory of the runtime's network configuration. Without one, the node writes its own.",
+        kind=DIRECTORY,
+    )
+    cgroup_root: str = setting("/", "Cgroup that has the cgroups of all Pods.", kind=Kind("CGROUP", str))
+
+
+@dataclass(frozen=True, slots=True)
 class NodeSettings:
     """Settings of the nodes of a process."""
 
     runtime: str = setting(
         RUNTIMES[0],
         "simulated: Pods start and end as their annotations say. process: one node, whose containers are processes of "
-        "this machine.",
+        "this machine. cri: one node, whose containers a runtime such as containerd runs.",
         kind=one_of(*RUNTIMES),
     )
-    address: str = setting("127.0.0.1", "Address of the nodes' own server, for the API server.")
+    address: str = setting(
+        "",
+        "Address of the node, and of its own server for the API server.",
+        default="127.0.0.1; with the runtime cri the address that this machine uses to connect to others",
+    )
     port: int = setting(0, "Port of the nodes' own server; 0: any free one.", kind=integer(0, 65535, metavar="PORT"))
     root: Path = setting(
         Path("sampan-node"),
@@ -148,6 +179,7 @@ class NodeSettings:
         group=PROCESS_NODES,
         default="the address that this machine uses to connect to others",
     )
+    cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
     range_wait_s: float = 5.0
     """Time that simulated nodes wait for an address range if no node-ipam-controller runs in the same process.
 
@@ -278,10 +310,11 @@ class AllLoopsSettings:
     scheduler: bool = setting(True, "As for `sampan up`.", group=CONTROLLERS, negative=True)
     nodes: int = setting(1, "As for `sampan up`.", group=NODES)
     node_runtime: str = setting(RUNTIMES[0], "As for `sampan up`.", kind=one_of(*RUNTIMES), group=NODES)
-    node_root: Path = setting(Path("sampan-node"), "Directory of a node of processes.", kind=DIRECTORY, group=NODES)
+    node_root: Path = setting(Path("sampan-node"), "Directory of a node.", kind=DIRECTORY, group=NODES)
     dns: bool = setting(False, "As for `sampan up`.", group=DNS)
     dns_address: str = setting("", "As for `sampan up`.", kind=HOST_AND_PORT, group=DNS)
     service_proxy: bool = setting(False, "As for `sampan up`.", group=NODES)
+    cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
     leader_elect: bool = setting(
         False, "Elect a leader, because other servers use the same store and have loops too.", group=CONTROLLERS
     )

@@ -19,6 +19,7 @@ import grpc.aio
 
 from sampan.node.cri.errors import RuntimeUnavailable, cri_error
 from sampan.node.cri.messages import PACKAGE, AnyMessage, message, methods
+from sampan.node.sessions import Streams
 
 TIMEOUT_S: Final = 120.0
 """Time limit of a call, unless its method has another one."""
@@ -91,6 +92,10 @@ class CriClient:
         """Return a PodSandboxStatus. Raises `CriError` (`is_not_found`)."""
         return (await self._call("PodSandboxStatus", pod_sandbox_id=sandbox_id)).status
 
+    async def pod_sandbox_info(self, sandbox_id: str) -> Mapping[str, str]:
+        """Return the runtime's own description of a sandbox: JSON texts by name. Raises `CriError`."""
+        return dict((await self._call("PodSandboxStatus", pod_sandbox_id=sandbox_id, verbose=True)).info)
+
     async def list_pod_sandboxes(self, labels: Mapping[str, str] | None = None) -> Sequence[AnyMessage]:
         """Return all sandboxes with these labels, in any state."""
         chosen = message("PodSandboxFilter")(label_selector=labels or {})
@@ -140,6 +145,39 @@ class CriClient:
             cmd=command,
             timeout=int(timeout_s),
         )
+
+    async def exec_url(self, container_id: str, command: Sequence[str], streams: Streams) -> str:
+        """Return the URL of the runtime's streaming server for a command in a container. It works once."""
+        response = await self._call(
+            "Exec",
+            container_id=container_id,
+            cmd=command,
+            stdin=streams.stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr and not streams.tty,
+            tty=streams.tty,
+        )
+        return str(response.url)
+
+    async def attach_url(self, container_id: str, streams: Streams) -> str:
+        """Return the URL for the streams of a container's main process."""
+        response = await self._call(
+            "Attach",
+            container_id=container_id,
+            stdin=streams.stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr and not streams.tty,
+            tty=streams.tty,
+        )
+        return str(response.url)
+
+    async def reopen_container_log(self, container_id: str) -> None:
+        """Make the runtime write to a new log file, after the old one was renamed."""
+        await self._call("ReopenContainerLog", container_id=container_id)
+
+    async def list_container_stats(self) -> Sequence[AnyMessage]:
+        """Return the ContainerStats of all running containers."""
+        return list((await self._call("ListContainerStats")).stats)
 
     async def container_events(self) -> AsyncIterator[AnyMessage]:
         """Yield a ContainerEventResponse for each change of a container, from now on.

@@ -38,7 +38,8 @@ def message(name: str) -> Any:
 @functools.cache
 def value(name: str) -> int:
     """Return the number of an enumeration's value. Raises `KeyError`."""
-    for enum in _file().enum_types_by_name.values():
+    nested = (enum for each in _file().message_types_by_name.values() for enum in each.enum_types)
+    for enum in (*_file().enum_types_by_name.values(), *nested):
         found = enum.values_by_name.get(name)
         if found is not None:
             return int(found.number)

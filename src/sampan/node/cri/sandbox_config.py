@@ -5,10 +5,12 @@ Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_sandbox.go `generatePodSandb
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
 from sampan.node.cri.messages import AnyMessage, message, value
+from sampan.node.cri.security import is_privileged
 from sampan.node.environment.environment import host_name
 from sampan.node.environment.fields import PodPlace
 from sampan.node.views import Pod
@@ -17,13 +19,30 @@ POD_NAME: Final = "io.kubernetes.pod.name"
 POD_NAMESPACE: Final = "io.kubernetes.pod.namespace"
 POD_UID: Final = "io.kubernetes.pod.uid"
 """Labels of sandboxes and containers, by which the agent finds them again after a restart."""
+INSTANCE: Final = "sampan.dev/node-instance"
+"""Annotation of a sandbox with the agent that has made it. Sandboxes of other agents are left alone."""
 _QOS_CGROUPS: Final = {"Burstable": "/kubepods/burstable", "BestEffort": "/kubepods/besteffort"}
 
 
-def sandbox_config(place: PodPlace, *, attempt: int, logs: PurePosixPath) -> AnyMessage:
+@dataclass(frozen=True, slots=True)
+class SandboxPlace:
+    """Settings of a node that sandboxes depend on."""
+
+    logs: PurePosixPath
+    """Directory of all Pods' logs."""
+    cgroup_root: str = "/"
+    """Cgroup below which `kubepods` is."""
+    instance: str = ""
+    """Agent that makes the sandboxes."""
+
+
+def sandbox_config(
+    place: PodPlace, node: SandboxPlace, *, attempt: int, dns: AnyMessage = None, hostname: str = ""
+) -> AnyMessage:
     """Return the PodSandboxConfig of a Pod.
 
-    `attempt`: number of the Pod's earlier sandboxes. `logs`: directory of all Pods' logs.
+    `attempt`: number of the Pod's earlier sandboxes. `dns`: CRI's DNSConfig; None for the node's. `hostname`: empty for
+    the Pod's host name.
     """
     pod = place.pod
     metadata = pod.metadata
@@ -32,8 +51,9 @@ def sandbox_config(place: PodPlace, *, attempt: int, logs: PurePosixPath) -> Any
             name=metadata.name, namespace=metadata.namespace, uid=metadata.uid, attempt=attempt
         ),
         # With the node's network comes the node's UTS namespace, in which runc refuses to set a hostname.
-        hostname="" if pod.spec.host_network else host_name(place),
-        log_directory=str(log_directory(pod, logs)),
+        hostname="" if pod.spec.host_network else hostname or host_name(place),
+        log_directory=str(log_directory(pod, node.logs)),
+        dns_config=dns,
         port_mappings=[] if pod.spec.host_network else list(_port_mappings(pod)),
         labels={
             **metadata.labels,
@@ -41,10 +61,15 @@ def sandbox_config(place: PodPlace, *, attempt: int, logs: PurePosixPath) -> Any
             POD_NAMESPACE: metadata.namespace,
             POD_UID: metadata.uid,
         },
-        annotations=metadata.annotations,
+        annotations={**metadata.annotations, INSTANCE: node.instance},
         linux=message("LinuxPodSandboxConfig")(
-            cgroup_parent=cgroup_parent(pod),
-            security_context=message("LinuxSandboxSecurityContext")(namespace_options=namespaces(pod)),
+            cgroup_parent=cgroup_parent(pod, node.cgroup_root),
+            security_context=message("LinuxSandboxSecurityContext")(
+                namespace_options=namespaces(pod),
+                privileged=is_privileged(pod),
+                seccomp=message("SecurityProfile")(profile_type=value("RuntimeDefault")),
+            ),
+            sysctls={each.name.replace("/", "."): each.value for each in pod.spec.security_context.sysctls},
         ),
     )
 
@@ -55,9 +80,10 @@ def log_directory(pod: Pod, logs: PurePosixPath) -> PurePosixPath:
     return logs / f"{metadata.namespace}_{metadata.name}_{metadata.uid}"
 
 
-def cgroup_parent(pod: Pod) -> str:
+def cgroup_parent(pod: Pod, root: str = "/") -> str:
     """Return the cgroup of a Pod, for the cgroupfs driver. Guaranteed Pods are directly below `kubepods`."""
-    return f"{_QOS_CGROUPS.get(pod.status.get('qosClass', ''), '/kubepods')}/pod{pod.metadata.uid}"
+    tier = _QOS_CGROUPS.get(pod.status.get("qosClass", ""), "/kubepods")
+    return f"{root.rstrip('/')}{tier}/pod{pod.metadata.uid}"
 
 
 def namespaces(pod: Pod) -> AnyMessage:

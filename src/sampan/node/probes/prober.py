@@ -5,9 +5,9 @@ Source: kubernetes pkg/kubelet/prober/{prober_manager,worker,prober}.go (1.36).
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from sampan.node.container_view import Container, Probe
 from sampan.node.environment.fields import PodPlace
@@ -16,6 +16,7 @@ from sampan.node.probes.check import check
 from sampan.node.probes.outcome import Outcome, ProbeError
 from sampan.node.runtime import ContainerRecord, Runtime
 from sampan.node.tasks import Tasks
+from sampan.node.views import Pod
 
 Kind = Literal["Startup", "Readiness", "Liveness"]
 _TRIES = 3
@@ -70,8 +71,12 @@ class Prober:
                 del known[container.name]
                 results = None
             if results is None and record is not None and record.is_running:
+                # A container that outlives its agent stays ready until a probe of the next agent fails.
+                before = _status_of(place.pod, record)
                 results = ProbeResults(
-                    record.id, started=container.startup_probe is None, ready=container.readiness_probe is None
+                    record.id,
+                    started=container.startup_probe is None or bool(before.get("started")),
+                    ready=container.readiness_probe is None or bool(before.get("ready")),
                 )
                 known[container.name] = results
                 self._begin(_Probed(runtime, place, container, record, results))
@@ -178,6 +183,13 @@ class Prober:
             self._changed(key)
             return True
         return False
+
+
+def _status_of(pod: Pod, record: ContainerRecord) -> Mapping[str, Any]:
+    """Return the status that the Pod has of this very run; empty if it has none."""
+    status = pod.status
+    found = (*status.get("containerStatuses", ()), *status.get("initContainerStatuses", ()))
+    return next((each for each in found if each.get("containerID") == record.id), {})
 
 
 def _cancel(results: ProbeResults) -> None:

@@ -10,20 +10,16 @@ Source: image-spec config.md (1.1); kubelet pkg/kubelet/images/image_manager.go 
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from sampan.node.image_name import check_image_name
 from sampan.node.runtime import ImageError
 
 HOST: Final = "host"
 _CONFIG: Final = "image.json"
-_is_name = re.compile(
-    r"(?P<repository>[A-Za-z0-9.-]+(:[0-9]+)?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+|[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)"
-    r"(:(?P<tag>\w[\w.-]{0,127}))?(@(?P<digest>[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?"
-).fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +64,7 @@ class Images:
 
     def find(self, name: str) -> Image:
         """Return the image with this name. Raises `ImageError`."""
-        match = _is_name(name)
-        if match is None:
-            message = f'Failed to apply default image tag "{name}": couldn\'t parse image name "{name}"'
-            raise ImageError("InvalidImageName", f"{message}: invalid reference format")
+        match = check_image_name(name)
         place = self._place(name, match["repository"], match["tag"] or "latest")
         if place == HOST:
             return Image(name)

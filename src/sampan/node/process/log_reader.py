@@ -9,18 +9,32 @@ import datetime as dt
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 from sampan.core.clock import utc_now
 from sampan.core.time import add_seconds
-from sampan.node.process.log_file import LogFile, log_files, log_time
+from sampan.node.process.log_file import log_files, log_time
 from sampan.node.runtime import LogOptions
 
 _BLOCK_BYTES: Final = 1 << 16
-_TAG_AT: Final = len("2006-01-02T15:04:05.000000000Z stdout ")
+_TAG: Final = 2
+"""Index of the tag in an entry. Runtimes write times of different lengths."""
 
 
-async def read_log(path: Path, options: LogOptions, now: dt.datetime, writer: LogFile | None) -> AsyncIterator[bytes]:
+class LogWriter(Protocol):
+    """Writer of a log, as far as its readers need it."""
+
+    @property
+    def is_closed(self) -> bool:
+        """True if nothing more is written."""
+        ...
+
+    async def changed(self) -> None:
+        """Wait until an entry is added, or the log is closed."""
+        ...
+
+
+async def read_log(path: Path, options: LogOptions, now: dt.datetime, writer: LogWriter | None) -> AsyncIterator[bytes]:
     """Yield the log whose newest file is `path`.
 
     Follow it until `writer` is closed. Yields nothing if there is no file.
@@ -135,13 +149,18 @@ def _position(file: BinaryIO, size_bytes: int, left: int, *, counts_last: bool) 
     after = size_bytes
     is_last = counts_last
     for start, entry in _entries_backwards(file, size_bytes):
-        if is_last or entry[_TAG_AT : _TAG_AT + 1] == b"F":
+        if is_last or _ends_line(entry):
             if left == 0:
                 return after, -1
             left -= 1
         is_last = False
         after = start
     return 0, left
+
+
+def _ends_line(entry: bytes) -> bool:
+    words = entry.split(b" ", _TAG + 1)
+    return len(words) > _TAG and words[_TAG] == b"F"
 
 
 def _entries_backwards(file: BinaryIO, size_bytes: int) -> Iterator[tuple[int, bytes]]:

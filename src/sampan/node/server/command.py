@@ -11,9 +11,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from sampan.node.server.streams import CommandStreams, Sink, Source
-from sampan.node.sessions import Session, Unsupported
+from sampan.node.sessions import Session, SessionFailed, Unsupported
 
 _SIZE_BYTES_MAX: Final = 4096
+_INTERNAL_ERROR: Final = "Internal error occurred: "
 _SUCCESS: Final[dict[str, Any]] = {"metadata": {}, "status": "Success"}
 
 
@@ -33,13 +34,14 @@ async def run_command(open_session: OpenSession, streams: CommandStreams, *, att
         await _tell(streams, _internal_error(f"{what}: {_text(error)}"))
         return
     try:
-        code = await _serve(session, streams)
+        status = await _serve(session, streams)
     finally:
         await session.close()
-    await _tell(streams, _SUCCESS if attached or code == 0 else _exit_status(code))
+    await _tell(streams, _SUCCESS if attached else status)
 
 
-async def _serve(session: Session, streams: CommandStreams) -> int:
+async def _serve(session: Session, streams: CommandStreams) -> dict[str, Any]:
+    """Serve all streams until the end, and return the status."""
     async with asyncio.TaskGroup() as inputs:
         feeding = [
             inputs.create_task(work)
@@ -54,10 +56,18 @@ async def _serve(session: Session, streams: CommandStreams) -> int:
                 outputs.create_task(_send(session.read_stdout, streams.stdout), name="stdout")
             if streams.stderr is not None:
                 outputs.create_task(_send(session.read_stderr, streams.stderr), name="stderr")
-        code = await session.wait()
+        status = await _end(session)
         for task in feeding:
             task.cancel()
-    return code
+    return status
+
+
+async def _end(session: Session) -> dict[str, Any]:
+    try:
+        code = await session.wait()
+    except SessionFailed as error:
+        return _internal_error(str(error).removeprefix(_INTERNAL_ERROR))
+    return _SUCCESS if code == 0 else _exit_status(code)
 
 
 async def _feed(stdin: Source, session: Session) -> None:
@@ -127,7 +137,7 @@ def _exit_status(code: int) -> dict[str, Any]:
 
 
 def _internal_error(text: str) -> dict[str, Any]:
-    message = f"Internal error occurred: {text}"
+    message = f"{_INTERNAL_ERROR}{text}"
     return {"metadata": {}, "status": "Failure", "message": message, "reason": "InternalError", "code": 500}
 
 

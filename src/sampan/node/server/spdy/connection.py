@@ -1,4 +1,4 @@
-"""`SpdyConnection`: the server's end of a SPDY/3.1 connection.
+"""`SpdyConnection`: one end of a SPDY/3.1 connection.
 
 The clients' library (spdystream) has no flow control for single streams: it sends as fast as the connection allows, and
 so does this end. A stream with a slow reader therefore stops the whole connection when its pipe is full.
@@ -6,7 +6,7 @@ Concurrency: one task is in `run` and passes on what arrives; any number of task
 Source: moby/spdystream connection.go (0.5); streaming pkg/httpstream/spdy (1.36).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from sampan.node.server.spdy.decoder import FrameDecoder
@@ -34,7 +34,10 @@ STREAMS_MAX: Final = 1000
 class SpdyConnection:
     """`accept` is called for each stream that the client opens, and returns whether to accept it. It must not block."""
 
-    def __init__(self, tunnel: ByteStream, accept: Callable[[SpdyStream], bool]) -> None:
+    def __init__(self, tunnel: ByteStream, accept: Callable[[SpdyStream], bool], *, is_client: bool = False) -> None:
+        """`is_client`: this end opens the streams (`open`)."""
+        self._is_client = is_client
+        self._next_id = 1
         self._tunnel = tunnel
         self._accept = accept
         self._encoder = FrameEncoder()
@@ -53,13 +56,21 @@ class SpdyConnection:
         finally:
             self._gone = True
             for stream in list(self._streams.values()):
-                stream.lost()
+                stream.lost(keep=self._is_client)
 
     def close(self) -> None:
         """Send GOAWAY once. No more streams are accepted."""
         if not self._sent_goaway:
             self.send(GoAway(self._last_id))
             self._sent_goaway = True
+
+    def open(self, headers: Mapping[str, str]) -> SpdyStream:
+        """Open a stream to the server. Names of headers are in lower case."""
+        stream = SpdyStream(self, self._next_id, headers)
+        self._streams[stream.stream_id] = stream
+        self._next_id += 2
+        self.send(SynStream(stream.stream_id, headers))
+        return stream
 
     # --- for streams
 
@@ -88,12 +99,12 @@ class SpdyConnection:
             case RstStream():
                 stream = self._streams.get(frame.stream_id)
                 if stream is not None:
-                    stream.lost()
+                    stream.lost(keep=self._is_client)
             case Headers():
                 if frame.fin and (stream := self._streams.get(frame.stream_id)) is not None:
                     stream.finished()
             case Ping():
-                if frame.ping_id % 2:
+                if frame.ping_id % 2 != self._is_client:
                     self.send(frame)
                     await self._tunnel.drain()
             case GoAway():

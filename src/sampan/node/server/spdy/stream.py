@@ -50,6 +50,11 @@ class SpdyStream:
             self._carrier.send(Data(self.stream_id, data[start : start + DATA_BYTES_MAX]))
             await self._carrier.drain()
 
+    def send(self, data: bytes) -> None:
+        """Send a few bytes without waiting. Does nothing if the stream is closed."""
+        if self._writable:
+            self._carrier.send(Data(self.stream_id, data))
+
     async def close(self) -> None:
         """End the outgoing direction. The client's data can still be read."""
         self.finish()
@@ -68,12 +73,13 @@ class SpdyStream:
             self._carrier.send(RstStream(self.stream_id, status))
         self.lost()
 
-    def lost(self) -> None:
-        """Handle a reset by the client, or a disconnect."""
+    def lost(self, *, keep: bool = False) -> None:
+        """Handle a reset by the client, or a disconnect. `keep`: what has arrived can still be read."""
         self._writable = False
         self.is_lost = True
         self.incoming.end()
-        self.incoming.abandon()
+        if not keep:
+            self.incoming.abandon()
         self._carrier.forget(self)
         self.on_lost()
 

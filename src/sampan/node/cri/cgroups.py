@@ -1,0 +1,96 @@
+"""`PodCgroups`: the cgroup of each Pod, which has all its containers and sandboxes.
+
+Works with cgroup v1 (a hierarchy for each controller) and v2 (a single one). Nothing is done where they are read-only.
+Source: kubelet pkg/kubelet/cm/{cgroup_manager_linux.go,pod_container_manager_linux.go,helpers_linux.go} (1.36).
+"""
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from sampan.core.resource_amounts import amounts
+from sampan.node.container_view import Container
+from sampan.node.cri.resources import CPU_PERIOD_US, SHARES_MAX, SHARES_MIN, cpu_quota_us, cpu_shares
+from sampan.node.views import Pod
+
+ROOT: Final = Path("/sys/fs/cgroup")
+_V1: Final = ("cpu", "memory")
+_log = logging.getLogger("sampan.node")
+
+
+class PodCgroups:
+    """Cgroups of a node's Pods."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        """`root`: where the hierarchies are mounted."""
+        self._root = root
+        self._is_v2 = (root / "cgroup.controllers").exists()
+        self._works = True
+
+    def make(self, path: str, pod: Pod) -> None:
+        """Create the cgroup of a Pod with its limits. `path`: as for CRI, from the hierarchy's root."""
+        if not self._works:
+            return
+        try:
+            for file, text in self._files(pod).items():
+                directory = self._root / file.partition("/")[0] if not self._is_v2 else self._root
+                name = file.rpartition("/")[2]
+                self._make(directory, path)
+                (directory / path.lstrip("/") / name).write_text(text)
+        except OSError as error:
+            self._works = False
+            _log.warning("cannot make cgroups of pods, limits of whole pods are not enforced: %s", error)
+
+    def remove(self, path: str) -> None:
+        """Remove the cgroup of a Pod that has ended, with everything below it."""
+        hierarchies = [self._root] if self._is_v2 else _directories(self._root)
+        for hierarchy in hierarchies:
+            for directory, _, _ in os.walk(hierarchy / path.lstrip("/"), topdown=False):
+                with contextlib.suppress(OSError):
+                    os.rmdir(directory)
+
+    def _make(self, hierarchy: Path, path: str) -> None:
+        place = hierarchy
+        for name in path.strip("/").split("/"):
+            if self._is_v2:
+                with contextlib.suppress(OSError):
+                    (place / "cgroup.subtree_control").write_text("+cpu +memory +pids")
+            place /= name
+            place.mkdir(exist_ok=True)
+
+    def _files(self, pod: Pod) -> Mapping[str, str]:
+        """Return the contents of the cgroup's files. For v1 the controller comes first: `memory/memory.…`."""
+        containers = pod.spec.containers
+        shares = max(SHARES_MIN, cpu_shares(_sum(containers, "requests", "cpu")))
+        quota_us = cpu_quota_us(_limit(containers, "cpu"))
+        memory = _limit(containers, "memory")
+        if self._is_v2:
+            weight = 1 + (shares - SHARES_MIN) * 9999 // (SHARES_MAX - SHARES_MIN)
+            files = {"cpu.weight": str(weight)}
+            if quota_us:
+                files["cpu.max"] = f"{quota_us} {CPU_PERIOD_US}"
+            return {**files, "memory.max": str(memory)} if memory else files
+        files = {"cpu/cpu.shares": str(shares)}
+        if quota_us:
+            files |= {"cpu/cpu.cfs_period_us": str(CPU_PERIOD_US), "cpu/cpu.cfs_quota_us": str(quota_us)}
+        return {**files, "memory/memory.limit_in_bytes": str(memory)} if memory else files
+
+
+def _directories(root: Path) -> list[Path]:
+    try:
+        return [each for each in root.iterdir() if each.is_dir()]
+    except OSError:
+        return []
+
+
+def _sum(containers: Iterable[Container], kind: str, resource: str) -> int:
+    return sum(amounts(getattr(each.resources, kind)).get(resource, 0) for each in containers)
+
+
+def _limit(containers: Iterable[Container], resource: str) -> int:
+    """Return the limit of a Pod: the sum, if every container has one; else 0."""
+    found = [amounts(each.resources.limits).get(resource, 0) for each in containers]
+    return sum(found) if all(found) else 0

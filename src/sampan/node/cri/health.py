@@ -1,0 +1,82 @@
+"""`RuntimeHealth`: the runtime's conditions, for those of the Node and for the log.
+
+Source: kubelet pkg/kubelet/runtime.go, kubelet.go `updateRuntimeUp`, nodestatus/setters.go `ReadyCondition` (1.36).
+"""
+
+import asyncio
+import logging
+from typing import Final
+
+from sampan.node.cri.errors import CriError, RuntimeUnavailable
+from sampan.node.cri.messages import AnyMessage
+
+_log = logging.getLogger("sampan.node")
+_HINTS: Final = {
+    "cni plugin not initialized": "add a CNI configuration, or wait until the node has a pod CIDR",
+}
+
+
+class RuntimeHealth:
+    """Newest known state of a runtime. A waiting task is woken by each change."""
+
+    def __init__(self, socket: str) -> None:
+        """`socket`: path, for log lines."""
+        self._socket = socket
+        self.name = "cri"
+        self.version = "cri://unknown"
+        self.network_problem = "container runtime status check may not have completed yet"
+        self._runtime_problem = self.network_problem
+        self._changed = asyncio.Event()
+
+    @property
+    def problem(self) -> str:
+        """Message of the Node's condition Ready; empty for a node that is ready."""
+        return ", ".join(dict.fromkeys(each for each in (self._runtime_problem, self.network_problem) if each))
+
+    async def changed(self) -> None:
+        """Wait for a change."""
+        await self._changed.wait()
+        self._changed.clear()
+
+    def connected(self, version: AnyMessage) -> None:
+        """Take over the response of the first call."""
+        self.name = version.runtime_name
+        self.version = f"{version.runtime_name}://{version.runtime_version}"
+        _log.info("connected to the container runtime", extra={"runtime": self.version, "socket": self._socket})
+
+    def reported(self, response: AnyMessage) -> None:
+        """Take over the runtime's own conditions."""
+        found = {each.type: each for each in response.status.conditions}
+        runtime = found.get("RuntimeReady")
+        network = found.get("NetworkReady")
+        self._set(
+            _shown("container runtime not ready", "RuntimeReady", runtime),
+            _shown("container runtime network not ready", "NetworkReady", network),
+        )
+
+    def failed(self, error: CriError) -> None:
+        """Take over that the runtime does not respond."""
+        down = "container runtime is down" if isinstance(error, RuntimeUnavailable) else str(error)
+        self._set(down, self.network_problem, cause=str(error))
+
+    def _set(self, runtime: str, network: str, *, cause: str = "") -> None:
+        before = (self._runtime_problem, self.network_problem)
+        if before == (runtime, network):
+            return
+        was = self.problem
+        self._runtime_problem, self.network_problem = runtime, network
+        now = self.problem
+        self._changed.set()
+        if not now:
+            _log.info("container runtime is ready", extra={"socket": self._socket})
+        elif now != was:
+            hint = next((hint for text, hint in _HINTS.items() if text in now), "see the runtime's own log")
+            _log.warning("container runtime is not ready: %s (%s); %s", now, cause or self._socket, hint)
+
+
+def _shown(what: str, kind: str, condition: AnyMessage | None) -> str:
+    if condition is None:
+        return f"{what}: {kind} is not reported"
+    if condition.status:
+        return ""
+    return f"{what}: {kind}=false reason:{condition.reason} message:{condition.message}"

@@ -1,0 +1,135 @@
+"""Client of a runtime's streaming server: exec and attach over SPDY/3.1.
+
+Concurrency: a session owns the task that reads its connection, until `close`.
+Source: cri-streaming pkg/streaming/remotecommand (1.36); containerd internal/cri/streamingserver.
+"""
+
+import asyncio
+import contextlib
+import json
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from sampan.http.tunnel import Tunnel
+from sampan.node.server.spdy import SpdyConnection, SpdyStream
+from sampan.node.sessions import SessionFailed, Streams
+
+_PROTOCOL: Final = "v4.channel.k8s.io"
+_HEAD_BYTES_MAX: Final = 64 << 10
+_CONNECT_TIMEOUT_S: Final = 30.0
+
+
+async def open_session(url: str, streams: Streams) -> "SpdySession":
+    """Connect to a URL that the runtime has returned, and open the streams. Raises `OSError`."""
+    async with asyncio.timeout(_CONNECT_TIMEOUT_S):
+        tunnel = await _upgraded(url)
+    return SpdySession(tunnel, streams)
+
+
+async def _upgraded(url: str) -> Tunnel:
+    """Return a connection that speaks SPDY. Raises `OSError`."""
+    where = urlsplit(url)
+    host, port = where.hostname or "127.0.0.1", where.port or 80
+    loop = asyncio.get_running_loop()
+    _, tunnel = await loop.create_connection(lambda: Tunnel(half_open=True), host, port)
+    target = f"{where.path}?{where.query}" if where.query else where.path
+    lines = (
+        f"POST {target} HTTP/1.1",
+        f"Host: {where.netloc}",
+        "Connection: Upgrade",
+        "Upgrade: SPDY/3.1",
+        f"X-Stream-Protocol-Version: {_PROTOCOL}",
+        "Content-Length: 0",
+    )
+    tunnel.write(("\r\n".join(lines) + "\r\n\r\n").encode())
+    head = b""
+    while b"\r\n\r\n" not in head:
+        data = await tunnel.read()
+        if not data or len(head) > _HEAD_BYTES_MAX:
+            tunnel.transport.abort()
+            raise ConnectionResetError("the container runtime has closed the connection during the upgrade to SPDY")
+        head += data
+    head, _, rest = head.partition(b"\r\n\r\n")
+    status = head.split(b"\r\n", 1)[0].split(b" ", 2)
+    if len(status) < 2 or status[1] != b"101":
+        tunnel.transport.abort()
+        raise ConnectionRefusedError(f"the container runtime has refused the upgrade to SPDY: {head[:200]!r}")
+    tunnel.unread(rest)
+    return tunnel
+
+
+class SpdySession:
+    """Session of a process whose streams are SPDY's."""
+
+    def __init__(self, tunnel: Tunnel, streams: Streams) -> None:
+        self._tunnel = tunnel
+        self._connection = SpdyConnection(tunnel, lambda stream: False, is_client=True)
+        self._error = self._open("error")
+        self._stdin = self._open("stdin") if streams.stdin else None
+        self._stdout = self._open("stdout") if streams.stdout else None
+        self._stderr = self._open("stderr") if streams.stderr and not streams.tty else None
+        self._resize = self._open("resize") if streams.tty else None
+        self._task = asyncio.create_task(self._run(), name="streams of a command")
+
+    async def write_stdin(self, data: bytes) -> None:
+        """Write to the process's input."""
+        if self._stdin is not None:
+            with contextlib.suppress(OSError):
+                await self._stdin.write(data)
+
+    async def close_stdin(self) -> None:
+        """End the process's input."""
+        if self._stdin is not None:
+            await self._stdin.close()
+
+    async def read_stdout(self) -> bytes:
+        """Return the next output."""
+        return b"" if self._stdout is None else await self._stdout.read()
+
+    async def read_stderr(self) -> bytes:
+        """Return the next output on stderr."""
+        return b"" if self._stderr is None else await self._stderr.read()
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Set the size of the terminal."""
+        if self._resize is not None and not self._resize.is_lost:
+            size = json.dumps({"Width": columns, "Height": rows}).encode()
+            self._resize.send(size)
+
+    async def wait(self) -> int:
+        """Return the exit code. Raises `SessionFailed` if the process could not be started."""
+        text = b""
+        while data := await self._error.read():
+            text += data[: _HEAD_BYTES_MAX - len(text)]
+        return exit_code_of(text)
+
+    async def close(self) -> None:
+        """Disconnect."""
+        self._connection.close()
+        self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+        self._tunnel.transport.close()
+
+    def _open(self, kind: str) -> SpdyStream:
+        return self._connection.open({"streamtype": kind})
+
+    async def _run(self) -> None:
+        with contextlib.suppress(OSError):
+            await self._connection.run()
+
+
+def exit_code_of(text: bytes) -> int:
+    """Return the exit code in the status that ends a session; 0 for a success. Raises `SessionFailed`."""
+    if not text:
+        return 0
+    try:
+        status: Any = json.loads(text)
+        if status["status"] == "Success":
+            return 0
+        for cause in status.get("details", {}).get("causes", ()):
+            if cause.get("reason") == "ExitCode":
+                return int(cause["message"])
+        raise SessionFailed(str(status.get("message", "")))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise SessionFailed(text.decode(errors="replace")) from None

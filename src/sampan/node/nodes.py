@@ -1,0 +1,66 @@
+"""Settings of the nodes that `set_up` adds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sampan.node.node_object import NodeAddress, NodeShape
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedNodes:
+    """Settings of simulated nodes."""
+
+    names: Sequence[str]
+    shape: NodeShape = field(default_factory=NodeShape)
+    shared_informer: bool = True
+    """True if other control loops of the process watch all Pods. If not, a single node watches only its own Pods."""
+    serve: NodeAddress | None = None
+    """Address of the nodes' server (port 0: any free port); None for no server."""
+    range_wait_s: float | None = 0.0
+    """Time to wait for a controller to assign pod CIDRs before the nodes choose their own.
+
+    None: wait forever. 0: register with pod CIDRs.
+    """
+    elected: bool = False
+    """True if only the leader runs the nodes, because several processes simulate the same ones."""
+    renewed: bool = True
+    """False if nothing judges the nodes by their Leases: they are registered, and then not renewed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessNode:
+    """Settings of a node whose containers are processes of this machine."""
+
+    name: str
+    root: Path
+    """Directory for all its files."""
+    images: Mapping[str, str] = field(default_factory=dict)
+    """Image to directory, or to `host`. All other images run on the host's file system."""
+    image_directory: Path | None = None
+    """Directory in which images without an entry in `images` are searched."""
+    shared_informer: bool = True
+    serve: NodeAddress = field(default_factory=lambda: NodeAddress("127.0.0.1"))
+    pod_address: str = ""
+    """Address of all its Pods, because they share the machine's network; empty for that of `serve`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CriNode:
+    """Settings of a node whose containers a runtime with CRI runs."""
+
+    name: str
+    root: Path
+    """Directory for the files of its Pods."""
+    endpoint: str
+    """Socket of the runtime."""
+    serve: NodeAddress
+    shared_informer: bool = True
+    logs: Path = Path("/var/log/pods")
+    cgroup_root: str = "/"
+    cni_configurations: Path = Path("/etc/cni/net.d")
+    cluster_dns: Sequence[str] = ()
+    """Addresses of the cluster's DNS servers; empty to use the Service kube-system/kube-dns."""
+    cluster_domain: str = "cluster.local"
+    range_wait_s: float | None = 5.0
+    """Time to wait for a controller to assign a pod CIDR before the node chooses one."""

@@ -1,0 +1,1 @@
+"""Nodes with a real containerd, as a user sees them."""
