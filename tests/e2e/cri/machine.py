@@ -86,6 +86,7 @@ class Machine:
     root: Path
     pid: int
     """First process of its PID namespace."""
+    containerd: "subprocess.Popen[bytes] | None" = None
 
     @property
     def enter(self) -> Sequence[str]:
@@ -108,14 +109,38 @@ class Machine:
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    def start_containerd(self) -> "subprocess.Popen[bytes]":
+    def output(self, *command: str) -> str:
+        """Run a command that may fail, and return its output."""
+        done = subprocess.run([*self.enter, *command], capture_output=True, text=True, timeout=60, check=False)
+        return done.stdout
+
+    def program(self, name: str) -> str:
+        """Write a program that runs another program on the machine, and return its path."""
+        path = self.root / name
+        path.write_text(f'#!/bin/sh\nexec {" ".join(self.enter)} {shutil.which(name)} "$@"\n')
+        path.chmod(0o755)
+        return str(path)
+
+    def start_containerd(self) -> None:
         """Start containerd, and wait until it responds."""
         with (self.root / "containerd.log").open("ab") as log:
-            process = subprocess.Popen(
+            self.containerd = subprocess.Popen(
                 [*self.enter, "containerd", "--config", f"{self.root}/config.toml"], stdout=log, stderr=log
             )
-        wait_for(lambda: self._responds(), "containerd")
-        return process
+        wait_for(self._responds, "containerd")
+
+    def restart_containerd(self) -> None:
+        """Kill containerd, and start it again. Its containers keep running."""
+        for name in self.run("ls", "/proc").split():
+            if name.isdecimal() and self.output("cat", f"/proc/{name}/comm").strip() == "containerd":
+                self.run("kill", "-9", name)
+        self.end_containerd()
+        self.start_containerd()
+
+    def end_containerd(self) -> None:
+        """Wait for the end of containerd, which was killed."""
+        if self.containerd is not None:
+            self.containerd.wait()
 
     def _responds(self) -> bool:
         command = [*self.enter, "ctr", "--address", self.socket, "version"]
@@ -157,19 +182,19 @@ def machine(root: Path) -> Iterator[Machine]:
             *("--propagation", "private", "bash", "-c", _START.format(root=root, address=ADDRESS)),
         ]
     )
+    found = Machine(root, 0)
     try:
         wait_for((root / "started").exists, "the namespaces")
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        found = Machine(root, int(children[0]))
-        containerd = found.start_containerd()
+        found.pid = int(children[0])
+        found.start_containerd()
         found.run("ctr", "--address", found.socket, "-n", "k8s.io", "images", "import", str(root / "images.tar"))
         yield found
     finally:
         process.kill()
         process.wait()
-        with suppress(NameError):
-            containerd.wait()
-        _remove_cgroups(Machine(root, 0).cgroup)
+        found.end_containerd()
+        _remove_cgroups(found.cgroup)
 
 
 def wait_for(condition: Callable[[], object], what: str, timeout_s: float = 30.0) -> None:

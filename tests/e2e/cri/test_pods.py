@@ -1,0 +1,158 @@
+"""Pods of a node with containerd, used with kubectl."""
+
+import json
+import os
+import signal
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.e2e.cri.conftest import Cluster
+from tests.e2e.cri.image import APP
+
+pytestmark = pytest.mark.e2e
+
+
+def manifest(name: str, *command: str, spec: dict[str, Any] | None = None, **container: Any) -> str:
+    """Return a Pod with one container that runs a shell command."""
+    main = {"name": "main", "image": APP, "command": ["sh", "-c", *command], **container}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {"terminationGracePeriodSeconds": 1, "containers": [main], **(spec or {})},
+    }
+    return json.dumps(pod)
+
+
+def ready_since(pod: dict[str, Any]) -> str:
+    """Return when a Pod became ready."""
+    (found,) = (each["lastTransitionTime"] for each in pod["status"]["conditions"] if each["type"] == "Ready")
+    return str(found)
+
+
+@pytest.fixture(scope="module")
+def web(cluster: Cluster) -> str:
+    """Name of a Pod with volumes that serves a file."""
+    kubectl = cluster.kubectl
+    kubectl("create", "configmap", "settings", "--from-literal=color=blue")
+    kubectl("create", "secret", "generic", "password", "--from-literal=word=hidden")
+    volumes = [
+        {"name": "files", "emptyDir": {}},
+        {"name": "settings", "configMap": {"name": "settings"}},
+        {"name": "password", "secret": {"secretName": "password"}},
+    ]
+    mounts = [{"name": each["name"], "mountPath": f"/{each['name']}"} for each in volumes]
+    command = "cp /settings/color /files/index.html; echo serving; exec httpd -f -p 8080 -h /files"
+    kubectl.apply(
+        manifest(
+            "web",
+            command,
+            spec={"volumes": volumes, "terminationGracePeriodSeconds": 1},
+            volumeMounts=mounts,
+            readinessProbe={"httpGet": {"path": "/index.html", "port": 8080}, "periodSeconds": 1},
+        )
+    )
+    cluster.ready("web")
+    return "web"
+
+
+def test_pod_reaches_the_address_of_another_pod(cluster: Cluster, web: str) -> None:
+    address = cluster.pod(web)["status"]["podIP"]
+    cluster.kubectl("run", "client", f"--image={APP}", "--restart=Never", "--", "wget", "-qO-", f"{address}:8080")
+    cluster.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/client", "--timeout=30s")
+    assert cluster.kubectl("logs", "client") == "blue"
+
+
+def test_volumes_and_names_are_those_of_the_pod(cluster: Cluster, web: str) -> None:
+    seen = cluster.kubectl(
+        "exec", web, "--", "sh", "-c", "cat /settings/color /password/word; hostname; cat /etc/hosts"
+    )
+    assert seen.startswith("bluehiddenweb\n# Kubernetes-managed hosts file.")
+    assert seen.endswith(f"{cluster.pod(web)['status']['podIP']}\tweb")
+
+
+def test_logs_are_those_of_the_container(cluster: Cluster, web: str) -> None:
+    assert cluster.kubectl("logs", web, "--tail=1") == "serving"
+
+
+def test_exec_passes_streams_and_the_exit_code(cluster: Cluster, web: str) -> None:
+    assert cluster.kubectl("exec", "-i", web, "--", "wc", "-c", stdin="x" * 100_000) == "100000"
+    failed = cluster.kubectl.run("exec", web, "--", "sh", "-c", "echo out; echo err >&2; exit 3")
+    assert (failed.returncode, failed.stdout) == (3, "out\n")
+    assert failed.stderr.startswith("err\n")
+    assert "executable file not found" in cluster.kubectl.fails("exec", web, "--", "nosuch")
+
+
+def test_port_of_a_pod_is_forwarded(cluster: Cluster, web: str) -> None:
+    command = [cluster.kubectl.program, "port-forward", web, "18080:8080"]
+    forward = subprocess.Popen(
+        command,
+        env=dict(cluster.kubectl.environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert forward.stdout is not None
+        assert forward.stdout.readline().startswith("Forwarding from")
+        assert cluster.machine.run("busybox", "wget", "-qO-", "http://127.0.0.1:18080/index.html") == "blue"
+    finally:
+        os.killpg(forward.pid, signal.SIGKILL)  # kubectl is a child of the program that enters the machine.
+        forward.communicate()
+
+
+def test_failed_liveness_probe_restarts_a_container(cluster: Cluster) -> None:
+    probe = {"exec": {"command": ["test", "-e", "/alive"]}, "periodSeconds": 1, "failureThreshold": 1}
+    command = "touch /alive; sleep 1; rm /alive; sleep 1000"
+    cluster.kubectl.apply(manifest("sick", command, livenessProbe=probe))
+    cluster.until(lambda: cluster.container("sick").get("restartCount"), "a restart")
+    assert "failed liveness probe, will be restarted" in cluster.kubectl("describe", "pod", "sick")
+
+
+def test_container_above_its_memory_limit_is_oom_killed(cluster: Cluster) -> None:
+    limits = {"limits": {"memory": "16Mi"}}
+    cluster.kubectl.apply(manifest("greedy", "tail /dev/zero", spec={"restartPolicy": "Never"}, resources=limits))
+    cluster.kubectl("wait", "--for=jsonpath={.status.phase}=Failed", "pod/greedy", "--timeout=30s")
+    ended = cluster.container("greedy")["state"]["terminated"]
+    assert (ended["reason"], ended["exitCode"]) == ("OOMKilled", 137)
+
+
+def test_job_that_fails_is_retried(cluster: Cluster) -> None:
+    template = json.loads(manifest("x", "echo wrong > /dev/termination-log; exit 4"))["spec"] | {
+        "restartPolicy": "Never"
+    }
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "failing"}}
+    cluster.kubectl.apply(json.dumps({**job, "spec": {"backoffLimit": 1, "template": {"spec": template}}}))
+    cluster.kubectl("wait", "--for=condition=Failed", "job/failing", "--timeout=40s")
+    pods = cluster.kubectl.get("pods", "-l", "job-name=failing")["items"]
+    messages = [each["status"]["containerStatuses"][0]["state"]["terminated"]["message"] for each in pods]
+    assert messages == ["wrong\n", "wrong\n"]
+
+
+def test_malformed_and_missing_images_are_reported(cluster: Cluster) -> None:
+    cluster.kubectl.apply(manifest("absent", "true", image="registry.test/absent:1", imagePullPolicy="Never"))
+    cluster.kubectl.apply(manifest("malformed", "true", image="NOT//valid"))
+    for name, reason in (("absent", "ErrImageNeverPull"), ("malformed", "InvalidImageName")):
+
+        def waits(name: str = name, reason: str = reason) -> bool:
+            return cluster.container(name).get("state", {}).get("waiting", {}).get("reason") == reason
+
+        cluster.until(waits, reason)
+
+
+def test_restart_of_agent_or_runtime_restarts_no_container(cluster: Cluster, web: str) -> None:
+    cluster.kubectl.apply(manifest("doomed", "sleep 1000"))
+    cluster.ready("doomed")
+    before = cluster.container(web)
+    for pid in cluster.agent_pids():
+        cluster.machine.run("kill", "-9", pid)
+    cluster.kubectl("delete", "pod", "doomed", "--timeout=40s")
+    assert cluster.container(web)["containerID"] == before["containerID"]
+    since = ready_since(cluster.pod(web))
+    cluster.machine.restart_containerd()
+    cluster.kubectl.apply(manifest("later", "sleep 1000"))
+    cluster.ready("later", web)
+    assert (cluster.container(web), ready_since(cluster.pod(web))) == (before, since)
