@@ -7,10 +7,10 @@ nodes with processes it also runs the runtime, the agent's tasks, and the broadc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sampan.core.extras import import_extra
 from sampan.informer.factory import Scope
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.context import ControllerContext
@@ -61,8 +61,8 @@ def set_up(context: ControllerContext, nodes: SimulatedNodes | ProcessNode | Cri
         case ProcessNode():
             return _set_up_process(context, nodes)
         case CriNode():
-            # gRPC is an optional dependency, and slow to load.
-            heartbeats: Heartbeats = import_module("sampan.node.cri.set_up").set_up_cri(context, nodes)
+            module = import_extra("sampan.node.cri.set_up", extra="cri", feature="the runtime cri")
+            heartbeats: Heartbeats = module.set_up_cri(context, nodes)
             return heartbeats
 
 
