@@ -138,7 +138,8 @@ def test_malformed_and_missing_images_are_reported(cluster: Cluster) -> None:
     for name, reason in (("absent", "ErrImageNeverPull"), ("malformed", "InvalidImageName")):
 
         def waits(name: str = name, reason: str = reason) -> bool:
-            return cluster.container(name).get("state", {}).get("waiting", {}).get("reason") == reason
+            waiting = cluster.container(name).get("state", {}).get("waiting", {})
+            return bool(waiting.get("reason") == reason)
 
         cluster.until(waits, reason)
 
