@@ -12,9 +12,10 @@ from sampan.loops.resources import SERVICES
 from sampan.node.claim import NodeClaim
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.network import NETWORK_NODE_VIEW, PodNetwork
+from sampan.node.cri.observer import CriSettings
 from sampan.node.cri.pull import PullSecrets
 from sampan.node.cri.resolver import ClusterDns
-from sampan.node.cri.runtime import CriRuntime, CriSettings
+from sampan.node.cri.runtime import CriRuntime
 from sampan.node.environment.services import SERVICE_VIEW
 from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
