@@ -86,7 +86,7 @@ class Cluster(Expectations):
         self._ended = False
 
     async def __aenter__(self) -> Self:
-        await self.server()
+        await self.begin()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -190,7 +190,7 @@ class Cluster(Expectations):
 
         Raises `NeedsVirtualTime`, and the error of an operator.
         """
-        await self.server()
+        await self.begin()
         loop = self._virtual_loop("advance")
         await asyncio.sleep(dt.timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds())
         await loop.idle()
@@ -198,7 +198,7 @@ class Cluster(Expectations):
 
     async def advance_to(self, instant: dt.datetime | str) -> None:
         """Let virtual time pass until an instant (`2030-01-02T00:00:00Z`). Raises `ValueError` for a past one."""
-        await self.server()
+        await self.begin()
         target = dt.datetime.fromisoformat(instant) if isinstance(instant, str) else instant
         left = (target - utc_now()).total_seconds()
         if left < 0:
@@ -210,7 +210,7 @@ class Cluster(Expectations):
 
         Raises `NotSettled` with the busiest clients after `within` seconds, and the error of an operator.
         """
-        await self.server()
+        await self.begin()
         loop, first = asyncio.get_running_loop(), len(self.requests)
         try:
             async with asyncio.timeout(within):
@@ -259,6 +259,10 @@ class Cluster(Expectations):
             yield served
 
     # Life
+
+    async def begin(self) -> None:
+        """Start the cluster, if it has not started."""
+        await self.server()
 
     async def server(self) -> LogicalServer:
         """Return the running server; start it on the first call."""

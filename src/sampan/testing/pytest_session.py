@@ -14,8 +14,10 @@ from typing import Any, Final
 
 import pytest
 
+from sampan.client import ConfigError
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
+from sampan.testing.kubeconfig_cluster import cluster_of
 from sampan.testing.leaks import Leak, leaked_tasks
 
 _KEY: Final = pytest.StashKey["Session"]()
@@ -24,15 +26,20 @@ _KEY: Final = pytest.StashKey["Session"]()
 class Session:
     """Clusters of one test."""
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, options: dict[str, Any], place: str = "") -> None:
+        """`place`: where the clusters are, as in `--cluster`; empty: in this process."""
         self._options = options
+        self._place = place
         self._clusters: list[Cluster] = []
         self.had_operators = False
 
     def cluster(self, **options: Any) -> Cluster:
         """Return a new cluster. Options override those of the mark. Raises `pytest.UsageError` for an unknown one."""
         try:
-            made = Cluster(options_of({**self._options, **options}))
+            chosen = options_of({**self._options, **options})
+            made: Cluster = cluster_of(self._place, chosen) if self._place else Cluster(chosen)
+        except ConfigError as error:
+            raise pytest.UsageError(f"--cluster={self._place}: {error}") from None
         except ValueError as error:
             raise pytest.UsageError(f"mark cluster: {error}") from None
         self._clusters.append(made)
@@ -89,7 +96,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
         yield item.stash[_KEY]
         return
     mark = item.get_closest_marker("cluster")
-    made = item.stash[_KEY] = Session(dict(mark.kwargs) if mark else {})
+    made = item.stash[_KEY] = Session(dict(mark.kwargs) if mark else {}, request.config.getoption("--cluster"))
     try:
         yield made
     finally:
