@@ -12,7 +12,7 @@ JOBS ?= logical
 # Files of tests go to processes, in their order: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: up demo test fuzz check bench loop-fuzz soak robustness kinds kinds-report release install-check clean
+.PHONY: up demo test fuzz check bench loop-fuzz soak robustness kinds kinds-report release install-check first-minutes clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -74,6 +74,10 @@ release: $(VENV)/.ready
 install-check: $(VENV)/.ready
 	@$(BIN)/python -m scripts.install.sizes dist/*-any.whl
 	@$(BIN)/python -m scripts.install.wheels $(ARGS)
+
+# README in a new environment with the built wheel. ARGS=--reuse: without downloads.
+first-minutes: $(VENV)/.ready
+	@$(BIN)/python -m scripts.install.first_minutes $(ARGS)
 
 clean:
 	rm -rf $(VENV) dist .neutron .neutron.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis
