@@ -11,8 +11,8 @@ PATTERNS_KEPT_MAX = 1024
 
 @functools.lru_cache(PATTERNS_KEPT_MAX)
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
-    """Return a function that reports whether a text contains a match.
+    """Return a function that reports whether a text contains a match. It refuses a text that takes too long.
 
     Raises `ValueError` with Go's message when the pattern is invalid.
     """
-    return compile_regex(pattern).matches
+    return compile_regex(pattern).accepts

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.schema.regex.engine import Regex, compile_regex
+from sampan.schema.regex.errors import SearchTooLong
+from sampan.schema.regex.fallback import automaton
 from sampan.schema.regex.fallback.automaton import STATES_MAX
 from sampan.schema.regex.fallback.pattern import FallbackPattern
 from sampan.schema.regex.re2_pattern import Re2Pattern
@@ -107,6 +109,16 @@ def test_the_fallback_takes_linear_time(pattern: str) -> None:
     began = time.process_time()
     FallbackPattern(pattern).matches("a" * 50_000 + "!")
     assert time.process_time() - began < 1
+
+
+def test_the_fallback_refuses_a_search_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(automaton, "VISITS_MAX", 100)
+    pattern, text = FallbackPattern("(a{0,9}){0,9}b"), "a" * 20
+    assert not pattern.accepts(text)
+    with pytest.raises(SearchTooLong):
+        pattern.matches(text)
+    with pytest.raises(SearchTooLong):
+        list(pattern.find_all(text))
 
 
 def test_the_fallback_keeps_few_states() -> None:

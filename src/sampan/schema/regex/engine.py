@@ -11,10 +11,16 @@ class Regex(Protocol):
     """Compiled expression. Every search takes time linear in the text. Threads may share it."""
 
     def matches(self, text: str) -> bool:
-        """Report whether the text contains a match."""
+        """Report whether the text contains a match. Raises `SearchTooLong`."""
+
+    def accepts(self, text: str) -> bool:
+        """Report whether the text contains a match. Return False if the search would take too long."""
 
     def find_all(self, text: str) -> Iterator[str]:
-        """Yield the matches from left to right. They do not overlap, and no empty one touches the one before it."""
+        """Yield the matches from left to right. They do not overlap, and no empty one touches the one before it.
+
+        Raises `SearchTooLong`.
+        """
 
 
 def _installed() -> Callable[[str], Regex]:

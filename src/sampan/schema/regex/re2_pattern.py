@@ -42,6 +42,8 @@ class Re2Pattern:
         """Report whether the text contains a match."""
         return bool(self._quick(text)) or self._search(text) is not None
 
+    accepts = matches
+
     def find_all(self, text: str) -> Iterator[str]:
         """Yield the matches from left to right. They do not overlap, and no empty one touches the one before it."""
         last = -1

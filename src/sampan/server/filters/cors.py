@@ -39,7 +39,7 @@ def cors_hook(patterns: Sequence[str]) -> Hook:
 
     def headers_for(request: Request) -> Headers | None:
         origin = request.headers.get("origin")
-        if not origin or not any(pattern.matches(origin) for pattern in allowed):
+        if not origin or not any(pattern.accepts(origin) for pattern in allowed):
             return None
         return [(b"Access-Control-Allow-Origin", origin.encode("latin-1")), *_ALLOW]
 

@@ -8,6 +8,7 @@ from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import INT, STRING, list_of
 from sampan.schema.cel.values import TextList
 from sampan.schema.regex.engine import Regex, compile_regex
+from sampan.schema.regex.errors import SearchTooLong
 
 
 @functools.lru_cache(maxsize=4096)
@@ -20,17 +21,23 @@ def compile_pattern(pattern: str) -> Regex:
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Report whether the pattern matches anywhere in the text."""
-    return compile_pattern(pattern).matches(text)
+    """Report whether the pattern matches anywhere in the text. **Raises** CelRuntimeError."""
+    try:
+        return compile_pattern(pattern).matches(text)
+    except SearchTooLong as error:
+        raise CelRuntimeError(str(error)) from None
 
 
 def _find(text: str, pattern: str) -> str:
-    return next(compile_pattern(pattern).find_all(text), "")
+    return next(iter(_find_all(text, pattern, 1)), "")
 
 
 def _find_all(text: str, pattern: str, count: int = -1) -> TextList:
     found = compile_pattern(pattern).find_all(text)
-    return TextList(found if count < 0 else islice(found, count))
+    try:
+        return TextList(found if count < 0 else islice(found, count))
+    except SearchTooLong as error:
+        raise CelRuntimeError(str(error)) from None
 
 
 REGEX = Library(

@@ -10,6 +10,7 @@ Source: RE2 re2/dfa.cc.
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.schema.regex.errors import SearchTooLong
 from sampan.schema.regex.fallback.charset import NEWLINE, WORD, contains
 from sampan.schema.regex.fallback.nodes import (
     BEGIN_LINE,
@@ -27,10 +28,6 @@ VISITS_MAX: Final = 5_000_000
 """Limit of the instructions that one search visits; some seconds. Only a large expression on a long text exceeds it."""
 _OUTSIDE: Final = -1
 """Context at the begin and the end of the text, instead of a code point."""
-
-
-class TooMuchWork(Exception):
-    """A search visits too many instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,7 @@ class Automaton:
         return self._state(at, self._context(before), matched=False, closed=self._mode.anchored)
 
     def step(self, state: State, number: int) -> State:
-        """Return the state after a character of a class. Raises `TooMuchWork`."""
+        """Return the state after a character of a class. Raises `SearchTooLong`."""
         code = self.program.sample(number)
         consuming, matched = self._closure(state, code)
         if matched and self._mode.first:
@@ -168,7 +165,7 @@ class Automaton:
                         break  # All that would follow is less preferred.
         self.visits += len(seen)
         if self.visits > VISITS_MAX:
-            raise TooMuchWork
+            raise SearchTooLong
         return consuming, matched
 
 

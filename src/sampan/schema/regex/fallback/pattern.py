@@ -4,7 +4,8 @@ import threading
 from collections.abc import Iterator
 from functools import cached_property
 
-from sampan.schema.regex.fallback.automaton import Automaton, Mode, TooMuchWork
+from sampan.schema.regex.errors import SearchTooLong
+from sampan.schema.regex.fallback.automaton import Automaton, Mode
 from sampan.schema.regex.fallback.parser import parse
 from sampan.schema.regex.fallback.program import Program
 
@@ -22,28 +23,29 @@ class FallbackPattern:
         self._lock = threading.Lock()
 
     def matches(self, text: str) -> bool:
-        """Report whether the text contains a match. If the search would take too long, it is refused: False."""
+        """Report whether the text contains a match. Raises `SearchTooLong`."""
         with self._lock:
             state = self._any.begin()
-            try:
-                for character in text:
-                    state = state[character]
-                return self._any.matches_at(state)
-            except TooMuchWork:
-                return False
+            for character in text:
+                state = state[character]
+            return self._any.matches_at(state)
+
+    def accepts(self, text: str) -> bool:
+        """Report whether the text contains a match. Return False if the search would take too long."""
+        try:
+            return self.matches(text)
+        except SearchTooLong:
+            return False
 
     def find_all(self, text: str) -> Iterator[str]:
         """Yield the matches from left to right. They do not overlap, and no empty one touches the one before it.
 
-        The iterator ends early if a search would take too long.
+        Raises `SearchTooLong`.
         """
         start, last = 0, -1
         while start <= len(text):
-            try:
-                with self._lock:
-                    span = self.span(text, start)
-            except TooMuchWork:
-                return
+            with self._lock:
+                span = self.span(text, start)
             if span is None:
                 return
             if span != (last, last):
@@ -52,7 +54,7 @@ class FallbackPattern:
             start = last + 1 if span[0] == span[1] else last
 
     def span(self, text: str, start: int = 0) -> Span | None:
-        """Return the leftmost match from `start` on, the preferred one there. Raises `TooMuchWork`."""
+        """Return the leftmost match from `start` on, the preferred one there. Raises `SearchTooLong`."""
         end = self._end(text, start)
         return None if end is None else (self._start(text, start, end), end)
 
