@@ -12,7 +12,7 @@ JOBS ?= logical
 # Files of tests go to processes, in their order: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: up demo test fuzz check bench loop-fuzz soak robustness kinds kinds-report release install-check first-minutes clean
+.PHONY: clients up demo test fuzz check bench loop-fuzz soak robustness kinds kinds-report release install-check first-minutes clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -32,6 +32,10 @@ demo: $(VENV)/.ready
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+
+# Clients in Rust and Java, if their compilers are installed. The first builds take minutes.
+clients: $(VENV)/.ready
+	SAMPAN_TEST_CLIENTS=1 $(BIN)/python -m pytest tests/e2e/test_other_clients.py $(ARGS)
 
 fuzz: $(VENV)/.ready
 	$(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=fuzz --timeout 0 -m hypothesis $(ARGS)
