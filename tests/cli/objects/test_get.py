@@ -93,6 +93,7 @@ def test_what_is_missing_may_be_passed_over(run: Run, namespace: str) -> None:
     ("arguments", "message"),
     [
         (["nosuch"], 'the server doesn\'t have a resource type "nosuch"'),
+        (["deploment"], 'have a resource type "deploment" (did you mean deployment?)'),
         ([], "missing resource type"),
         (["cm", "a", "-A"], "a resource cannot be retrieved by name across all namespaces"),
         (["cm/a", "b"], "expected TYPE/NAME"),

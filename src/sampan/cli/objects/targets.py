@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
-from sampan.client import Client, ListOptions, ResourceClient
+from sampan.client import Client, ListOptions, NoMatch, ResourceClient
 from sampan.client.manifests import read_manifests
 from sampan.client.rest_client import resource_path
 from sampan.resource import Object, ResourceInfo, meta
@@ -96,10 +97,22 @@ async def _slashed(client: Client, argument: str, namespace: str | None) -> Obje
     word, slash, name = argument.partition("/")
     if not (word and slash and name) or "/" in name:
         raise TargetError(f"expected TYPE/NAME, got {argument!r}")
-    return ObjectTarget(await client.mapper.resource_for(word), (name,), namespace)
+    return ObjectTarget(await _resource(client, word), (name,), namespace)
 
 
 async def _infos(client: Client, word: str) -> Sequence[ResourceInfo]:
     """Return the resources of a category (`all`) or, if it does not exist, the resource of this name."""
     category = await client.mapper.category(word)
-    return category or [await client.mapper.resource_for(word)]
+    return category or [await _resource(client, word)]
+
+
+async def _resource(client: Client, word: str) -> ResourceInfo:
+    """Return the resource of this name. Raises `NoMatch`, with the most similar name if there is one."""
+    try:
+        return await client.mapper.resource_for(word)
+    except NoMatch as error:
+        names = {
+            name for info in (await client.mapper.discovered()).resources for name in (info.gvr.resource, info.singular)
+        }
+        close = get_close_matches(word.lower(), sorted(names - {""}), 1, 0.75)
+        raise NoMatch(f"{error} (did you mean {close[0]}?)" if close else str(error)) from None
