@@ -125,7 +125,7 @@ class Connection(Reading, asyncio.Protocol):
         self._ending = True
         if self._current is not None:
             self.end_streams()
-        elif not (self._reader.in_head or has_unread(self._transport)):
+        elif not (self._reader.in_head or self._unparsed or has_unread(self._transport)):
             self._leave(heeding=self._reader.half is not Half.BODY)
 
     def end_streams(self) -> None:
