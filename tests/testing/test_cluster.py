@@ -38,6 +38,7 @@ async def test_objects_are_applied_read_changed_and_deleted_in_the_words_of_kube
 
 
 async def test_timestamps_begin_at_a_fixed_instant(cluster: Cluster) -> None:
+    assert cluster.now() == dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
     await cluster.apply(BOX)
     assert (await cluster.get("cm/box"))["metadata"]["creationTimestamp"] == "2030-01-01T00:00:00Z"
     await cluster.advance(days=1, hours=2)

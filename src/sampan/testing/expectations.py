@@ -62,6 +62,10 @@ class Expectations(ObjectVerbs):
         """All requests so far."""
         raise NotImplementedError
 
+    async def begin(self) -> None:
+        """Start the cluster, if it has not started."""
+        raise NotImplementedError
+
     def check(self) -> None:
         """Raise the error of a part that has failed."""
         raise NotImplementedError
@@ -93,6 +97,7 @@ class Expectations(ObjectVerbs):
         Return the object or the value. Raises `NotMet`, and the error of an operator that fails meanwhile.
         """
         predicate, nearest = _predicate(what, expected), _Nearest()
+        await self.begin()
         deadline = asyncio.get_running_loop().time() + within
         while True:
             writes = len(self.journal.writes)
@@ -164,6 +169,7 @@ class Expectations(ObjectVerbs):
     async def _throughout(
         self, what: str | Callable[[], Any], predicate: Predicate, word: str, during: float, namespace: str | None
     ) -> None:
+        await self.begin()
         end = asyncio.get_running_loop().time() + during
         while True:
             writes = len(self.journal.writes)

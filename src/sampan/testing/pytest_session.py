@@ -45,6 +45,11 @@ class Session:
         self._clusters.append(made)
         return made
 
+    async def begin(self) -> None:
+        """Start the clusters that the fixtures have made."""
+        for cluster in self._clusters:
+            await cluster.begin()
+
     async def check_leaks(self) -> None:
         """Check what the operators of all clusters left behind. Raises `Leak`."""
         for cluster in self._clusters:
@@ -115,6 +120,8 @@ def wrapped(item: pytest.Function) -> Iterator[None]:
     @functools.wraps(test)
     async def run(*args: Any, **kwargs: Any) -> None:
         before = asyncio.all_tasks()
+        # Before the test reads the clock: deadlines of real time mean nothing in virtual time.
+        await made.begin()
         try:
             await test(*args, **kwargs)
             await made.check_leaks()
