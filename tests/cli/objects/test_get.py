@@ -101,7 +101,16 @@ def test_what_is_missing_may_be_passed_over(run: Run, namespace: str) -> None:
         (["cm,svc", "-w"], "you may only watch a single resource"),
         (["cm", "--context", "nowhere"], 'context "nowhere"'),
     ],
-    ids=["unknown type", "nothing", "name everywhere", "mixed forms", "bad selector", "two watched", "no context"],
+    ids=[
+        "unknown type",
+        "mistyped type",
+        "nothing",
+        "name everywhere",
+        "mixed forms",
+        "bad selector",
+        "two watched",
+        "no context",
+    ],
 )
 def test_mistakes_are_explained(run: Run, arguments: list[str], message: str) -> None:
     done = run("get", *arguments)
