@@ -115,7 +115,7 @@ def said(text: str) -> Iterator[Said]:
     handler = Said(text)
     level = log.level
     log.addHandler(handler)
-    log.setLevel(logging.INFO)
+    log.setLevel(logging.DEBUG)
     yield handler
     log.removeHandler(handler)
     log.setLevel(level)

@@ -160,7 +160,7 @@ class LoopsChild:
             self._fault = f"cannot start the control loops: {error}"
             return _NOT_STARTED
         self._fault = ""
-        _log.info("control loops started", extra={"pid": process.pid})
+        _log.debug("control loops started", extra={"pid": process.pid})
         try:
             code = await process.wait()
             self._fault = f"the control loops ended with code {code}"
