@@ -13,10 +13,17 @@ from sampan.testing.explore import Plan, PlanError, Scenario, WriteId, explore, 
 from sampan.testing.explore.plan import CRASH_AFTER, HIDDEN, STALE
 from tests.testing.bugs import (
     b01_deleted_by_name,
+    b02_deleted_by_label,
+    b05_size_differs,
+    b06_budget_flaps,
     b07_feature_off,
+    b09_shut_down,
+    b12_steps_of_one,
     b13_claims_left,
+    b14_phase_in_memory,
     b15_two_secrets,
     b16_config_changed,
+    b17_two_statuses,
     b18_resize,
 )
 
@@ -24,10 +31,17 @@ GUIDE = Path(__file__).parents[3] / "docs" / "exploring-faults.md"
 Case = Callable[..., Scenario]
 BUGS = [
     (b01_deleted_by_name.case, STALE),
+    (b02_deleted_by_label.case, STALE),
+    (b05_size_differs.case, STALE),
+    (b06_budget_flaps.case, STALE),
     (b07_feature_off.case, STALE),
+    (b09_shut_down.case, STALE),
+    (b12_steps_of_one.case, HIDDEN),
     (b13_claims_left.case, HIDDEN),
+    (b14_phase_in_memory.case, CRASH_AFTER),
     (b15_two_secrets.case, CRASH_AFTER),
     (b16_config_changed.case, CRASH_AFTER),
+    (b17_two_statuses.case, CRASH_AFTER),
     (b18_resize.case, CRASH_AFTER),
 ]
 MODULE = """
