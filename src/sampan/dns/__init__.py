@@ -4,8 +4,3 @@ A query takes this path: `server.py` receives it, `message.py` parses it, `resol
 answer. `zone.py` answers names of the cluster from the caches in `objects.py`; `forwarder.py` sends other questions to
 upstreams.
 """
-
-from sampan.dns.set_up import set_up
-from sampan.dns.settings import DnsSettings
-
-__all__ = ["DnsSettings", "set_up"]

@@ -27,7 +27,7 @@ from sampan.app.loops.settings import LoopSettings
 from sampan.client import Client, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
-from sampan.dns import set_up as set_up_dns
+from sampan.dns.set_up import set_up as set_up_dns
 from sampan.loops.context import ControllerContext
 from sampan.node.claim import NodeTaken
 from sampan.node.joining import CertificateRotation
