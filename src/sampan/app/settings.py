@@ -191,7 +191,6 @@ class UpSettings:
     service_proxy: bool = setting(
         False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root.", group=LOOPS
     )
-    cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
 
     authentication: AuthenticationSettings = nested(AuthenticationSettings, group="Authentication")
 
@@ -328,6 +327,7 @@ class UpSettings:
         None, "Node ports of a new cluster's Services.", kind=_PORTS, group=NETWORKS, default="30000-32767"
     )
 
+    cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
     kubelet: KubeletSettings = nested(KubeletSettings, prefix="kubelet-", group=BACKENDS)
     aggregation: AggregationSettings = nested(AggregationSettings, group=BACKENDS)
     proxy_allow_loopback: bool | None = setting(

@@ -50,6 +50,8 @@ mount --rbind /sys/fs/cgroup {root}/cgroup
 mount -t sysfs sysfs /sys
 mount --rbind {root}/cgroup /sys/fs/cgroup
 hostname node
+mkdir -p /run/netns
+mount -t tmpfs tmpfs /run/netns
 ip link set lo up
 {python} {registry} {root}/images {port} &
 until (echo > /dev/tcp/127.0.0.1/{port}) 2> /dev/null; do sleep 0.05; done

@@ -10,6 +10,7 @@ import json
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from sampan.core.dial import create_connection
 from sampan.http.tunnel import Tunnel
 from sampan.node.server.spdy import SpdyConnection, SpdyStream
 from sampan.node.sessions import SessionFailed, Streams
@@ -30,8 +31,7 @@ async def _upgraded(url: str) -> Tunnel:
     """Return a connection that speaks SPDY. Raises `OSError`."""
     where = urlsplit(url)
     host, port = where.hostname or "127.0.0.1", where.port or 80
-    loop = asyncio.get_running_loop()
-    _, tunnel = await loop.create_connection(lambda: Tunnel(half_open=True), host, port)
+    tunnel = await create_connection(lambda: Tunnel(half_open=True), host, port)
     target = f"{where.path}?{where.query}" if where.query else where.path
     lines = (
         f"POST {target} HTTP/1.1",
