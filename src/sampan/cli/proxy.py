@@ -19,7 +19,7 @@ def proxy_command(configuration: Configuration) -> None:
     """Make Services reachable on this machine: write rules of nftables, as kube-proxy does.
 
     It needs root, or the capability CAP_NET_ADMIN. The rules are in the tables "ip sampan-proxy" and "ip6
-    sampan-proxy". They stay when the command ends, so that traffic goes on; --cleanup deletes them.
+    sampan-proxy". They stay when the command ends, so that traffic continues; --cleanup deletes them.
     """
     settings: ProxySettings = configuration.settings
     if settings.cleanup:

@@ -21,12 +21,12 @@ class LoopTurns:
 
     @property
     def open(self) -> bool:
-        """True if a connection that does not wait may go on now."""
+        """True if a connection that does not wait may continue now."""
         return self._left > 0 and not self._waiting
 
     @property
     def spent(self) -> bool:
-        """True if the work of this turn is done. A connection that has its turn goes on until then."""
+        """True if the work of this turn is done. Until then the connection that has the turn continues."""
         return self._left <= 0
 
     def spend(self, units: int) -> None:

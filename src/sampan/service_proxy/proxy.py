@@ -2,7 +2,7 @@
 
 Concurrency: the informers' tasks call the handlers, which change the model and note what is dirty. `run` writes what is
 dirty, one transaction for each family, in the kernel's thread. Changes that arrive meanwhile go into the next
-transaction. The rules stay when the proxy ends, so that traffic goes on during a restart.
+transaction. The rules stay when the proxy ends, so that traffic continues during a restart.
 """
 
 import asyncio

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from sampan.cli.test_server.explore import explore_command
 from sampan.testing.explore import Plan, PlanError, Scenario, WriteId, explore, read_replay, replay, replay_text
+from sampan.testing.explore.outcome import Outcome, differences
 from sampan.testing.explore.plan import CRASH_AFTER, HIDDEN, STALE
 from tests.testing.bugs import (
     b01_deleted_by_name,
@@ -78,6 +79,16 @@ def test_a_finding_shows_both_runs_side_by_side() -> None:
     assert lines[1] == "  secrets/default/ssl-internal: missing"
     assert lines[2].split() == ["without", "the", "fault", "with", "it"]
     assert lines[-1].strip() == "created secrets/default/ssl-internal"
+
+
+def outcome(value: str) -> Outcome:
+    """Return the end of a run with one Secret."""
+    return Outcome({"/registry/secrets/default/a": {"data": {"password": value}}}, {}, {}, (), "", (), ())
+
+
+def test_values_of_secrets_are_not_shown() -> None:
+    lines = differences(outcome("b2xk"), outcome("bmV3"), frozenset(), counts=True)
+    assert lines == ["secrets/default/a.data.password: *** instead of another value"]
 
 
 WRITE = WriteId("operator", "create", "secrets", "default", "ssl", 1)

@@ -149,7 +149,7 @@ class NodeSettings:
     )
     address: str = setting(
         "",
-        "Address of the node, and of its own server for the API server.",
+        "Address of the node. The API server connects to the node's server at it.",
         default="127.0.0.1; with the runtime cri the address that this machine uses to connect to others",
     )
     port: int = setting(0, "Port of the nodes' own server; 0: any free one.", kind=integer(0, 65535, metavar="PORT"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Final
 
 from sampan.core.clock import monotonic
@@ -89,7 +89,7 @@ def explore(
     """
     began = monotonic()
     reference, unstable = _reference(scenario)
-    plans = list(islice(_plans(reference.writes), plans_max + 1_000_000))
+    plans = list(_plans(reference.writes))
     report = Report(scenario.name, skipped=max(len(plans) - plans_max, 0))
     for number, plan in enumerate(plans[:plans_max]):
         progress(number, min(len(plans), plans_max))

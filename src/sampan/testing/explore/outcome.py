@@ -10,8 +10,10 @@ from sampan.storage.encoding import decode
 from sampan.testing.cluster import Cluster
 from sampan.testing.explore.plan import WriteId
 from sampan.testing.leaks import leaked_objects, stored
+from sampan.testing.timeline import MASK
 
 _UNCOMPARED: Final = ("/registry/events/", "/registry/leases/", "/registry/masterleases/", "/registry/ranges/")
+_SECRETS: Final = "/registry/secrets/"
 _MASKED: Final = frozenset(
     {"uid", "resourceVersion", "creationTimestamp", "generation", "observedGeneration", "managedFields"}
 )
@@ -132,6 +134,8 @@ def _compared(path: str, reference: Any, found: Any) -> Iterator[str]:
         yield f"{_short(path)}: missing"
     elif reference is _GONE:
         yield f"{_short(path)}: left over"
+    elif path.startswith(_SECRETS):
+        yield f"{_short(path)}: {MASK} instead of another value"
     else:
         yield f"{_short(path)}: {_text(found)} instead of {_text(reference)}"
 

@@ -171,7 +171,7 @@ class FaultInjector:
         return due[0]
 
     async def _act(self, fault: Fault, request: Request) -> Response | None:
-        """Apply a fault. Return the response that replaces the verb's, or None to go on. Raises `StatusError`."""
+        """Apply a fault. Return the response that replaces the verb's, or None to continue. Raises `StatusError`."""
         action = fault.what.action
         if isinstance(action, Latency):
             await asyncio.sleep(action.seconds + self._random.random() * action.jitter_seconds)

@@ -30,7 +30,7 @@ _MIRRORED: Final = {BEGIN_TEXT: END_TEXT, END_TEXT: BEGIN_TEXT, BEGIN_LINE: END_
 
 @dataclass(slots=True)
 class Consume:
-    """Consumes a character of one of the classes `classes`, then goes on at `after`."""
+    """Consumes a character of one of the classes `classes`, then continues at `after`."""
 
     charset: Charset
     after: int
@@ -39,7 +39,7 @@ class Consume:
 
 @dataclass(slots=True)
 class Check:
-    """Goes on at `after` if an assertion holds."""
+    """Continues at `after` if an assertion holds."""
 
     kind: str
     after: int
@@ -47,7 +47,7 @@ class Check:
 
 @dataclass(slots=True)
 class Split:
-    """Goes on at `first` and, with lower priority, at `second`."""
+    """Continues at `first` and, with lower priority, at `second`."""
 
     first: int
     second: int
@@ -111,7 +111,7 @@ class Program:
         return len(self.instructions) - 1
 
     def _compile(self, node: Node, after: int) -> int:
-        """Emit the instructions of a node that go on at `after`. Return the first one."""
+        """Emit the instructions of a node that continue at `after`. Return the first one."""
         match node:
             case Characters(charset):
                 return self._emit(Consume(charset, after))
