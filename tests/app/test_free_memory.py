@@ -2,12 +2,23 @@
 
 import asyncio
 import ctypes
+import gc
+import itertools
 import subprocess
 import sys
 
 import pytest
 
-from sampan.app.free_memory import OBJECTS_A_PERIOD, OBJECTS_MAX, PERIOD_S, FreeMemory, limit_fragmentation, trim
+from sampan.app.free_memory import (
+    IDLE_PERIODS_MAX,
+    OBJECTS_A_PERIOD,
+    OBJECTS_MAX,
+    PERIOD_S,
+    FreeMemory,
+    limit_fragmentation,
+    partial_looks,
+    trim,
+)
 from sampan.testing.virtual_time import virtual_time
 
 
@@ -40,8 +51,28 @@ async def test_all_objects_are_looked_at_less_often_if_they_are_many(objects: in
     def note() -> None:
         periods.append(round(asyncio.get_running_loop().time() / PERIOD_S))
 
-    await run_for(6.5, FreeMemory(trim, note, lambda: objects))
+    await run_for(6.5, FreeMemory(trim, note, lambda: objects, itertools.count().__next__))
     assert periods == expected
+
+
+@virtual_time
+async def test_an_idle_process_looks_at_all_objects_once_in_many_periods() -> None:
+    periods: list[int] = []
+
+    async def trim() -> None:
+        pass
+
+    def note() -> None:
+        periods.append(round(asyncio.get_running_loop().time() / PERIOD_S))
+
+    await run_for(IDLE_PERIODS_MAX + 1.5, FreeMemory(trim, note, lambda: 1, lambda: 5))
+    assert periods == [1, 1 + IDLE_PERIODS_MAX]
+
+
+def test_new_objects_make_the_collector_look() -> None:
+    before = partial_looks()
+    kept: list[list[int]] = [[] for _ in range(20 * gc.get_threshold()[0])]
+    assert partial_looks() > before, len(kept)
 
 
 async def run_for(periods: float, free_memory: FreeMemory) -> None:

@@ -1,5 +1,6 @@
 """`Indexer` and `Lister`: reading by key, index, namespace and labels."""
 
+import asyncio
 from collections.abc import Iterable
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from sampan.informer import NAMESPACE_INDEX, Indexer, Lister, Ref, join_key, split_key
 from sampan.resource import Object
+from sampan.testing.virtual_time import virtual_time
 from tests.informer.refs import ref
 
 
@@ -127,3 +129,25 @@ def test_keys_are_namespace_and_name(namespace: str, name: str, key: str) -> Non
 def test_what_is_no_key_is_not_split() -> None:
     with pytest.raises(ValueError, match="unexpected key format"):
         split_key("a/b/c")
+
+
+@virtual_time
+async def test_a_wait_for_objects_ends_with_the_first_one() -> None:
+    store: Indexer[Object] = Indexer()
+    waiting = asyncio.create_task(store.has_objects())
+    await asyncio.sleep(1)
+    assert not waiting.done()
+    store.add(ref("a"))
+    await waiting
+
+
+@virtual_time
+async def test_a_store_whose_objects_are_gone_waits_again() -> None:
+    store: Indexer[Object] = Indexer()
+    store.add(ref("a"))
+    store.remove(ref("a").key)
+    waiting = asyncio.create_task(store.has_objects())
+    await asyncio.sleep(1)
+    assert not waiting.done()
+    store.replace([ref("b")], "2")
+    await waiting

@@ -41,6 +41,8 @@ the more the caches filled. The memory of a soak grew by 16 MB after 20 minutes.
 """
 OBJECTS_MAX: Final = 450_000
 """With more objects, a look would take up to 500 ms. All of them are only looked at after `GC_THRESHOLDS`."""
+IDLE_PERIODS_MAX: Final = 10
+"""Periods without a look while the process is idle. A look each minute took half of an idle server's processor time."""
 
 
 def start_collector() -> None:
@@ -65,6 +67,11 @@ def tracked() -> int:
     return len(gc.get_objects())
 
 
+def partial_looks() -> int:
+    """Return how often the collector has examined objects. It does so only after enough new ones, so not when idle."""
+    return sum(generation["collections"] for generation in gc.get_stats())
+
+
 def trim() -> bool:
     """Return free memory to the system. Return True if there was any; False if the C library has no `malloc_trim`."""
     malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -86,10 +93,13 @@ class FreeMemory:
         trim: Callable[[], Awaitable[object]] = trim_in_thread,
         collect: Callable[[], object] = gc.collect,
         tracked: Callable[[], int] = tracked,
+        looks: Callable[[], int] = partial_looks,
     ) -> None:
-        self._trim, self._collect, self._tracked = trim, collect, tracked
+        """`looks` counts the collector's own collections: without a new one the process is idle."""
+        self._trim, self._collect, self._tracked, self._looks = trim, collect, tracked, looks
         self._periods = 0
         """Periods since all objects were examined."""
+        self._looks_before = -1
 
     def __str__(self) -> str:
         return "free memory"
@@ -99,7 +109,9 @@ class FreeMemory:
         while True:
             await asyncio.sleep(PERIOD_S)
             self._periods += 1
-            if self._tracked() <= min(self._periods * OBJECTS_A_PERIOD, OBJECTS_MAX):
+            idle = self._looks() == self._looks_before and self._periods < IDLE_PERIODS_MAX
+            if not idle and self._tracked() <= min(self._periods * OBJECTS_A_PERIOD, OBJECTS_MAX):
                 self._periods = 0
                 self._collect()
+                self._looks_before = self._looks()
             await self._trim()

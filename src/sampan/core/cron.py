@@ -78,7 +78,7 @@ class Schedule:
             units = self._units_to_wait(local)
             if not units:
                 return found
-            found = _advance(found, local, units)
+            found = _advance(found, local, units, minutes=self.fields[0].values)
         return None
 
     def _units_to_wait(self, local: dt.datetime) -> str:
@@ -90,25 +90,27 @@ class Schedule:
         fits = in_month and in_week if day.star or weekday.star else in_month or in_week
         if not fits:
             return "dhi"
-        if local.hour not in hour.values:
+        if local.hour not in hour.values or local.minute > max(minute.values):
             return "hi"
-        return "" if local.minute in minute.values else "i"
+        return "" if local.minute in minute.values else "ni"
 
 
-def _advance(instant: dt.datetime, local: dt.datetime, units: str) -> dt.datetime:
-    """Return the start of the next month, day, hour or minute.
+def _advance(instant: dt.datetime, local: dt.datetime, units: str, *, minutes: frozenset[int]) -> dt.datetime:
+    """Return the start of the next month (m), day (d), hour (h), allowed minute (n) or minute (i).
 
     Uses the largest unit within which the UTC offset does not change.
     """
     wall = local.replace(tzinfo=None)
     for unit in units[:-1]:
-        then = instant + (_next_wall(wall, unit) - wall)
+        then = instant + (_next_wall(wall, unit, minutes) - wall)
         if then.astimezone(local.tzinfo).utcoffset() == local.utcoffset():
             return then
     return instant + _MINUTE
 
 
-def _next_wall(wall: dt.datetime, unit: str) -> dt.datetime:
+def _next_wall(wall: dt.datetime, unit: str, minutes: frozenset[int]) -> dt.datetime:
+    if unit == "n":
+        return wall.replace(minute=min(minute for minute in minutes if minute > wall.minute))
     if unit == "h":
         return wall.replace(minute=0) + dt.timedelta(hours=1)
     midnight = wall.replace(hour=0, minute=0)

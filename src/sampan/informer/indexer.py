@@ -41,6 +41,8 @@ class Indexer(Generic[T]):
         self._indexes: dict[str, _Index] = {name: {} for name in self._functions}
         self._resource_version = ""
         self._waiting: list[tuple[str, asyncio.Future[None]]] = []
+        self._filled = asyncio.Event()
+        """Set while the store has objects."""
         self._closed: Exception | None = None
 
     def __len__(self) -> int:
@@ -92,6 +94,10 @@ class Indexer(Generic[T]):
         for ref in self._refs.values():
             _put(index, function, ref)
 
+    async def has_objects(self) -> None:
+        """Wait until the store has an object."""
+        await self._filled.wait()
+
     async def at_least(self, resource_version: str, *, timeout_s: float | None = None) -> None:
         """Wait until the store has reached a version, for example to read the caller's own write.
 
@@ -132,6 +138,7 @@ class Indexer(Generic[T]):
         """Add or replace an object without changing the version. Return the replaced state."""
         old = self._refs.get(ref.key)
         self._refs[ref.key] = ref
+        self._filled.set()
         for name, function in self._functions.items():
             index = self._indexes[name]
             if old is not None:
@@ -145,6 +152,7 @@ class Indexer(Generic[T]):
         if old is not None:
             for name, function in self._functions.items():
                 _take(self._indexes[name], function, old)
+        self._mark()
         return old
 
     def replace(self, refs: Sequence[Ref[T]], resource_version: str) -> None:
@@ -155,6 +163,7 @@ class Indexer(Generic[T]):
             for ref in self._refs.values():
                 _put(index, function, ref)
             self._indexes[name] = index
+        self._mark()
         self.bookmark(resource_version)
 
     def bookmark(self, resource_version: str) -> None:
@@ -175,6 +184,12 @@ class Indexer(Generic[T]):
 
     async def room(self) -> None:
         """Return at once: the store has no bound."""
+
+    def _mark(self) -> None:
+        if self._refs:
+            self._filled.set()
+        else:
+            self._filled.clear()
 
 
 def _values(function: IndexFunction[T], ref: Ref[T]) -> Iterable[str]:

@@ -149,7 +149,9 @@ class Builder:
         for source in self._sources:
             controller.watch(source)
         if self._for is not None and self._period_s:
-            controller.watch(PeriodicSource(_keys_of(self._informer(self._for)), self._period_s))
+            informer = self._informer(self._for)
+            available = informer.indexer.has_objects
+            controller.watch(PeriodicSource(_keys_of(informer), self._period_s, available=available))
         return controller
 
     def _check(self) -> str:

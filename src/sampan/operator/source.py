@@ -8,7 +8,7 @@ Source: controller-runtime pkg/source/source.go (0.24).
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Generic, Protocol, TypeVar
 
 from sampan.informer.handler import EventHandler
@@ -119,8 +119,19 @@ class ChannelSource(Generic[E]):
 class PeriodicSource:
     """Requests all objects periodically, with low priority, to find changes outside the cluster."""
 
-    def __init__(self, requests: Callable[[], Iterable[Request]], period_s: float, *, jitter: float = 0.1) -> None:
-        """`requests` returns the requests, for example from a lister. Each period varies by the fraction `jitter`."""
+    def __init__(
+        self,
+        requests: Callable[[], Iterable[Request]],
+        period_s: float,
+        *,
+        jitter: float = 0.1,
+        available: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """`requests` returns the requests, for example from a lister. Each period varies by the fraction `jitter`.
+
+        `available` waits until there are objects: the source is idle without them.
+        """
+        self._available = available
         self._requests = requests
         self._period_s = period_s
         self._jitter = jitter
@@ -132,6 +143,8 @@ class PeriodicSource:
         """Run. Synced at once; the first requests follow after one period."""
         synced.set()
         while True:
+            if self._available is not None:
+                await self._available()
             await asyncio.sleep(self._period_s * (1.0 + self._jitter * random.uniform(-1.0, 1.0)))
             for request in self._requests():
                 queue.add(request, priority=LOW_PRIORITY)

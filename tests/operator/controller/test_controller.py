@@ -255,6 +255,28 @@ async def test_a_periodic_source_asks_again_and_again() -> None:
     assert asked_at == [60, 120, 180]
 
 
+@virtual_time
+async def test_a_periodic_source_without_objects_is_idle() -> None:
+    asked_at: list[float] = []
+    filled = asyncio.Event()
+
+    async def reconcile(request: Request) -> None:
+        asked_at.append(asyncio.get_running_loop().time())
+
+    async def available() -> None:
+        await filled.wait()
+
+    controller = Controller("c", reconcile)
+    controller.watch(PeriodicSource(lambda: [A], 60, jitter=0, available=available))
+    running = asyncio.create_task(controller.run())
+    await asyncio.sleep(100)
+    filled.set()
+    await asyncio.sleep(100)
+    running.cancel()
+    await asyncio.wait({running})
+    assert asked_at == [160]
+
+
 async def test_a_full_channel_refuses() -> None:
     channel: ChannelSource[str] = ChannelSource(lambda name: [], size_max=1)
     channel.put_nowait("a")
