@@ -21,12 +21,12 @@ def case(*, repaired: bool) -> Scenario:
             await maps.create(config_map("config", wanted))
         if "pod" not in present:
             await maps.create(config_map("pod", wanted))
-            return None
+            if not repaired:
+                return None
         if repaired:
-            if present["config"]["data"] != wanted:
-                await maps.patch("config", MergePatch({"data": wanted}))
-            if present["pod"]["data"] != wanted:
-                await maps.patch("pod", MergePatch({"data": wanted}))
+            for name in ("config", "pod"):
+                if name in present and present[name]["data"] != wanted:
+                    await maps.patch(name, MergePatch({"data": wanted}))
             return None
         state = found.get("status", {}).get("state")
         if present.get("config", {}).get("data") != wanted:

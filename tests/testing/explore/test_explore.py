@@ -3,18 +3,22 @@
 import logging
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from sampan.cli.test_server.explore import explore_command
-from sampan.testing.explore import Plan, PlanError, Scenario, WriteId, explore, read_replay, replay, replay_text
+from sampan.testing.explore import Plan, PlanError, Scenario, State, WriteId, explore, read_replay, replay, replay_text
+from sampan.testing.explore.explorer import ReferenceFailed
 from sampan.testing.explore.outcome import Outcome, differences
-from sampan.testing.explore.plan import CRASH_AFTER, HIDDEN, STALE
+from sampan.testing.explore.plan import CRASH_AFTER, DOWN, HIDDEN, SLOW, STALE
+from sampan.testing.explore.trial import run_trial
 from tests.testing.bugs import (
     b01_deleted_by_name,
     b02_deleted_by_label,
+    b03_ready_replicas,
     b04_claim_of_ending_pod,
     b05_size_differs,
     b06_budget_flaps,
@@ -30,6 +34,8 @@ from tests.testing.bugs import (
     b16_config_changed,
     b17_two_statuses,
     b18_resize,
+    b19_ensured_after_the_end,
+    b20_decommissioned,
 )
 
 GUIDE = Path(__file__).parents[3] / "docs" / "exploring-faults.md"
@@ -37,6 +43,7 @@ Case = Callable[..., Scenario]
 BUGS = [
     (b01_deleted_by_name.case, STALE),
     (b02_deleted_by_label.case, STALE),
+    (b03_ready_replicas.case, STALE),
     (b04_claim_of_ending_pod.case, STALE),
     (b05_size_differs.case, STALE),
     (b06_budget_flaps.case, STALE),
@@ -52,6 +59,8 @@ BUGS = [
     (b16_config_changed.case, CRASH_AFTER),
     (b17_two_statuses.case, CRASH_AFTER),
     (b18_resize.case, CRASH_AFTER),
+    (b19_ensured_after_the_end.case, SLOW),
+    (b20_decommissioned.case, STALE),
 ]
 MODULE = """
 from tests.testing.bugs.b15_two_secrets import case
@@ -70,6 +79,45 @@ def test_a_bug_is_found_and_its_repair_ends_well_under_the_same_fault(case: Case
 def test_no_fault_changes_the_end_of_a_repaired_operator(case: Case) -> None:
     report = explore(case(repaired=True))
     assert (report.findings, report.missed, report.plans >= 10) == ([], 0, True)
+
+
+def test_an_operator_that_is_down_during_a_change_may_leave_its_work_half_done() -> None:
+    findings = explore(b20_decommissioned.case(repaired=False)).findings
+    down = next(finding.plan for finding in findings if finding.plan.fault == DOWN)
+    assert replay(b20_decommissioned.case(repaired=True), down) is None
+
+
+def test_an_operator_that_is_down_starts_again_without_the_next_change() -> None:
+    create = next(each for each in run_trial(b15_two_secrets.case(repaired=True)).writes if each.actor == "operator")
+    never = WriteId("test", "delete", "secrets", "default", "never", 1)
+    outcome = run_trial(b15_two_secrets.case(repaired=True), Plan(DOWN, create, never))
+    assert (outcome.fired, outcome.error) == (True, "")
+    assert "/registry/secrets/default/ssl-internal" in outcome.state
+
+
+def no_claim_is_deleted_while_its_pod_may_run(state: State) -> str | None:
+    """A rule for the states of B3, where ConfigMaps stand for claims."""
+    name = (state.before or {}).get("metadata", {}).get("name", "")
+    (wanted,) = (each["spec"]["replicas"] for each in state.list("Store")) if state.list("Store") else (0,)
+    if state.after is None and name.startswith("data-s-") and int(name[-1]) < wanted:
+        return f"{name} is deleted although the size is {wanted}"
+    return None
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+def test_a_rule_for_all_states_is_checked_after_each_write(repaired: bool) -> None:
+    case = b03_ready_replicas.case
+    (finding,) = explore(case(repaired=False), first_only=True).findings
+    ruled = replace(case(repaired=repaired), checks=[no_claim_is_deleted_while_its_pod_may_run])
+    found = replay(ruled, finding.plan)
+    rule = "data-s-1 is deleted although the size is 2 (after a write to configmaps/default/data-s-1)"
+    assert (found.differences[0] if found else None) == (None if repaired else rule)
+
+
+def test_a_rule_that_is_broken_without_a_fault_ends_the_exploration() -> None:
+    ruled = replace(b15_two_secrets.case(repaired=True), checks=[lambda state: "wrong"])
+    with pytest.raises(ReferenceFailed, match="two_secrets fails without a fault: wrong"):
+        explore(ruled)
 
 
 def test_a_finding_shows_both_runs_side_by_side() -> None:

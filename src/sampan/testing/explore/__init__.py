@@ -11,8 +11,9 @@
     report = explore(recreate)
     assert not report.findings, report
 
-Two runs without faults are the reference. Then each write of the operator is a moment to crash, to refuse the request
-or to lose its response. At each write of anybody the operator's view may stand still, or skip a state.
+Two runs without faults are the reference. Then each write of the operator is a moment to crash, to refuse the request,
+or to lose or delay its response. The operator may also be down until a user's next write. At each write of anybody its
+view may stand still, or skip a state.
 A plan has one such fault. The final state must be that of the reference, whatever the plan.
 
 Source of the method: Sieve (OSDI 2022), with its patterns intermediate state, stale state and unobserved state.
@@ -20,14 +21,16 @@ Source of the method: Sieve (OSDI 2022), with its patterns intermediate state, s
 
 from sampan.testing.explore.explorer import Finding, Report, explore, replay
 from sampan.testing.explore.plan import Plan, PlanError, WriteId, read_replay, replay_text
-from sampan.testing.explore.scenario import Scenario, scenario
+from sampan.testing.explore.scenario import Check, Scenario, State, scenario
 
 __all__ = [
+    "Check",
     "Finding",
     "Plan",
     "PlanError",
     "Report",
     "Scenario",
+    "State",
     "WriteId",
     "explore",
     "read_replay",

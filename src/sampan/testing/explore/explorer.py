@@ -6,13 +6,16 @@ from itertools import pairwise
 from typing import Final
 
 from sampan.core.clock import monotonic
+from sampan.testing.cluster import TEST
 from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
 from sampan.testing.explore.plan import (
     CRASH_AFTER,
     CRASH_BEFORE,
+    DOWN,
     HIDDEN,
     LOST,
     REFUSED,
+    SLOW,
     STALE,
     Plan,
     WriteId,
@@ -121,8 +124,9 @@ def replay(scenario: Scenario, plan: Plan) -> Finding | None:
 
 def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
     first, second = run_trial(scenario), run_trial(scenario)
-    if first.error or first.leaks:
-        raise ReferenceFailed(f"{scenario.name} fails without a fault: {first.error or '; '.join(first.leaks)}")
+    if first.error or first.leaks or first.broken:
+        causes = first.error or "; ".join([*first.leaks, *first.broken])
+        raise ReferenceFailed(f"{scenario.name} fails without a fault: {causes}")
     return first, unstable_paths(first, second)
 
 
@@ -134,6 +138,8 @@ def _plans(writes: Sequence[WriteId]) -> Iterator[Plan]:
             yield Plan(fault, write)
     yield from _hidden(writes)
     yield from _stale(writes)
+    yield from (Plan(SLOW, write) for write in own)
+    yield from _down(writes)
 
 
 def _hidden(writes: Sequence[WriteId]) -> Iterator[Plan]:
@@ -145,6 +151,20 @@ def _hidden(writes: Sequence[WriteId]) -> Iterator[Plan]:
         for first, second in pairwise(of_one):
             if second.actor != OPERATOR:
                 yield Plan(HIDDEN, first, second)
+
+
+def _down(writes: Sequence[WriteId]) -> Iterator[Plan]:
+    """Yield a plan for each write of the operator that is followed by a user's: the operator is down until that one.
+
+    There is none if the user creates again what the user deleted: the operator may have to remove a finalizer first.
+    """
+    for number, write in enumerate(writes):
+        user = next((each for each in writes[number + 1 :] if each.actor == TEST), None)
+        if write.actor != OPERATOR or user is None:
+            continue
+        before = [each.verb for each in writes[:number] if each.actor == TEST and each.place == user.place]
+        if before[-1:] != ["delete"]:
+            yield Plan(DOWN, write, user)
 
 
 def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sampan.core.object import Object
 from sampan.storage.encoding import decode
 from sampan.testing.cluster import Cluster
 from sampan.testing.explore.plan import WriteId
+from sampan.testing.explore.scenario import Check, State
+from sampan.testing.journal import Write
 from sampan.testing.leaks import leaked_objects, stored
 from sampan.testing.timeline import MASK
 
@@ -36,9 +39,13 @@ class Outcome:
     """Writes to the store, one line each."""
     fired: bool = True
     """False if the moment of the fault did not come."""
+    broken: Sequence[str] = ()
+    """Rules that a state on the way broke."""
 
 
-async def outcome_of(cluster: Cluster, first: int, writes: Sequence[WriteId], error: str, *, fired: bool) -> Outcome:
+async def outcome_of(
+    cluster: Cluster, first: int, writes: Sequence[WriteId], error: str, *, fired: bool, checks: Sequence[Check] = ()
+) -> Outcome:
     """Return the outcome of a run. `first` is the number of writes before the scenario."""
     rows = await stored((await cluster.server()).store)
     objects = {key: decode(value) for key, value in rows.items() if not key.startswith(_UNCOMPARED)}
@@ -58,7 +65,28 @@ async def outcome_of(cluster: Cluster, first: int, writes: Sequence[WriteId], er
         what = "created" if before is None else "deleted" if after is None else "changed"
         story.append(f"{what} {key.removeprefix('/registry/')}")
     state = {names[key]: _masked(obj) for key, obj in objects.items()}
-    return Outcome(state, created, deleted, tuple(leaked_objects(rows)), error, tuple(writes), tuple(story), fired)
+    broken = tuple(_broken(cluster.journal.writes, first, checks)) if checks else ()
+    leaks = tuple(leaked_objects(rows))
+    return Outcome(state, created, deleted, leaks, error, tuple(writes), tuple(story), fired, broken)
+
+
+def _broken(writes: Sequence[Write], first: int, checks: Sequence[Check]) -> Iterator[str]:
+    """Yield each rule that is broken, once, with the first write after which it is."""
+    objects: dict[str, Object] = {}
+    found: set[str] = set()
+    for number, write in enumerate(writes):
+        before, after = write.before, write.after
+        if after is None:
+            objects.pop(write.key, None)
+        else:
+            objects[write.key] = after
+        if number < first:
+            continue
+        state = State(objects, before, after)
+        for fault in (check(state) for check in checks):
+            if fault is not None and fault not in found:
+                found.add(fault)
+                yield f"{fault} (after a write to {_short(write.key)})"
 
 
 def differences(
@@ -70,7 +98,8 @@ def differences(
     """
     if found.error and found.error != reference.error:
         return [found.error]
-    lines = [
+    lines = [each for each in found.broken if each not in reference.broken]
+    lines += [
         line
         for key in sorted({*reference.state, *found.state})
         for line in _compared(key, reference.state.get(key, _GONE), found.state.get(key, _GONE))

@@ -16,12 +16,17 @@ import yaml
 
 VERSION: Final = 1
 CRASH_BEFORE, CRASH_AFTER, REFUSED, LOST = "crash-before", "crash-after", "refused", "lost-response"
+SLOW, DOWN = "slow-response", "down"
 STALE, HIDDEN = "stale", "hidden"
+WITH_END: Final = {STALE: "when", HIDDEN: "until", DOWN: "until"}
+"""Faults that end at a second write, with the word before it."""
 FAULTS: Final = {
     CRASH_BEFORE: "the operator crashes before {}",
     CRASH_AFTER: "the operator crashes after {}",
     REFUSED: "the server cannot be reached for {}",
     LOST: "the response to {} is lost",
+    SLOW: "the response to {} is 20 s late",
+    DOWN: "the operator crashes after {}, and is down",
     STALE: "the operator restarts, with its view from before {}",
     HIDDEN: "the operator does not see {}",
 }
@@ -54,14 +59,14 @@ class WriteId:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One fault. `until` is a later write: the restart of `stale`, the end of `hidden`."""
+    """One fault. `until` is a later write: the restart of `stale`, the end of `hidden` and of `down`."""
 
     fault: str
     at: WriteId
     until: WriteId | None = None
 
     def __str__(self) -> str:
-        end = {STALE: "when", HIDDEN: "until"}.get(self.fault, "")
+        end = WITH_END.get(self.fault, "")
         return FAULTS[self.fault].format(self.at) + (f", {end} {self.until} is done" if self.until else "")
 
 
@@ -86,7 +91,7 @@ def read_replay(text: str) -> tuple[str, Plan]:
     if fault not in FAULTS:
         raise PlanError(f"fault: {fault!r} is unknown: use one of {', '.join(FAULTS)}")
     until = _write(document["until"], "until") if document.get("until") is not None else None
-    if (until is None) == (fault in (STALE, HIDDEN)):
+    if (until is None) == (fault in WITH_END):
         raise PlanError(f"until: {'needed for' if until is None else 'not allowed for'} fault {fault}")
     return str(document.get("scenario", "")), Plan(fault, _write(document.get("at"), "at"), until)
 

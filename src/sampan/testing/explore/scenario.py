@@ -1,14 +1,35 @@
 """`Scenario`: what a user does, and the operator that must cope with it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sampan.core.object import Object
 from sampan.testing.cluster import Cluster
 from sampan.testing.loop_sets import DEFAULT
 
 Steps = Callable[[Cluster], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Objects of the cluster after a write, and the change that the write made."""
+
+    objects: Mapping[str, Object]
+    """By key of the store, without those of a new cluster. Do not change them."""
+    before: Object | None
+    """Object before the write; None if it was created."""
+    after: Object | None
+    """Object after the write; None if it was deleted."""
+
+    def list(self, kind: str) -> list[Object]:
+        """Return the objects of a kind."""
+        return [each for each in self.objects.values() if each.get("kind") == kind]
+
+
+Check = Callable[[State], str | None]
+"""Function that returns what is wrong with a state, or None. It is called after each write of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +44,20 @@ class Scenario:
     """CustomResourceDefinitions that exist before the operator starts."""
     loops: str = DEFAULT
     """Built-in loops; see `ClusterOptions`."""
+    checks: Sequence[Check] = ()
+    """Rules for every state between the first and the last write, with a fault and without one."""
 
 
 def scenario(
-    operator: Any, *, crds: Sequence[str | Path | type[Any] | dict[str, Any]] = (), loops: str = DEFAULT
+    operator: Any,
+    *,
+    crds: Sequence[str | Path | type[Any] | dict[str, Any]] = (),
+    loops: str = DEFAULT,
+    checks: Sequence[Check] = (),
 ) -> Callable[[Steps], Scenario]:
     """Turn an asynchronous function of a cluster into a `Scenario` with its name."""
 
     def make(steps: Steps) -> Scenario:
-        return Scenario(getattr(steps, "__name__", "scenario"), steps, operator, crds, loops)
+        return Scenario(getattr(steps, "__name__", "scenario"), steps, operator, crds, loops, checks)
 
     return make

@@ -18,7 +18,18 @@ from sampan.client.transport import HttpResponse
 from sampan.testing.cluster import ADMIN, TEST, Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.outcome import Outcome, outcome_of
-from sampan.testing.explore.plan import CRASH_AFTER, CRASH_BEFORE, HIDDEN, LOST, REFUSED, STALE, Plan, WriteId
+from sampan.testing.explore.plan import (
+    CRASH_AFTER,
+    CRASH_BEFORE,
+    DOWN,
+    HIDDEN,
+    LOST,
+    REFUSED,
+    SLOW,
+    STALE,
+    Plan,
+    WriteId,
+)
 from sampan.testing.explore.scenario import Scenario
 from sampan.testing.in_process import InProcessTransport
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
@@ -30,7 +41,12 @@ OPERATOR: Final = "operator"
 STALE_S: Final = 5.0
 """Virtual seconds for which the restarted operator works with its old view."""
 HIDDEN_S_MAX: Final = 30.0
-"""Virtual seconds after which a state is shown in any case: the scenario may wait for a reaction to it."""
+"""Virtual seconds after which a state is shown, and an operator that is down starts again.
+
+The scenario may wait for a reaction.
+"""
+SLOW_S: Final = 20.0
+"""Virtual seconds by which a response is late: less than the client's limit of 30 s."""
 TRIAL_S_MAX: Final = 6 * 3600.0
 """Virtual seconds of one run."""
 _CALM_S: Final = 120.0
@@ -65,7 +81,8 @@ async def _run(scenario: Scenario, plan: Plan | None) -> Outcome:
             error = f"the scenario did not end within {TRIAL_S_MAX / 3600:.0f} h of virtual time"
         except Exception as failure:
             error = f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else ''}"
-        return await outcome_of(cluster, first, trial.writes, error, fired=plan is None or trial.fired)
+        fired = plan is None or trial.fired
+        return await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
     finally:
         await trial.aclose()
         with suppress(Exception):
@@ -83,6 +100,9 @@ class Trial:
     writes: list[WriteId] = field(default_factory=list)
     _counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _dead: bool = False
+    _down: bool = False
+    """True from a crash until the restart, for the fault `down`."""
+    _stopped: asyncio.Event = field(default_factory=asyncio.Event)
     _stale: LogicalServer | None = None
     _stale_view: InProcessTransport | None = None
     _shown: asyncio.Event = field(default_factory=asyncio.Event)
@@ -112,6 +132,7 @@ class Trial:
     async def heal(self) -> None:
         """End a fault that still lasts."""
         self._shown.set()
+        await self._start_again()
         await self._unfreeze()
 
     async def aclose(self) -> None:
@@ -165,11 +186,21 @@ class Trial:
             await self._crash()
         elif self.plan.fault == LOST:
             raise TransportError("the connection was lost before the response", sent=True)
+        elif self.plan.fault == SLOW:
+            self._caught_up.clear()
+            await asyncio.sleep(SLOW_S)
+            self._caught_up.set()
+        elif self.plan.fault == DOWN:
+            self._dead = self._down = True
+            self._spawn(self._stay_down())
+            await asyncio.get_running_loop().create_future()
 
     async def _end(self) -> None:
         assert self.plan is not None
         if self.plan.fault == HIDDEN:
             self._shown.set()
+        elif self.plan.fault == DOWN:
+            await self._start_again()
         elif self.plan.fault == STALE and self._stale is not None and self._stale_view is None:
             self._spawn(self._restart(stale=True))
 
@@ -190,6 +221,23 @@ class Trial:
         if stale:
             await asyncio.sleep(STALE_S)
             await self._unfreeze()
+
+    async def _stay_down(self) -> None:
+        """Stop the operator, and start it again if the plan's write does not come."""
+        assert self.running is not None
+        await self.running.crash()
+        self._stopped.set()
+        await asyncio.sleep(HIDDEN_S_MAX)
+        await self._start_again()
+
+    async def _start_again(self) -> None:
+        """Start an operator that is down."""
+        if self._down:
+            self._down = False
+            await self._stopped.wait()
+            assert self.running is not None
+            self._dead = False
+            self.running.restart()
 
     async def _freeze(self, stale: LogicalServer) -> None:
         self._caught_up.clear()
