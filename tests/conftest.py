@@ -23,6 +23,6 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was loaded to run thousands of tests stays: the collector need not look at it between them."""
+    """Exclude loaded modules from garbage collection, which would examine them between thousands of tests."""
     gc.collect()
     gc.freeze()

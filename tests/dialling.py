@@ -24,7 +24,7 @@ FORBIDDEN: Final = (
     "255.255.255.255",
 )
 SPELLINGS: Final = ("2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518", "0xa9.254.0251.254")
-"""169.254.169.254, in forms that the C library resolves without asking anybody."""
+"""169.254.169.254, in forms that the C library resolves without a name server."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""How thoroughly a property is tried: tests give the numbers for `make test`; `make fuzz` multiplies them.
+"""Number of examples of a property: tests set it for `make test`, and `make fuzz` multiplies it.
 
 The profiles are in conftest.py.
 """

@@ -1,4 +1,4 @@
-"""Values that break off the reading of JSON in ways of their own: a string that is not UTF-8, and lists without end."""
+"""Values that end the reading of JSON in different ways: a string that is not UTF-8, and unclosed lists."""
 
 NO_TEXT = b'"\xff"'
 DEEP = b"[" * 100_000 + b"]" * 100_000

@@ -1,4 +1,4 @@
-"""The audit that settings ask for, with a webhook behind TLS."""
+"""Audit as the settings configure it, with a webhook behind TLS."""
 
 import asyncio
 from pathlib import Path

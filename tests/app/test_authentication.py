@@ -1,4 +1,4 @@
-"""What the options about authentication make of a server."""
+"""Effect of the options for authentication on a server."""
 
 import datetime
 from pathlib import Path

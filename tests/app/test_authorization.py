@@ -1,4 +1,4 @@
-"""Which authorizers a server has, and webhooks among them over real TLS."""
+"""Authorizers of a server, with webhooks over real TLS."""
 
 import asyncio
 import ssl

@@ -1,4 +1,4 @@
-"""Which controllers `--controllers` means."""
+"""Selection of controllers with `--controllers`."""
 
 import pytest
 

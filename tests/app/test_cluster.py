@@ -1,4 +1,4 @@
-"""What a cluster holds as soon as it serves, and what comes back when it is deleted."""
+"""Objects of a new cluster, and their restoration after a deletion."""
 
 import asyncio
 from collections.abc import AsyncIterator

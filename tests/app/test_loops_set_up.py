@@ -1,4 +1,4 @@
-"""Which loops the settings of a process of loops start."""
+"""Selection of the control loops that a process starts, by its settings."""
 
 import pytest
 

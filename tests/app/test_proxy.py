@@ -1,4 +1,4 @@
-"""What `sampan up` makes of its options about kubelets."""
+"""Effect of the options for kubelets of `sampan up`."""
 
 import datetime
 from pathlib import Path

@@ -23,11 +23,11 @@ LONG_S = 900.0
 
 
 class LeavingStore(MemoryStore):
-    """A store that can be away for reads and writes; of its writes nobody knows whether they were made."""
+    """Store that can be unavailable. The result of a write is unknown then."""
 
     away = False
     writes_left: int | None = None
-    """How many writes it still makes before it is away."""
+    """Number of writes that still succeed before the store is unavailable."""
     full = False
 
     async def revision(self) -> Revision:

@@ -78,7 +78,7 @@ class Leak:
 
 @dataclass
 class NoLoad:
-    """Counts how long it was asked to work."""
+    """Records the durations for which it had to work."""
 
     rounds: int = 0
     errors: int = 0

@@ -1,4 +1,4 @@
-"""`sampan up` as a process of its own, and a small TLS client for it."""
+"""`sampan up` as a separate process, and a small TLS client for it."""
 
 import http.client
 import json
@@ -33,7 +33,7 @@ class Server:
         return http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=20)
 
     def get(self, path: str, token: str | None = None, files: Mapping[str, Path] | None = None) -> tuple[int, bytes]:
-        """GET on a connection of its own; `files`: a client's certificate and key."""
+        """Send a GET on a new connection. `files`: a client's certificate and key."""
         connection = self.connect(**(files or {}))
         try:
             connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
@@ -65,10 +65,10 @@ def command(data: Path, *more: str, module: str = "sampan.cli") -> Sequence[str]
 def running(
     data: Path, *more: str, module: str = "sampan.cli", loops: bool = False, prefix: Sequence[str] = ()
 ) -> Iterator[Server]:
-    """A server until the end of the block; killed there if it still runs. Its log goes to `<data>.log`.
+    """Run a server until the end of the block, and kill it then if it still runs. Its log goes to `<data>.log`.
 
     `prefix` comes before the command, to start it elsewhere.
-    With `loops` controllers, scheduler and one node work beside it, unless `more` says otherwise.
+    With `loops`, controllers, the scheduler and one node run too, unless `more` has other options.
     """
     log = data.with_suffix(".log")
     more = more if loops else (*NO_LOOPS, *more)

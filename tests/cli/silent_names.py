@@ -1,5 +1,6 @@
-"""Run with `python -m tests.cli.silent_names DIRECTORY`, in a network and a mount namespace of one's own: an etcd whose
-name stands in /etc/hosts alone, while the name server takes questions and answers none. Saves a snapshot of it.
+"""Save a snapshot of an etcd whose name is only in /etc/hosts. The name server receives queries and sends no reply.
+
+Run with `python -m tests.cli.silent_names DIRECTORY` in a private network and mount namespace.
 """
 
 import socket

@@ -1,4 +1,4 @@
-"""Who is who for a server that runs: front proxies, tokens after a restart, the anonymous."""
+"""Users of a running server: front proxies, tokens after a restart, anonymous requests."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that lets the anonymous in where its configuration says so."""
+    """Server that accepts anonymous requests for the paths in its configuration."""
     folder = tmp_path_factory.mktemp("authentication")
     (folder / "config.yaml").write_text(
         "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n"
@@ -28,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def post(server: Server, path: str, body: Any, headers: dict[str, str], **files: Path) -> tuple[int, Any]:
-    """POST on a connection of its own."""
+    """Send a POST on a new connection."""
     connection = server.connect(**files)
     try:
         connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", **headers})

@@ -15,7 +15,7 @@ FILES = dict(re.findall(r"```yaml\n# (\S+)\n(.*?)```", GUIDE.read_text(), re.DOT
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The example in a directory of its own, which is the working directory."""
+    """Write the example into a new working directory."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(f"# {name}\n{text}")
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""What prevents a server is one line on stderr; exit code 2 for a wrong command line, 1 for the rest."""
+"""Errors at the start of a server: one line on stderr. The exit code is 2 for a wrong command line, otherwise 1."""
 
 import socket
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def no_logging(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """A port that somebody listens on."""
+    """Port in use."""
     with socket.create_server(("127.0.0.1", 0)) as sock:
         yield sock.getsockname()[1]
 

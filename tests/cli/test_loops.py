@@ -33,7 +33,7 @@ DEPLOYMENT = {
 
 
 def until(holds: Callable[[], Any]) -> Any:
-    """What a function gives as soon as it is true."""
+    """Wait until a function returns a true value, and return it."""
     deadline = time.monotonic() + WAIT_S
     while not (found := holds()):
         assert time.monotonic() < deadline, "waited for too long"
@@ -56,7 +56,7 @@ def children(pid: int) -> list[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that nobody has waited for does not."""
+    """Return True if a process runs. A zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -42,7 +42,7 @@ def loops(server: Server, user: str, groups: Sequence[str], *arguments: str) -> 
 
 
 def phase(server: Server) -> Any:
-    """How the Pod is."""
+    """Return the phase of the Pod."""
     status = server.status("/api/v1/namespaces/default/pods/solo", server.token).get("status")
     return status.get("phase") if isinstance(status, dict) else None
 

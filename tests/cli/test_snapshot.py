@@ -40,14 +40,14 @@ main(sys.argv[1:])
 
 
 def sampan(*arguments: str | Path) -> str:
-    """What the command prints. It must be content."""
+    """Return the output of the command, which must succeed."""
     result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
     assert result.exit_code == 0, result.output
     return result.output
 
 
 def refused(*arguments: str | Path) -> str:
-    """What the command says is wrong."""
+    """Return the error of the command."""
     result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
     assert result.exit_code == 1, result.output
     return result.output
@@ -86,7 +86,7 @@ def names(server: Server) -> set[str]:
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a server held while it served, with its credentials."""
+    """Save a snapshot of a running server with its credentials, and return the directory."""
     directory = tmp_path_factory.mktemp("snapshot")
     with running(directory / "data") as server:
         create(server, ["a", "b"])
@@ -190,7 +190,7 @@ def test_a_killed_restore_is_not_served_and_the_next_restores(snapshot: Path, tm
 
 
 def refused_start(data: Path) -> str:
-    """What a server says that does not start."""
+    """Return the error of a server that does not start."""
     command = [sys.executable, "-m", "sampan.cli", "up", "--data", str(data), "--port", "0"]
     process = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert process.returncode == 1, process.stdout

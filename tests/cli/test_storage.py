@@ -29,7 +29,7 @@ def store_of(url: str) -> Store:
 
 
 def sampan(*arguments: str | Path, code: int = 0) -> str:
-    """What the command prints."""
+    """Return the output of the command."""
     result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
     assert result.exit_code == code, result.output
     return result.output

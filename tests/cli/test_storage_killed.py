@@ -1,4 +1,4 @@
-"""`sampan storage copy` that does not come to its end: what is there passes for no store, the next copy begins anew."""
+"""Interrupted `sampan storage copy`: its files are not used as a store, and the next copy starts from the beginning."""
 
 import signal
 import subprocess

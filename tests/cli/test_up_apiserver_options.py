@@ -59,7 +59,7 @@ KUBECTL_SUITE = (
 
 @pytest.fixture
 def settings(monkeypatch: pytest.MonkeyPatch) -> list[UpSettings]:
-    """What servers were to be started with; none is."""
+    """Settings of the servers. None is started."""
     told: list[UpSettings] = []
     monkeypatch.setattr("sampan.cli.up.up", lambda settings, announce: told.append(settings))
     return told

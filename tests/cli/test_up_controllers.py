@@ -1,4 +1,4 @@
-"""Which control loops `sampan up` takes."""
+"""Selection of the control loops of `sampan up`."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not _mounts_are_permitted(), reason="mount names
 
 
 class SmallDisk(Disk):
-    """Mounted at `mounted` for those only who are started with `prefix`; all others see it at `directory`."""
+    """Disk that is mounted at `mounted` for processes with `prefix`. Other processes find its files in `directory`."""
 
     def __init__(self, mounted: Path, holder: int) -> None:
         super().__init__(Path(f"/proc/{holder}/root{mounted}"))

@@ -1,4 +1,4 @@
-"""`sampan up --storage etcd`: two servers on one etcd, and what they say when it is not there."""
+"""`sampan up --storage etcd`: two servers on one etcd, and their errors without it."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
 
 @pytest.fixture(scope="module")
 def servers(etcd: Member, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Server]]:
-    """Two servers with data directories of their own."""
+    """Run two servers with separate data directories."""
     root = tmp_path_factory.mktemp("servers")
     with ExitStack() as stack:
         yield [
@@ -53,7 +53,7 @@ def ask(server: Server, method: str, path: str, body: Any = None) -> tuple[int, 
 
 
 def until(server: Server, path: str, code: int = 200) -> None:
-    """Ask until the answer has this code: what is waited for happens in another process."""
+    """Repeat a request until the response has this code, because the change happens in another process."""
     deadline = time.monotonic() + RECOVERY_S
     while server.get(path, server.token)[0] != code:
         assert time.monotonic() < deadline

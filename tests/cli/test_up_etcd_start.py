@@ -1,4 +1,4 @@
-"""`sampan up` and an etcd that is not there yet, or that will never be where it is said to be."""
+"""`sampan up` with an etcd that starts later, or with a wrong address."""
 
 import threading
 import time

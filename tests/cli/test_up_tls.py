@@ -39,7 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def handshake(server: Server, name: str, **more: ssl.TLSVersion) -> tuple[list[str], str | None]:
-    """The names in the certificate that is shown to who asks for `name`, and what is spoken then."""
+    """Return the names in the certificate for the server name `name`, and the protocol of the connection."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_alpn_protocols(["http/1.1", "h2"])

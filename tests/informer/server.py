@@ -1,4 +1,4 @@
-"""A server of one resource, in memory, that misbehaves on demand; and a handler that remembers what it was told."""
+"""Server of one resource in memory that fails on demand, and a handler that records its events."""
 
 import asyncio
 from collections import deque
@@ -25,14 +25,14 @@ INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 
 @dataclass
 class Plan:
-    """How one watch goes."""
+    """Plan of one watch."""
 
     refuse: Exception | None = None
     """Raised before anything is sent."""
     events: int | None = None
     """After so many events comes the end."""
     end: Exception | RawEvent | None = None
-    """What the end is: an error raised, an event sent, or just the end."""
+    """End of the watch: a raised error, an event, or the end of the stream."""
     after_s: float | None = None
     """The end comes after so long, if not before."""
     accepted: bool = False
@@ -42,7 +42,7 @@ class Plan:
     without_bookmark: bool = False
     """The bookmark that ends the initial events never comes."""
     repeat: int = 0
-    """So many events before the asked version are sent again."""
+    """Number of events before the requested version that are sent again."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class FakeServer:
     """Implements `ListWatch`. Each change gets the next resourceVersion."""
 
     page: bool = False
-    """Answers lists in pages, if asked to."""
+    """Serves lists, in pages if the request has a limit."""
     knows_streams: bool = False
     version: int = 100
     compacted: int = 0
@@ -60,11 +60,11 @@ class FakeServer:
     list_faults: deque[Exception] = field(default_factory=deque)
     plans: deque[Plan] = field(default_factory=deque)
     every_plan: Plan | None = None
-    """How watches go for which there is no plan of their own."""
+    """Plan of all watches without a separate one."""
     lists: list[ListOptions] = field(default_factory=list)
     watches: list[ListOptions] = field(default_factory=list)
     began_at: list[float] = field(default_factory=list)
-    """When each request came."""
+    """Times of the requests."""
     open_watches: int = 0
     truth: dict[str, list[str]] = field(default_factory=dict)
     """All states of each key: versions, and `-` for absence."""
@@ -106,7 +106,7 @@ class FakeServer:
         self._tell("DELETED", gone)
 
     def bookmark(self, version: int | None = None) -> None:
-        """Tell the watches how far it is."""
+        """Send a bookmark to the watches."""
         metadata = {"resourceVersion": str(version or self.version)}
         self._tell("BOOKMARK", {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata})
 
@@ -137,7 +137,7 @@ class FakeServer:
         return RawList(bodies[begin:end], str(self.version), more)
 
     async def watch(self, options: ListOptions) -> AsyncGenerator[Sequence[RawEvent], None]:
-        """The events since the asked version."""
+        """Return the events since the requested version."""
         self.watches.append(options)
         self._count()
         plan = self.plans.popleft() if self.plans else self.every_plan or Plan()
@@ -216,7 +216,7 @@ def event(kind: str, obj: Object) -> RawEvent:
 
 
 def status(code: int, reason: str, message: str = "", **more: object) -> Object:
-    """A `Status` that says no."""
+    """Return a `Status` of a failure."""
     return {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message, **more}
 
 
@@ -241,12 +241,12 @@ def too_large(version: int) -> ApiError:
 
 @dataclass
 class Recorder:
-    """A handler that remembers, and checks that what it is told fits together."""
+    """Handler that records its events and verifies that they are consistent."""
 
     told: list[str] = field(default_factory=list)
     """`add ns/a@101`, `update ns/a@101>102`, `delete ns/a@103`, `lost ns/a@102`, in order; `add! …` of a first list."""
     states: dict[str, list[str]] = field(default_factory=dict)
-    """The versions that were told of each key; `-` stands for absence."""
+    """Versions in the events of each key; `-` is a deletion."""
 
     def on_add(self, obj: Ref[Object], is_in_initial_list: bool) -> None:
         assert self._last(obj.key) == "-", f"{obj.key} was there"
@@ -268,7 +268,7 @@ class Recorder:
         return self.states.get(key, ["-"])[-1]
 
     def present(self) -> dict[str, str]:
-        """The last told version of each object that is there."""
+        """Return the last version of each object that exists, from the events."""
         return {key: versions[-1] for key, versions in self.states.items() if versions[-1] != "-"}
 
 
@@ -292,10 +292,10 @@ def informer_of(server: FakeServer, *, streaming: bool = False, **settings: Any)
 
 
 def state_of(server: FakeServer) -> dict[str, str]:
-    """What the server has."""
+    """Return the versions of the objects of the server."""
     return {key: obj["metadata"]["resourceVersion"] for key, obj in server.objects.items()}
 
 
 def store_of(informer: SharedInformer[Object]) -> dict[str, str]:
-    """What the informer has."""
+    """Return the versions of the objects of the informer."""
     return {ref.key: ref.resource_version for ref in informer.indexer.refs()}

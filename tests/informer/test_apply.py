@@ -1,4 +1,4 @@
-"""What queued deltas do to a store and tell a handler, with either queue."""
+"""Effects of queued deltas on a store and a handler, with both queues."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Stage:
         self.queue.replace([ref("a", 1)], "1")
 
     async def told(self) -> list[str]:
-        """What the handler is told by all that is queued."""
+        """Return the events of the handler for all queued deltas."""
         while len(self.queue):
             self.applier.apply(await self.queue.pop_batch())
         task = asyncio.create_task(self.registration.run())

@@ -20,7 +20,7 @@ GADGETS = ResourceInfo(GroupVersionResource("example.com", "v1", "gadgets"), "Ga
 
 @dataclass
 class FakeClient:
-    """Every resource is the same server; it remembers what was asked for."""
+    """One server for all resources; it records the requested ones."""
 
     server: FakeServer
     asked: list[tuple[str, str | None, str, str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Handlers made of functions, and handlers that are told only of some objects."""
+"""Handlers made of functions, and handlers of selected objects."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`InOrderQueue`: watch order, and lists, resyncs and bookmarks as deltas of their own."""
+"""`InOrderQueue`: watch order, with separate deltas for lists, resyncs and bookmarks."""
 
 import asyncio
 

@@ -108,7 +108,7 @@ class Run:
 
 
 def is_subsequence(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Whether the states are all among those of the server, in their order; a resync may repeat one."""
+    """Return True if all states are states of the server, in its order. A resync may repeat one."""
     rest = iter(whole)
     return all(one in rest for at, one in enumerate(part) if at == 0 or one != part[at - 1])
 

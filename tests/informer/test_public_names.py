@@ -1,4 +1,4 @@
-"""What `sampan.informer` offers, and that it drags nothing heavy in."""
+"""Public names of `sampan.informer`, which imports nothing heavy."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`Reflector`: which versions it asks for, pages, streams, and what it puts into its store."""
+"""`Reflector`: requested versions, pages, streams, and the objects in its store."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence

@@ -1,4 +1,4 @@
-"""The contract of `SharedInformer`: what the store holds, and what handlers are told, in virtual time."""
+"""Contract of `SharedInformer`: objects of the store and events of handlers, in virtual time."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback in front of a `FakeServer`, which breaks on the wire what a script says."""
+"""Real HTTP server on loopback in front of a `FakeServer`. It breaks connections by a script."""
 
 import asyncio
 from collections import deque
@@ -105,7 +105,7 @@ def status_body(error: ApiError) -> bytes:
 
 
 def options_of(target: str) -> tuple[ListOptions, bool]:
-    """What a request asks for, and whether it is a watch."""
+    """Return the options of a list or watch, and True if it is a watch."""
     query = {name: values[0] for name, values in parse_qs(urlsplit(target).query).items()}
     options = ListOptions(
         resource_version=query.get("resourceVersion"),
@@ -119,7 +119,7 @@ def options_of(target: str) -> tuple[ListOptions, bool]:
 
 @asynccontextmanager
 async def served(server: FakeServer) -> AsyncGenerator[tuple[LoopbackServer, Client], None]:
-    """The server on a port of its own, and a client of it."""
+    """Serve on a free port, and return a client."""
     loopback = LoopbackServer(server)
     listener = await asyncio.start_server(loopback.serve, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]

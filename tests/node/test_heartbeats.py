@@ -14,7 +14,7 @@ from sampan.testing.virtual_time import virtual_time
 
 
 class FakeResource:
-    """Stores objects, and records patches; fails as often as `failures` says."""
+    """Store of objects that records patches. The first `failures` requests fail."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Object] = {}

@@ -1,4 +1,4 @@
-"""README does what it says, with the wheel that is built from this checkout."""
+"""The commands of README work with the wheel that is built from this checkout."""
 
 from pathlib import Path
 

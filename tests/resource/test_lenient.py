@@ -45,7 +45,7 @@ class Thing(CustomResource):
 
 @resource(group="g.example.com", version="v1", kind="Thing")
 class StrictThing(CustomResource):
-    """The same kind, written by hand."""
+    """Hand-written form of the kind."""
 
     spec: Spec
 

@@ -42,7 +42,7 @@ class Hull(CustomResource):
 @resource(group="harbour.example.com", version="v2", kind="Hull")
 @dataclass
 class PlainHull:
-    """The same kind as a dataclass."""
+    """Form of the kind as a dataclass."""
 
     spec: HullSpec
     metadata: ObjectMeta = field(default_factory=ObjectMeta)

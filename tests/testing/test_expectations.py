@@ -1,4 +1,4 @@
-"""What a test expects of an operator, and what a failure shows."""
+"""Expectations of a test, and the texts of their failures."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""Which certificates are trusted, at every place that verifies one."""
+"""Trusted certificates, at every place that verifies one."""

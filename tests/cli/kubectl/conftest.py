@@ -30,7 +30,7 @@ def api(server: Server) -> Iterator[Api]:
 
 @pytest.fixture(scope="package")
 def numbers() -> Iterator[int]:
-    """Counts, for names that nobody else has."""
+    """Counter for unique names."""
     return itertools.count(1)
 
 

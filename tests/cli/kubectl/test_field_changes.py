@@ -1,4 +1,4 @@
-"""Which fields differ, and who wrote them."""
+"""Changed fields, and their managers."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ def test_without_a_command_there_is_help(run: Run) -> None:
 
 
 def offered(capsys: Capture, *words: str) -> list[str]:
-    """What is printed for kubectl, without the explanations."""
+    """Return the output of the command for kubectl, without the explanations."""
     complete(words)
     return [line.partition("\t")[0] for line in capsys.readouterr().out.splitlines()]
 

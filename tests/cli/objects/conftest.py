@@ -14,7 +14,7 @@ from tests.cli.server import Server, running
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a command did."""
+    """Result of a command."""
 
     code: int
     out: str

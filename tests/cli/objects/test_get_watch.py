@@ -1,4 +1,4 @@
-"""`sampan get -w`, as a process of its own."""
+"""`sampan get -w` as a separate process."""
 
 import os
 import signal

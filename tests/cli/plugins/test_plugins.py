@@ -1,4 +1,4 @@
-"""Which plug-in a command line means, what is said of those that there are, and how one is run."""
+"""Plug-ins: the one that a command line names, the list of all, and their execution."""
 
 import os
 import subprocess
@@ -151,7 +151,7 @@ Offered = Callable[..., list[str]]
 
 @pytest.fixture
 def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offered:
-    """What is offered after `sampan …`, the last word being as far as it has been typed."""
+    """Return the completions of `sampan …`, whose last word is incomplete."""
     monkeypatch.setenv("PATH", os.pathsep.join((_path(tmp_path), "/usr/bin", "/bin")))
 
     def offered(*words: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""How values of settings are written."""
+"""Text forms of the values of settings."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Registry with one image, made of programs of this machine. Run as `python registry.py DIRECTORY PORT`.
 
-`build` writes the image's blobs. The server is a process of its own, because it must be in the network namespace of the
+`build` writes the image's blobs. The server is a separate process, because it must be in the network namespace of the
 container runtime.
 """
 

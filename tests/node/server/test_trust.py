@@ -18,7 +18,7 @@ NOBODY = client_tls(None)
 
 
 class FakeApi:
-    """API server that knows one token and allows some subresources."""
+    """API server that accepts one token and allows some subresources."""
 
     def __init__(self, *allowed: str) -> None:
         self.allowed = allowed

@@ -1,4 +1,4 @@
-"""B7: the child of a feature is deleted as soon as the cache says that the feature is off (yugabyte-operator #35)."""
+"""B7: the child of a feature is deleted as soon as the feature is off in the cache (yugabyte-operator #35)."""
 
 from sampan.client import Client
 from sampan.operator import Result

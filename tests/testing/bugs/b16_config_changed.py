@@ -1,4 +1,4 @@
-"""B16: the Pod is restarted only if its status says so, which a crash before the status loses (nifikop #49)."""
+"""B16: the Pod is restarted only if the status requires it, and a crash loses that status (nifikop #49)."""
 
 from sampan.client import Client, MergePatch
 from sampan.operator import Result

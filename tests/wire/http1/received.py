@@ -25,7 +25,7 @@ class Events:
 
 
 def requests(*pieces: bytes) -> list[Any]:
-    """What a server reads. Raises `Malformed`."""
+    """Return the requests that a server reads. Raises `Malformed`."""
     events = Events()
     reader = RequestReader(events)
     for piece in pieces:
@@ -34,7 +34,7 @@ def requests(*pieces: bytes) -> list[Any]:
 
 
 def responses(methods: list[str], *pieces: bytes, ended: bool = False) -> list[Any]:
-    """What a client reads that sends the next request after each response. Raises `Malformed`, `EOFError`."""
+    """Return the responses that a client reads; it sends one request at a time. Raises `Malformed`, `EOFError`."""
     events = Events()
     reader = ResponseReader(events)
     waiting = iter(methods)

@@ -1,4 +1,4 @@
-"""What a writer of one role writes, the reader of the other role reads, however the network cuts it."""
+"""Messages of the writer of one role, read by the reader of the other role in random pieces."""
 
 from itertools import pairwise
 from typing import Any

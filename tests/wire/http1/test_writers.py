@@ -1,4 +1,4 @@
-"""Writers refuse what would split a message, or make it longer than it says."""
+"""Writers refuse values that would split a message, or make it longer than its headers state."""
 
 import pytest
 
