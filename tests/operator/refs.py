@@ -1,4 +1,4 @@
-"""Records of objects, as informers tell of them."""
+"""Records of objects, as in the events of informers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a builder refuses."""
+"""Errors of a builder."""
 
 import pytest
 

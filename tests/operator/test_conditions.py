@@ -13,7 +13,7 @@ LATER = "2026-01-02T13:00:00Z"
 
 
 class Clock:
-    """Shows what it is told."""
+    """Clock that shows the given time."""
 
     def __init__(self, hour: int) -> None:
         self._now = dt.datetime(2026, 1, 2, hour, tzinfo=dt.UTC)

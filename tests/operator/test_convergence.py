@@ -29,7 +29,7 @@ class World:
         self.calm = False
 
     async def _step(self) -> None:
-        """Where a reconciler waits for others: something may go wrong, or take too long."""
+        """Point where a reconciler waits: it may fail, or take too long."""
         await asyncio.sleep(self.dice.choice([0, 0, 0.01, 1, 30]))
         if self.dice.random() < 0.2 and not self.calm:
             raise self.dice.choice([OSError("backend"), KeyError("bug"), TimeoutError(), asyncio.CancelledError()])
@@ -56,7 +56,7 @@ class World:
         return Result(requeue_after_s=100) if self.dice.random() < 0.2 else None
 
     def change(self, queue: WorkQueue[Request]) -> None:
-        """Somebody writes an object, or deletes it."""
+        """A user writes an object, or deletes it."""
         name = self.dice.choice(NAMES)
         if name in self.desired and self.dice.random() < 0.3:
             del self.desired[name]
@@ -67,7 +67,7 @@ class World:
 
 
 class NoSource:
-    """Says that it has synced."""
+    """Source that is synced."""
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
         synced.set()

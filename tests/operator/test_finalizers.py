@@ -28,7 +28,7 @@ def made(*finalizers: str) -> Object:
 
 
 class Steps:
-    """What was done, and with which finalizers."""
+    """Actions, with their finalizers."""
 
     def __init__(self, clean_up: Callable[[Object], Awaitable[Result | None]] | None = None) -> None:
         self.done: list[tuple[str, list[str]]] = []

@@ -1,4 +1,4 @@
-"""Which requests events become."""
+"""Requests that events become."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Whose an object is."""
+"""Owners of an object."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which events pass which predicate."""
+"""Events that pass a predicate."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ EVERYTHING: Predicate[Any] = Predicate()
 
 
 def outcome(predicate: Predicate[Any]) -> tuple[bool, bool, bool]:
-    """What passes: create, update, delete."""
+    """Return for a create, an update and a delete if it passes."""
     return predicate.create(BEFORE), predicate.update(BEFORE, SAME), predicate.delete(BEFORE)
 
 

@@ -1,4 +1,4 @@
-"""The package says what it offers."""
+"""Public names of the package."""
 
 from types import ModuleType
 

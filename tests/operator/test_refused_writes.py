@@ -1,4 +1,4 @@
-"""What follows from a write that the server refuses because the cache is behind: the next read asks the server."""
+"""After a write that the server refuses because the cache is behind, the next read goes to the server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -32,7 +32,7 @@ PODS = ResourceInfo(GroupVersionResource("", "v1", "pods"), "Pod", namespaced=Tr
 
 
 class FrozenWatch:
-    """Lists what is there, and watches without ever being told of a change."""
+    """Source of a list, whose watch never has an event."""
 
     def __init__(self, client: Client) -> None:
         self._source = client.resource(CONFIG_MAPS, namespace="").list_watch()

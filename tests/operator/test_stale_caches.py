@@ -80,7 +80,7 @@ class OneSecretEach:
             set_controller_reference(obj, secret)
             await self._secrets.create(secret)
         self._reconciled.put_nowait(request.name)
-        # The next look comes before the watch has told of what was just made.
+        # The next read comes before the watch event of the new object.
         return Result(requeue_after_s=0.001)
 
 

@@ -24,7 +24,7 @@ CRDS = ResourceInfo(
 
 
 class LampStatus(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What is."""
+    """Present state of a lamp."""
 
     is_on: bool = False
     watts: int = 0

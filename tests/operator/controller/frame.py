@@ -17,7 +17,7 @@ B = Request("default", "b")
 
 
 class NoSource:
-    """Says that it has synced, and no more: tests use the controller's queue."""
+    """Source that is synced and has no events: tests use the controller's queue."""
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
         synced.set()

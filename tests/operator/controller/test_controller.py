@@ -1,4 +1,4 @@
-"""What a controller promises of its workers, its sources and its end."""
+"""Guarantees of a controller for its workers, its sources and its end."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What a controller logs of reconciles that fail or take long."""
+"""Log lines of a controller for reconciles that fail or take long."""
 
 import asyncio
 import logging

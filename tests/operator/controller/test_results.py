@@ -1,4 +1,4 @@
-"""What follows from what a reconciler returns or raises."""
+"""Effects of the results and errors of a reconciler."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ def options() -> ControllerOptions:
 
 
 class Script:
-    """A reconciler that gives one answer after the other, and notes when it was asked."""
+    """Reconciler that returns one result after the other, and records the times of its calls."""
 
     def __init__(self, *answers: Answer) -> None:
         self._answers = list(answers)
@@ -38,7 +38,7 @@ class Script:
 
 
 async def play(script: Script, seconds: float, then: Callable[[Bench], None] | None = None) -> Bench:
-    """Ask for A once and let time pass."""
+    """Request A once and let time pass."""
     async with at_work(script, options()) as bench:
         bench.add(A)
         await asyncio.sleep(seconds)

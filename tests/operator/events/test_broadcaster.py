@@ -17,7 +17,7 @@ from tests.operator.events.frame import MAP, event
 
 
 class Sink:
-    """Raises what it is told, then takes."""
+    """Sink that raises the given errors, then accepts."""
 
     def __init__(self, *failures: Exception) -> None:
         self._failures = list(failures)

@@ -1,4 +1,4 @@
-"""Which events are posted, and as what."""
+"""Events that are posted, and their form."""
 
 from dataclasses import replace
 from typing import Any

@@ -36,7 +36,7 @@ def log() -> Iterator[logging.Logger]:
 
 
 async def events_of(log: logging.Logger, name: str) -> list[tuple[str, str, str]]:
-    """What becomes of some lines, written in a reconcile of an object with that name."""
+    """Return the output of some lines that are logged in a reconcile of an object with that name."""
     sink = Sink()
     broadcaster = EventBroadcaster(sink)
     recorder = EventRecorder(broadcaster, "c", "c-1", Clock())

@@ -1,4 +1,4 @@
-"""Who leads, and when no longer: in virtual time, on a lease that can be made to fail."""
+"""Start and end of leadership, in virtual time, on a lease that can fail."""
 
 import asyncio
 import random

@@ -11,7 +11,7 @@ from sampan.testing.virtual_time import settle
 
 
 class NoTransport:
-    """Fails whoever asks."""
+    """Transport whose requests fail."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         raise AssertionError(f"nobody should ask for {request.target}")

@@ -1,4 +1,4 @@
-"""What a manager with leader election runs, and when."""
+"""Parts that a manager with leader election runs, and their times."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ from tests.operator.manager.frame import Part, manager, running
 
 
 def electing(server: Server, identity: str) -> tuple[Manager, FakeLease]:
-    """A manager that leads by a lease of its own making."""
+    """Return a manager with its own lease."""
     made, lease = manager(), FakeLease(server)
     made.elector = LeaderElector(LeaderElectionConfig("lock", "ns", identity), lease)
     return made, lease

@@ -147,7 +147,7 @@ async def test_what_does_not_end_in_time_is_cancelled() -> None:
 
 
 class Draining(Part):
-    """A part that ends what it has begun in a way of its own."""
+    """Part with its own way to drain."""
 
     def __init__(self, log: list[str], drain: Callable[[], Awaitable[None]]) -> None:
         super().__init__("part", log)

@@ -1,4 +1,4 @@
-"""What a scrape tells of work queues."""
+"""Metrics of work queues in a scrape."""
 
 import asyncio
 

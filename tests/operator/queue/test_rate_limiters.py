@@ -1,4 +1,4 @@
-"""How long failed items wait."""
+"""Delays of failed items."""
 
 import asyncio
 from collections.abc import Hashable

@@ -1,4 +1,4 @@
-"""What a work queue promises."""
+"""Guarantees of a work queue."""
 
 import asyncio
 from collections.abc import Callable

@@ -18,7 +18,7 @@ DELAYS = st.integers(min_value=-1, max_value=5)
 
 @dataclass
 class Expected:
-    """What the model knows of a key."""
+    """State of a key in the model."""
 
     priority: int
     ready_at: float | None
@@ -69,7 +69,7 @@ class WorkQueueMachine(RuleBasedStateMachine):
             item.order = self.next_turn()
 
     def available(self) -> list[str]:
-        """What may be handed out, in order."""
+        """Return the items that `get` may return, in order."""
         due = [key for key, item in self.items.items() if item.ready_at is None and key not in self.processing]
         return sorted(due, key=lambda key: (-self.items[key].priority, self.items[key].order))
 

@@ -57,7 +57,7 @@ WITHIN_S = 60.0
 
 
 def bundle(source: Any) -> str:
-    """What is to be injected."""
+    """Return the CA bundle that is to be injected."""
     return base64.b64encode(source.material.ca_bundle).decode()
 
 
@@ -102,7 +102,7 @@ async def test_a_replica_follows_what_another_writes_into_the_secret() -> None:
 
 
 def configuration(kind: HookKind, *, name: str = "hooks") -> Json:
-    """A configuration of somebody else, with two webhooks."""
+    """Configuration of another program, with two webhooks."""
     service = {"namespace": "default", "name": "hook"}
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -136,7 +136,7 @@ API_SERVICE = {
 
 
 def converted_crd() -> Json:
-    """The CRD of networks, as somebody else has set its conversion up."""
+    """CRD of networks with a conversion that another program configured."""
     crd = crd_of(Network, NetworkV2)
     config = {"url": "https://127.0.0.1:1/convert"}
     webhook = {"clientConfig": config, "conversionReviewVersions": ["v1"]}

@@ -1,4 +1,4 @@
-"""The package says what it offers, and costs nobody who does not use it."""
+"""Public names of the package, which is imported only on use."""
 
 import subprocess
 import sys

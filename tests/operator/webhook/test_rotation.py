@@ -1,4 +1,4 @@
-"""When certificates are made anew: decisions first, then over real handshakes, with a clock that is set by hand."""
+"""Renewal of certificates: the decisions, then real handshakes with a clock that is set by hand."""
 
 import asyncio
 import datetime

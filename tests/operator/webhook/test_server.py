@@ -181,7 +181,7 @@ async def test_operations_of_handlers_at_one_path_add_up() -> None:
 
     class OnDelete(Validator[Network]):
         def on_delete(self, obj: Network) -> None:
-            """Asked for deletions too."""
+            """Called for deletions too."""
 
     server.register_validator(Network, Validator())
     server.register_validator(Network, OnDelete())
