@@ -44,7 +44,7 @@ async def running(store: Store, **settings: Any) -> AsyncIterator[WatchCache]:
 
 
 async def take(watcher: Watcher) -> Batch:
-    """What was written until now, or comes soon."""
+    """Return the next batch of events, including pending ones."""
     watcher._cache.poll()
     return await watcher.next(5)
 

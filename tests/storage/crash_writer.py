@@ -1,4 +1,4 @@
-"""Writes to a store until it is killed, and says on standard output what was acknowledged. A child of test_crash."""
+"""Write to a store until killed, and print the acknowledged writes. A child process of test_crash."""
 
 import asyncio
 import os

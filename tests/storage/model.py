@@ -9,7 +9,7 @@ State = dict[str, KeyValue]
 
 @dataclass
 class Model:
-    """What a store must show, after the same writes."""
+    """Expected contents of a store, after the same writes."""
 
     revision: int = 1
     compacted: int = 0

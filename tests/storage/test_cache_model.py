@@ -1,4 +1,4 @@
-"""The watch cache against the model: lists at any revision, and watchers that replay what they are told."""
+"""The watch cache against the model: lists at any revision, and watchers that replay their events."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -26,7 +26,7 @@ extract = extractor()
 
 
 class Replay:
-    """A client: keeps the state that its events tell of, and checks that each of them fits."""
+    """Client that builds its state from events, and verifies that each of them fits."""
 
     def __init__(self, watcher: Watcher, scope: str, matches: Matches, state: dict[str, Record], after: int) -> None:
         self.watcher = watcher

@@ -311,7 +311,7 @@ class Flaky(MemoryStore):
 
 
 async def lost(cache: WatchCache) -> None:
-    """Wait until the cache knows that it has lost its store."""
+    """Wait until the cache has detected the loss of its store."""
     async with asyncio.timeout(60):
         while cache.ready:
             await cache._moved.wait()

@@ -13,7 +13,7 @@ from sampan.storage.store import Compacted
 
 
 class Steps:
-    """A sleep that ends when the test says so."""
+    """Sleeps that the test ends."""
 
     def __init__(self) -> None:
         self.asked: list[float] = []

@@ -1,4 +1,4 @@
-"""What was acknowledged is there after kill -9, in order, and revisions go on from there."""
+"""Acknowledged writes survive kill -9, in order, and revisions continue after them."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What can wait is done when the event loop has nothing else to do."""
+"""Deferred work runs when the event loop is idle."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ class Work:
 
 
 async def _left_when_called(work: Work, within_s: float) -> int:
-    """How much of the work was left when it was called."""
+    """Return how much of the work was left at the call."""
     called: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     when_idle(lambda: called.set_result(work.left), within_s)
     async with asyncio.timeout(DEADLINE_S):

@@ -1,4 +1,4 @@
-"""A measured store does what its store does, and tells how long it took."""
+"""A measured store behaves as its store does, and reports the durations."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

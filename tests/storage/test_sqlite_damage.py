@@ -1,4 +1,4 @@
-"""The SQLite engine on damaged files: it refuses to start, or to write, and says what to do."""
+"""The SQLite engine on damaged files: it refuses to start, or to write, and the error names the remedy."""
 
 import os
 import shutil

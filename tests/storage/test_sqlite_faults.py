@@ -19,7 +19,7 @@ A, B = PODS + "a", PODS + "b"
 
 
 class Failing:
-    """Lets the next commits of a store fail, without asking SQLite."""
+    """Fault that fails the next commits of a store, without a call of SQLite."""
 
     def __init__(self, store: SQLiteStore, monkeypatch: pytest.MonkeyPatch, commits: int) -> None:
         self.left = commits

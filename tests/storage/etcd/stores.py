@@ -1,4 +1,4 @@
-"""The etcd engine under a clock that tests move: leases that are due by it are revoked when the test says so."""
+"""The etcd engine with a clock that tests move: expired leases are revoked when the test requests it."""
 
 from collections.abc import Callable
 from typing import Any

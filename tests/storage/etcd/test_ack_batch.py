@@ -10,7 +10,7 @@ from tests.storage.etcd.turns import turns
 
 
 class Write:
-    """A write that ends when it is told to; `told` is when it is acknowledged."""
+    """Write that the test ends. `told` is the task of its acknowledgement."""
 
     def __init__(self, acks: AckBatch) -> None:
         self.result: asyncio.Future[Revision] = asyncio.get_running_loop().create_future()

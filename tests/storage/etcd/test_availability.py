@@ -1,4 +1,4 @@
-"""When etcd is known to be away, and how it is found to be back."""
+"""Detection that etcd is unavailable, and that it is available again."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One question for many who ask at the same time."""
+"""One request for many simultaneous callers."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from tests.storage.etcd.turns import turns
 
 
 class Oracle:
-    """Questions that are answered when told to; each answer is the question's number."""
+    """Calls that the test completes. The result is the number of the call."""
 
     def __init__(self) -> None:
         self.asked = 0

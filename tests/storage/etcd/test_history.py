@@ -1,4 +1,4 @@
-"""Whether etcd is still the one that it was."""
+"""Detection that etcd was replaced by another one."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""An etcd whose members are upgraded one after the other: what one of them can do says nothing of the next."""
+"""An etcd whose members are upgraded one after the other: their features differ meanwhile."""
 
 import asyncio
 import base64
@@ -25,7 +25,7 @@ DEADLINE_S = 10.0
 
 
 class Versioned(FakeEtcd):
-    """Whoever learns its version finds that others have left it meanwhile."""
+    """Member that other calls of the client leave while its version is read."""
 
     def __init__(self, version: str) -> None:
         super().__init__(self._never)

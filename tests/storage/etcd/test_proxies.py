@@ -1,4 +1,4 @@
-"""What stands between the store and etcd: etcd's own gateway passes everything on, its gRPC proxy is refused."""
+"""Proxies between the store and etcd: etcd's gateway works, its gRPC proxy is refused."""
 
 import asyncio
 import socket
@@ -81,7 +81,7 @@ async def test_a_gateway_passes_everything_on(etcd: Member, tmp_path: Path) -> N
 
 
 async def never(request: Any, context: Any) -> Any:
-    """Nobody writes."""
+    """Do nothing: the tests send no write."""
 
 
 class CutOff(FakeEtcd):
@@ -107,7 +107,7 @@ async def test_behind_a_gateway_a_member_that_is_cut_off_is_left_for_another_one
 
 
 async def answers(client: EtcdClient) -> bool:
-    """Whether etcd does."""
+    """Return True if etcd responds."""
     try:
         await client.ask(messages.RANGE, messages.RangeRequest(key=b"a"))
     except StoreUnreachable:

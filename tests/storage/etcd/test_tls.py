@@ -80,7 +80,7 @@ async def test_certificates_that_are_renewed_on_disk_are_used_without_a_restart(
 
 
 async def read(store: EtcdStore) -> bool:
-    """Whether etcd answers."""
+    """Return True if etcd responds."""
     try:
         await store.get(KEY)
     except StoreUnreachable:

@@ -1,4 +1,4 @@
-"""What becomes of a write when etcd fails it, or does not say."""
+"""Writes that etcd refuses, or whose result is unknown."""
 
 import asyncio
 from collections.abc import AsyncIterator

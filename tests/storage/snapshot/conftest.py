@@ -14,7 +14,7 @@ NOW = 1_000_000.0
 
 
 def quiet(done: int, total: int) -> None:
-    """Progress that nobody looks at."""
+    """Progress that is not shown."""
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ async def snapshot(store: SQLiteStore, path: Path, tmp_path: Path) -> Path:
 
 
 def names(directory: Path) -> list[str]:
-    """What is in a directory."""
+    """Return the files of a directory."""
     return sorted(path.name for path in directory.iterdir())
 
 

@@ -24,7 +24,7 @@ from tests.storage.snapshot.conftest import NOW, PODS, ROWS, names, quiet, saved
 
 
 def restored(snapshot: Path, directory: Path, bump_revision: int = 1000) -> int:
-    """What the command does."""
+    """Restore a snapshot with the steps of the command."""
     summary = verify(snapshot, quiet)
     directory.mkdir(exist_ok=True)
     check_empty(directory)
