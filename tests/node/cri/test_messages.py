@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.node.cri.messages import message, methods, value
+from sampan.node.cri.messages import message, value
 
 
 def test_messages_survive_their_encoding() -> None:
@@ -19,9 +19,3 @@ def test_enumerations_have_their_numbers() -> None:
 def test_unknown_name_is_an_error(get: object) -> None:
     with pytest.raises(KeyError):
         get("Unknown")  # type: ignore[operator]  # one of two functions
-
-
-def test_each_request_is_named_after_its_method() -> None:
-    requests = methods("RuntimeService") | methods("ImageService")
-    odd = {name for name, (request, _) in requests.items() if request != f"{name}Request"}
-    assert odd == {"GetContainerEvents"}

@@ -5,57 +5,34 @@
         sandbox_id = await client.run_pod_sandbox(config)
 
 Methods have the names of CRI's. Requests and responses are CRI's messages (`messages.py`).
-Concurrency: any number of tasks may call. Calls of one client share one connection, which reconnects by itself.
 Cancelling a task cancels its call in the runtime.
 Source: cri-client pkg/{remote_runtime,remote_image}.go, cri-api pkg/apis/runtime/v1/api.proto (1.36).
 """
 
-import types
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Final, Self
+from typing import Final
 
 import grpc
 import grpc.aio
 
-from sampan.node.cri.errors import RuntimeUnavailable, cri_error
-from sampan.node.cri.messages import PACKAGE, AnyMessage, message, methods
+from sampan.node.cri.errors import CriError, cri_error
+from sampan.node.cri.messages import FILES, AnyMessage, message
 from sampan.node.sessions import Streams
+from sampan.rpc.client import RpcClient
 
-TIMEOUT_S: Final = 120.0
-"""Time limit of a call, unless its method has another one."""
 CONNECT_TIMEOUT_S: Final = 30.0
-_MESSAGE_BYTES_MAX: Final = 16 * 1024 * 1024
 
 
-class CriClient:
+class CriClient(RpcClient):
     """Client of the RuntimeService and the ImageService on one Unix socket."""
 
-    def __init__(self, socket: str, *, timeout_s: float = TIMEOUT_S) -> None:
-        """`socket`: path of the runtime's socket."""
-        self.socket = socket
-        self._timeout_s = timeout_s
-        self._options = (
-            ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
-            # Runtimes refuse the default authority, which has the escaped path of the socket.
-            ("grpc.default_authority", "localhost"),
-            # The runtime restarts in about a second; gRPC's backoff would grow to two minutes.
-            ("grpc.max_reconnect_backoff_ms", 2000),
-        )
-        self._channel: grpc.aio.Channel | None = None
-        self._calls: dict[str, Any] = {}
+    FILES = FILES
+    SERVICES = ("RuntimeService", "ImageService")
+    STREAMS = frozenset({"GetContainerEvents"})
 
-    async def __aenter__(self) -> Self:
-        self._channel = grpc.aio.insecure_channel(f"unix:{self.socket}", options=self._options)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
-    ) -> None:
-        """Close the connection. Calls in progress are cancelled."""
-        channel, self._channel = self._channel, None
-        self._calls.clear()
-        if channel is not None:
-            await channel.close()
+    def error(self, method: str, code: grpc.StatusCode, details: str) -> CriError:
+        """Return the error of a failed call: `RuntimeUnavailable` if the runtime does not respond."""
+        return cri_error(method, code, details)
 
     # ---- runtime
 
@@ -189,7 +166,7 @@ class CriClient:
             async for event in call:
                 yield event
         except grpc.aio.AioRpcError as error:
-            raise cri_error("GetContainerEvents", error) from error
+            raise cri_error("GetContainerEvents", error.code(), error.details() or "") from error
         finally:
             call.cancel()
 
@@ -215,34 +192,3 @@ class CriClient:
     async def remove_image(self, image: str) -> None:
         """Remove an image by reference or id. Idempotent."""
         await self._call("RemoveImage", image=message("ImageSpec")(image=image))
-
-    # ---- calls
-
-    async def _call(
-        self, name: str, *, timeout_s: float | None = -1.0, wait_for_ready: bool = False, **fields: Any
-    ) -> AnyMessage:
-        """Call a method. `timeout_s`: negative for the client's limit, None for no limit. Raises `CriError`."""
-        limit_s = self._timeout_s if timeout_s is not None and timeout_s < 0 else timeout_s
-        try:
-            return await self._method(name)(
-                message(f"{name}Request")(**fields), timeout=limit_s, wait_for_ready=wait_for_ready
-            )
-        except grpc.aio.AioRpcError as error:
-            raise cri_error(name, error) from error
-
-    def _method(self, name: str) -> Any:
-        found = self._calls.get(name)
-        if found is not None:
-            return found
-        if self._channel is None:
-            raise RuntimeUnavailable(name, grpc.StatusCode.UNAVAILABLE, "the client is closed")
-        service = "ImageService" if name in methods("ImageService") else "RuntimeService"
-        request, response = methods(service)[name]
-        streams = name == "GetContainerEvents"
-        make = self._channel.unary_stream if streams else self._channel.unary_unary
-        found = self._calls[name] = make(
-            f"/{PACKAGE}.{service}/{name}",
-            request_serializer=message(request).SerializeToString,
-            response_deserializer=message(response).FromString,
-        )
-        return found
