@@ -1,4 +1,4 @@
-"""`CsiClient`: calls a storage driver through CSI v1. `RegistrationClient`: asks a plug-in what it is.
+"""`CsiClient`: calls a storage driver through CSI v1. `RegistrationClient`: gets the name of a plug-in.
 
     async with CsiClient("/var/lib/kubelet/plugins/hostpath/csi.sock") as driver:
         info = await driver.call("GetPluginInfo")
@@ -52,5 +52,5 @@ class RegistrationClient(RpcClient):
         return await self._call("GetInfo")
 
     async def notify(self, registered: bool, error: str = "") -> None:
-        """Tell the plug-in whether it is registered, or why not. Raises `CsiError`."""
+        """Send the result of the registration to the plug-in. Raises `CsiError`."""
         await self._call("NotifyRegistrationStatus", plugin_registered=registered, error=error)

@@ -15,7 +15,7 @@ class RpcError(Exception):
 
     @property
     def is_not_found(self) -> bool:
-        """True if what was asked for does not exist."""
+        """True if the object of the call does not exist."""
         return self.code is grpc.StatusCode.NOT_FOUND
 
     @property
