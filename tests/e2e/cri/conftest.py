@@ -1,7 +1,6 @@
 """One machine with a server and a node for all tests of a module."""
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cri.machine import Machine, machine, missing, wait_for
+from tests.e2e.cri import image
+from tests.e2e.cri.processes import up_with_node
 from tests.e2e.kubectl import Kubectl
+from tests.machines import Containerd, Machine, lan, missing, wait_for
 
 
 @dataclass
@@ -18,8 +19,8 @@ class Cluster:
     """Server and node on a machine."""
 
     machine: Machine
+    containerd: Containerd
     kubectl: Kubectl
-    sampan: "subprocess.Popen[str]"
 
     def until(self, condition: Callable[[], object], what: str) -> None:
         """Wait until a condition holds."""
@@ -41,12 +42,7 @@ class Cluster:
 
     def agent_pids(self) -> list[str]:
         """Return the processes of the node agent, as the machine numbers them."""
-        found = []
-        for name in self.machine.run("ls", "/proc").split():
-            if name.isdecimal():
-                words = self.machine.output("cat", f"/proc/{name}/cmdline").split("\0")
-                found += [name] if words[1:4] == ["-m", "sampan.cli", "loops"] else []
-        return found
+        return self.machine.pids("-m", "sampan.cli", "loops")
 
 
 @pytest.fixture(scope="module")
@@ -56,24 +52,24 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if lacking:
         pytest.skip(f"containerd: {lacking}")
     root = tmp_path_factory.mktemp("machine")
-    with machine(root) as found:
-        sampan = found.up(root / "data")
-        try:
-            home = _directory(root / "home")
-            environment = {"KUBECONFIG": str(root / "data" / "kubeconfig"), "HOME": str(home), "PATH": "/usr/bin:/bin"}
-            kubectl = Kubectl(found.program("kubectl"), environment, "default")
-            wait_for(lambda: " Ready " in kubectl.run("get", "nodes").stdout, "the node")
-            wait_for(lambda: kubectl.run("get", "sa", "default").returncode == 0, "the service account")
-            yield Cluster(found, kubectl, sampan)
-            kubectl("delete", "pods,jobs", "--all", "--timeout=60s")
-            wait_for(lambda: not found.left(), "the removal of all traces of Pods", 15)
-        finally:
-            sampan.kill()
-            sampan.wait()
-            if sampan.stdout is not None:
-                sampan.stdout.close()
+    image.build(root / "images.tar")
+    with lan(root, ["machine"]) as network:
+        [found] = network.machines
+        containerd = Containerd(found, image.PAUSE)
+        containerd.start()
+        containerd.load(root / "images.tar")
+        up_with_node(found, network.address(0), data=root / "data")
+        kubectl = kubectl_on(found, root / "data" / "kubeconfig")
+        wait_for(lambda: " Ready " in kubectl.run("get", "nodes").stdout, "the node")
+        wait_for(lambda: kubectl.run("get", "sa", "default").returncode == 0, "the service account")
+        yield Cluster(found, containerd, kubectl)
+        kubectl("delete", "pods,jobs", "--all", "--timeout=60s")
+        wait_for(lambda: not found.left(), "the removal of all traces of Pods", 15)
 
 
-def _directory(path: Path) -> Path:
-    path.mkdir()
-    return path
+def kubectl_on(machine: Machine, kubeconfig: Path) -> Kubectl:
+    """Return kubectl that runs on a machine."""
+    home = machine.root / "home"
+    home.mkdir()
+    environment = {"KUBECONFIG": str(kubeconfig), "HOME": str(home), "PATH": "/usr/bin:/bin"}
+    return Kubectl(machine.program("kubectl"), environment, "default")

@@ -153,7 +153,7 @@ def test_restart_of_agent_or_runtime_restarts_no_container(cluster: Cluster, web
     cluster.kubectl("delete", "pod", "doomed", "--timeout=40s")
     assert cluster.container(web)["containerID"] == before["containerID"]
     since = ready_since(cluster.pod(web))
-    cluster.machine.restart_containerd()
+    cluster.containerd.restart()
     cluster.kubectl.apply(manifest("later", "sleep 1000"))
     cluster.ready("later", web)
     assert (cluster.container(web), ready_since(cluster.pod(web))) == (before, since)

@@ -1,0 +1,28 @@
+"""`missing`: what this machine lacks to run machines. Debian's packages are installed if possible."""
+
+import os
+import shutil
+import subprocess
+
+PACKAGES = ("containerd", "containernetworking-plugins", "nftables", "iptables", "busybox-static", "iproute2")
+_PROGRAMS = ("containerd", "ctr", "runc", "nft", "iptables", "ip", "unshare", "nsenter", "ldd")
+
+
+def missing() -> str:
+    """Return what this machine lacks; empty if it lacks nothing. Root installs Debian's packages."""
+    if os.geteuid() != 0:
+        return "needs root"
+    if _lacking() and shutil.which("apt-get") is not None:
+        subprocess.run(
+            ["apt-get", "install", "-y", "--no-install-recommends", *PACKAGES],
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            capture_output=True,
+            check=False,
+        )
+    lacking = _lacking()
+    return f"not installed: {', '.join(lacking)}" if lacking else ""
+
+
+def _lacking() -> list[str]:
+    found = [name for name in _PROGRAMS if shutil.which(name) is None]
+    return found + [path for path in ("/usr/lib/cni/bridge", "/bin/busybox") if not os.path.exists(path)]
