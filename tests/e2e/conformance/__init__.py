@@ -1,0 +1,1 @@
+"""Kubernetes' conformance suite against Sampan on two machines: `make conformance`."""

@@ -1,0 +1,61 @@
+"""Two machines with containerd; on the first one a server and a node, on the second one a node that joined."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.conformance import images
+from tests.e2e.cri.processes import join, join_command, up
+from tests.machines import Containerd, Machine, lan, wait_for
+
+NODES = 2
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Running cluster."""
+
+    first: Machine
+    kubeconfig: Path
+
+    def command(self, *words: str) -> list[str]:
+        """Return a command that runs another one where it reaches the server."""
+        return [*self.first.enter, *words]
+
+
+@contextmanager
+def cluster(root: Path, archive: Path, say: Callable[[str], None], nodes: int = NODES) -> Iterator[Cluster]:
+    """Run a cluster with its files in a new directory. It disappears at the end, but for the logs."""
+    with lan(root, [f"node-{number}" for number in range(1, nodes + 1)]) as network:
+        say("starting containerd and loading images")
+        for machine in network.machines:
+            _start_containerd(machine, archive)
+        first, *others = network.machines
+        data = root / "data"
+        say("starting Sampan")
+        options = ["--node-runtime", "cri", "--cgroup-root", f"/{first.cgroup}", "--service-proxy", "--dns"]
+        up(first, network.address(0), *options, data=data)
+        for machine in others:
+            join(machine, join_command(first, data))
+        kubeconfig = data / "kubeconfig"
+        wait_for(lambda: _ready_nodes(first, kubeconfig) == nodes, "all nodes", 120)
+        yield Cluster(first, kubeconfig)
+
+
+def _start_containerd(machine: Machine, archive: Path) -> None:
+    containerd = Containerd(machine, images.PAUSE)
+    # Images are loaded, not pulled: what is not there fails at once, without a name server.
+    default = containerd.registries / "_default"
+    default.mkdir(exist_ok=True)
+    (default / "hosts.toml").write_text('server = "http://127.0.0.1:1"\n')
+    containerd.start()
+    command = [*machine.enter, "ctr", "-n", "k8s.io", "images", "import", str(archive)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def _ready_nodes(machine: Machine, kubeconfig: Path) -> int:
+    command = (sys.executable, "-m", "sampan.cli", "get", "nodes", f"--kubeconfig={kubeconfig}", "--no-headers")
+    return sum(" Ready " in line for line in machine.output(*command).splitlines())

@@ -1,0 +1,155 @@
+"""Images of the suite's Pods, made of Debian's packages and of programs built from Kubernetes' sources."""
+
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from tests.machines.oci import Descriptor, OciArchive
+
+PAUSE: Final = "registry.k8s.io/pause:3.10.2"
+_E2E: Final = "registry.k8s.io/e2e-test-images"
+_DEBIAN: Final = (
+    *("base-files", "base-passwd", "bash", "bind9-dnsutils", "busybox", "ca-certificates", "coreutils", "curl", "dash"),
+    *("debianutils", "findutils", "gawk", "grep", "gzip", "hostname", "iperf", "iproute2", "iptables", "libc-bin"),
+    *("libc6", "login", "mount", "netcat-openbsd", "passwd", "procps", "sed", "tar", "util-linux"),
+)
+_PATH: Final = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_BUSYBOX_PROGRAMS: Final = ("wget", "nslookup", "vi", "httpd", "ping", "telnet", "traceroute", "unzip", "ifconfig")
+
+
+def build(archive: Path, programs: Path, kubernetes: Path, say: Callable[[str], None]) -> None:
+    """Write the archive with all images, unless it exists. Raises `subprocess.CalledProcessError`."""
+    if archive.exists():
+        return
+    say("building images (a minute)")
+    work = archive.parent / "layers"
+    work.mkdir(exist_ok=True)
+    debian = _debian(work / "debian.tar")
+    made = _Layers(work, programs, kubernetes)
+    unfinished = archive.with_suffix(".part")
+    with OciArchive(unfinished) as images:
+        _add_images(images, images.layer(debian), made)
+    unfinished.rename(archive)
+    shutil.rmtree(work)
+
+
+def _add_images(images: OciArchive, debian: Descriptor, layers: "_Layers") -> None:
+    busybox = [debian, images.layer(layers.busybox())]
+    agnhost = [*busybox, images.layer(layers.agnhost())]
+    server: Mapping[str, Any] = {"Entrypoint": ["/agnhost"], "Cmd": ["test-webserver"], "Env": [_PATH]}
+    images.image(PAUSE, [images.layer(layers.program("pause", "pause"))], {"Entrypoint": ["/pause"], "Env": [_PATH]})
+    for tag in ("2.63.0", "2.55"):
+        images.image(f"{_E2E}/agnhost:{tag}", agnhost, {"Entrypoint": ["/agnhost"], "Cmd": ["pause"], "Env": [_PATH]})
+    for tag in ("1.37.0-1", "1.36.1-1"):
+        images.image(f"{_E2E}/busybox:{tag}", busybox, {"Cmd": ["sh"], "Env": [_PATH]})
+    for tag in ("1.15-4", "1.27-0"):
+        images.image(f"{_E2E}/nginx:{tag}", agnhost, server)
+    for name in ("nautilus", "kitten"):
+        images.image(f"{_E2E}/{name}:1.8", [*agnhost, images.layer(layers.page(name))], server)
+    images.image(f"{_E2E}/glibc-dns-testing:2.0.0", [debian], {"Cmd": ["bash"], "Env": [_PATH]})
+    privileged = layers.program("nnp", "usr/local/bin/nnp", mode=0o6755)
+    images.image(f"{_E2E}/nonewprivs:1.4", [debian, images.layer(privileged)], {"Cmd": ["nnp"], "Env": [_PATH]})
+    sample = layers.program("sample-apiserver", "sample-apiserver")
+    images.image(f"{_E2E}/sample-apiserver:1.29.2", [images.layer(sample)], {"Entrypoint": ["/sample-apiserver"]})
+    etcd = shutil.which("etcd")
+    if etcd is not None:
+        layer = images.layer(layers.file(Path(etcd), "usr/local/bin/etcd"))
+        images.image("registry.k8s.io/etcd:3.6.8-0", [debian, layer], {"Cmd": ["etcd"], "Env": [_PATH]})
+
+
+def _debian(path: Path) -> Path:
+    """Write a layer with Debian's programs. Needs mmdebstrap and a Debian mirror."""
+    command = ["mmdebstrap", "--quiet", "--variant=extract", f"--include={','.join(_DEBIAN)}", "bookworm", str(path)]
+    options = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale", "info")]
+    subprocess.run([*command[:2], *options, *command[2:]], check=True)
+    return path
+
+
+class _Layers:
+    """Layers with single files, as tar files in a directory."""
+
+    def __init__(self, work: Path, programs: Path, kubernetes: Path) -> None:
+        self._work = work
+        self._programs = programs
+        self._images = kubernetes / "test" / "images"
+
+    def agnhost(self) -> Path:
+        """Layer of agnhost with its second name, certificate, directories and users."""
+        with self._tar("agnhost") as tar:
+            tar.add(self._programs / "agnhost", "agnhost")
+            _link(tar, "agnhost-2", "agnhost")
+            for name in ("localhost.crt", "localhost.key"):
+                tar.add(self._images / "agnhost" / "porter" / name, name)
+            _directory(tar, "uploads")
+            users = "root:x:0:0:root:/root:/bin/bash\nuser-defined-in-image:x:1000:1000::/:/bin/sh\n"
+            groups = "root:x:0:\nuser-defined-in-image:x:1000:\ngroup-defined-in-image:x:50000:user-defined-in-image\n"
+            _text(tar, self._work, "etc/passwd", users)
+            _text(tar, self._work, "etc/group", groups)
+        return self._work / "agnhost.tar"
+
+    def busybox(self) -> Path:
+        """Layer with busybox' programs that the Debian layer does not have."""
+        with self._tar("busybox") as tar:
+            for name in _BUSYBOX_PROGRAMS:
+                _link(tar, f"usr/local/bin/{name}", "/bin/busybox")
+            # dash drops environment variables whose names are not names of the shell: a-b.
+            _link(tar, "bin/sh", "busybox")
+            _text(tar, self._work, "etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n")
+            _text(tar, self._work, "etc/group", "root:x:0:\nnobody:x:65534:\n")
+        return self._work / "busybox.tar"
+
+    def page(self, name: str) -> Path:
+        """Layer with the picture and data of a web page."""
+        with self._tar(name) as tar:
+            for file in sorted((self._images / name / "html").iterdir()):
+                tar.add(file, file.name)
+        return self._work / f"{name}.tar"
+
+    def program(self, name: str, path: str, *, mode: int = 0o755) -> Path:
+        """Layer with one built program."""
+        return self.file(self._programs / name, path, mode=mode)
+
+    def file(self, source: Path, path: str, *, mode: int = 0o755) -> Path:
+        """Layer with one file."""
+        with self._tar(source.name) as tar:
+            entry = tar.gettarinfo(source.resolve(), path)
+            entry.mode, entry.uid, entry.gid, entry.uname, entry.gname = mode, 0, 0, "", ""
+            with source.open("rb") as data:
+                tar.addfile(entry, data)
+        return self._work / f"{source.name}.tar"
+
+    @contextmanager
+    def _tar(self, name: str) -> Iterator[tarfile.TarFile]:
+        with tarfile.open(self._work / f"{name}.tar", "w") as tar:
+            yield tar
+
+
+def _link(tar: tarfile.TarFile, path: str, target: str) -> None:
+    entry = tarfile.TarInfo(path)
+    entry.type, entry.linkname = tarfile.SYMTYPE, target
+    tar.addfile(entry)
+
+
+def _directory(tar: tarfile.TarFile, path: str) -> None:
+    entry = tarfile.TarInfo(path)
+    entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+    tar.addfile(entry)
+
+
+def _text(tar: tarfile.TarFile, work: Path, path: str, text: str) -> None:
+    file = work / "text"
+    file.write_text(text)
+    tar.add(file, path, filter=_by_root)
+
+
+def _by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid, entry.gid, entry.mode = 0, 0, 0o644
+    return entry
+
+
+PROGRAMS: Final[Sequence[str]] = ("go", "mmdebstrap", "etcd")
+"""Programs that building needs."""
