@@ -17,12 +17,13 @@ from click.testing import CliRunner
 from sampan.app.errors import StartError
 from sampan.app.join import node_name, server_url
 from sampan.cli.tokens.command import token_command
-from sampan.client import ApiError, Client, Config, Forbidden, WriteOptions, load_config
+from sampan.client import ApiError, Client, Config, Forbidden, ListOptions, MergePatch, WriteOptions, load_config
 from sampan.core.bootstrap_token import parse_token
 from sampan.core.certificates import make_authority, make_client_certificate
 from sampan.core.clock import utc_now
 from sampan.http.tls import TlsOptions
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, LEASES, NODES, PODS, SECRETS
+from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE
+from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, CONFIG_MAPS, LEASES, NODES, PODS, SECRETS
 from sampan.node.joining import CertificateRotation, JoinError, NodeCredentials, Trust, discover, request_certificate
 from sampan.node.joining.rotation import renewal_time
 from sampan.resource import ResourceInfo
@@ -191,6 +192,23 @@ async def test_a_node_may_not_touch_objects_of_another_node(joinable: Joinable, 
         with pytest.raises(ApiError) as refused:
             await attempt()
         assert refused.value.code == 403
+
+
+async def test_a_node_reads_only_the_published_networks_of_other_nodes(joinable: Joinable, node: Client) -> None:
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": CONFIG_MAP}, "data": {"victim": "{}"}}
+    async with joinable.admin() as admin:
+        await admin.resource(CONFIG_MAPS, namespace=NAMESPACE).create(obj)
+    config_maps = node.resource(CONFIG_MAPS, namespace=NAMESPACE)
+    only = ListOptions(field_selector=f"metadata.name={CONFIG_MAP}")
+    assert [each["data"] for each in await config_maps.list(only)] == [obj["data"]]
+    for attempt in (
+        lambda: config_maps.list(),
+        lambda: config_maps.get("other"),
+        lambda: config_maps.patch(CONFIG_MAP, MergePatch({"data": {"victim": None}})),
+        lambda: config_maps.delete(CONFIG_MAP),
+    ):
+        with pytest.raises(Forbidden):
+            await attempt()
 
 
 def test_tokens_are_listed_without_their_secrets_and_deleted(joinable: Joinable) -> None:

@@ -30,6 +30,7 @@ NAMES: Final = (
     "persistentvolume-protection-controller",
     "persistentvolumeclaim-protection-controller",
     "pod-garbage-collector-controller",
+    "pod-network-publisher-controller",
     "replicaset-controller",
     "replicationcontroller-controller",
     "resourcequota-controller",

@@ -64,3 +64,5 @@ class CriNode:
     cluster_domain: str = "cluster.local"
     range_wait_s: float | None = 5.0
     """Time to wait for a controller to assign a pod CIDR before the node chooses one."""
+    joined: bool = False
+    """True for a node with the rights of a node: it may not read other Nodes."""

@@ -157,6 +157,7 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         cluster_dns=cri.cluster_dns,
         cluster_domain=cri.cluster_domain,
         range_wait_s=None if assigned else node.range_wait_s,
+        joined=settings.joined is not None,
     )
 
 

@@ -24,12 +24,15 @@ from sampan.core.bootstrap_token import (
 )
 from sampan.core.gvk import GroupVersionResource
 from sampan.core.time import format_time
+from sampan.loops import pod_networks
 from sampan.resource import Object, ResourceInfo
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _GET_NODES: Final = "kubeadm:get-nodes"
 _READ_ENDPOINTS: Final = "sampan:node-service-proxy"
 """Role for the service proxy of a node. That of kube-proxy may read all Nodes, which a node must not."""
+_READ_NETWORKS: Final = "sampan:node-pod-networks"
+"""Role for the ConfigMap from which a node learns the routes to other nodes' Pods."""
 _WATCH: Final = ("get", "list", "watch")
 _CSR: Final = "system:certificates.k8s.io:certificatesigningrequests"
 _CLUSTER_INFO_ROLE: Final = "kubeadm:bootstrap-signer-clusterinfo"
@@ -100,6 +103,14 @@ def permissions() -> list[tuple[ResourceInfo, Object]]:
             ),
         ),
         (_CLUSTER_BINDINGS, _cluster_binding(_READ_ENDPOINTS, _READ_ENDPOINTS, _subject("Group", "system:nodes"))),
+        (_ROLES, _in(pod_networks.NAMESPACE, _role("Role", _READ_NETWORKS, _NETWORKS_RULE))),
+        (
+            _BINDINGS,
+            _in(
+                pod_networks.NAMESPACE,
+                _binding("RoleBinding", "Role", _READ_NETWORKS, _subject("Group", "system:nodes")),
+            ),
+        ),
         (_ROLES, _in_public(_role("Role", _CLUSTER_INFO_ROLE, _rule("", "configmaps", CLUSTER_INFO)))),
         (
             _BINDINGS,
@@ -146,5 +157,12 @@ def _binding(kind: str, role_kind: str, role: str, subject: Object) -> Object:
     }
 
 
+_NETWORKS_RULE: Final = _rule("", "configmaps", pod_networks.CONFIG_MAP, verbs=_WATCH)
+
+
 def _in_public(obj: Object) -> Object:
-    return {**obj, "metadata": {**obj["metadata"], "namespace": CLUSTER_INFO_NAMESPACE}}
+    return _in(CLUSTER_INFO_NAMESPACE, obj)
+
+
+def _in(namespace: str, obj: Object) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}

@@ -4,61 +4,28 @@ It writes a CNI configuration for the node's pod CIDRs (bridge, host-local, port
 pod networks of other nodes. It replaces the source address of connections that leave the cluster by the node's.
 A configuration that another program has written is used unchanged.
 
-Concurrency: informers call `on_add` and its siblings; `run` applies changes, one after the other.
+Concurrency: handlers of informers take over changes; `run` applies them, one after the other.
 Source: CNI specification 1.0; containernetworking plugins 1.1 (bridge, host-local, portmap, bandwidth).
 """
 
 import asyncio
-import ipaddress
 import json
 import logging
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from sampan.informer.ref import Deletion, Ref
-from sampan.loops.resources import NODES
-from sampan.resource import ObjectMeta, ObjectType
+from sampan.loops.pod_networks import NETWORK_NODE_VIEW, PodNetworkOf, from_data
+from sampan.node.cri.programs import run
+from sampan.node.cri.routes import routes_of, set_routes
 
 FILE: Final = "10-sampan.conflist"
 BRIDGE: Final = "sampan0"
 TABLE: Final = "sampan-pods"
-PROTOCOL: Final = "77"
-"""Number that marks the routes of this program."""
 _SUFFIXES: Final = (".conf", ".conflist", ".json")
 _RETRY_S: Final = 5.0
 _log = logging.getLogger("sampan.node")
-
-
-class _Spec(msgspec.Struct, rename="camel", gc=False):
-    pod_cidrs: list[str] = msgspec.field(name="podCIDRs", default_factory=list)
-
-
-class _Address(msgspec.Struct, gc=False):
-    type: str = ""
-    address: str = ""
-
-
-class _Status(msgspec.Struct, gc=False):
-    addresses: list[_Address] = []
-
-
-class NetworkNode(msgspec.Struct, gc=False):
-    """Node, as far as the network needs it."""
-
-    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
-    spec: _Spec = msgspec.field(default_factory=_Spec)
-    status: _Status = msgspec.field(default_factory=_Status)
-
-
-def _read_only(obj: Any) -> bytes:
-    raise ValueError("a view cannot be written")
-
-
-NETWORK_NODE_VIEW: ObjectType[NetworkNode] = ObjectType(NODES, msgspec.json.Decoder(NetworkNode).decode, _read_only)
 
 
 def network_configuration(cidrs: Sequence[str], leases: Path) -> dict[str, Any]:
@@ -117,7 +84,8 @@ class PodNetwork:
         self._node = node
         self._configurations = configurations
         self._leases = leases
-        self._nodes: dict[str, NetworkNode] = {}
+        self._own: tuple[str, ...] = ()
+        self._networks: dict[str, PodNetworkOf] = {}
         self._changed = asyncio.Event()
         self._applied: tuple[object, ...] = ()
 
@@ -128,22 +96,22 @@ class PodNetwork:
         """Take over that the Node has a pod CIDR."""
         self.cidr = cidr
 
-    def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
-        """Take over a Node."""
-        self._learn(obj)
+    def learn(self, name: str, network: PodNetworkOf) -> None:
+        """Take over the network of a node."""
+        if name == self._node:
+            self._own = network.cidrs or self._own
+        self._networks[name] = network
+        self._changed.set()
 
-    def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
-        """Take over a changed Node."""
-        self._learn(new)
+    def forget(self, name: str) -> None:
+        """Remove the network of another node."""
+        self._networks.pop(name, None)
+        self._changed.set()
 
-    def on_delete(self, obj: Deletion[Any]) -> None:
-        """Forget a Node, except this one."""
-        if obj.name != self._node:
-            self._nodes.pop(obj.name, None)
-            self._changed.set()
-
-    def _learn(self, ref: Ref[Any]) -> None:
-        self._nodes[ref.name] = NETWORK_NODE_VIEW.decode(ref.raw)
+    def replace_others(self, networks: Mapping[str, PodNetworkOf]) -> None:
+        """Take over the networks of all other nodes."""
+        own = {name: network for name, network in self._networks.items() if name == self._node}
+        self._networks = {**networks, **own}
         self._changed.set()
 
     async def run(self) -> None:
@@ -159,35 +127,57 @@ class PodNetwork:
                 self._changed.set()
 
     async def _apply(self) -> None:
-        own = self._nodes.get(self._node)
-        if own is None or not own.spec.pod_cidrs:
-            return
-        cidrs = tuple(own.spec.pod_cidrs)
-        others = _routes(self._nodes, self._node)
-        if self._applied == (cidrs, others):
-            return
+        routes = routes_of(self._networks, self._node)
         foreign = other_configuration(self._configurations)
+        if not self._own or self._applied == (self._own, routes, foreign):
+            return
         if foreign:
             (self._configurations / FILE).unlink(missing_ok=True)
+            await set_routes({})
             _log.info("using the CNI configuration of another program", extra={"file": foreign})
         else:
-            _forward(cidrs)
-            await _run("nft", "-f", "-", text=masquerade_rules(cidrs, [cidr for cidr, _ in others]))
-            await _set_routes(others)
-            _write(self._configurations, network_configuration(cidrs, self._leases))
-        self._applied = (cidrs, others)
+            _forward(self._own)
+            await run("nft", "-f", "-", text=masquerade_rules(self._own, list(routes)))
+            await set_routes(routes)
+            _write(self._configurations, network_configuration(self._own, self._leases))
+        self._applied = (self._own, routes, foreign)
 
 
-def _routes(nodes: Mapping[str, NetworkNode], own: str) -> tuple[tuple[str, str], ...]:
-    """Return the pod CIDRs of all other nodes, each with the node's address of the same family."""
-    found = []
-    for name, node in nodes.items():
-        addresses = [each.address for each in node.status.addresses if each.type == "InternalIP"]
-        for cidr in node.spec.pod_cidrs if name != own else ():
-            gateway = next((each for each in addresses if _family(each) == _family(cidr)), "")
-            if gateway and not ipaddress.ip_address(gateway).is_loopback:
-                found.append((cidr, gateway))
-    return tuple(sorted(found))
+class FollowNodes:
+    """Handler of Nodes: passes their networks to that of the node."""
+
+    def __init__(self, network: PodNetwork) -> None:
+        self._network = network
+
+    def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
+        """Take over a Node."""
+        self._network.learn(obj.name, NETWORK_NODE_VIEW.decode(obj.raw).network)
+
+    def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
+        """Take over a changed Node."""
+        self.on_add(new, is_in_initial_list=False)
+
+    def on_delete(self, obj: Deletion[Any]) -> None:
+        """Forget a Node. The network of this node's Pods stays."""
+        self._network.forget(obj.name)
+
+
+class FollowPublished:
+    """Handler of the ConfigMap with the networks of all nodes, for a node that may not read other Nodes."""
+
+    def __init__(self, network: PodNetwork) -> None:
+        self._network = network
+
+    def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
+        """Take over the networks."""
+        self._network.replace_others(from_data(obj.decode().get("data") or {}))
+
+    def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
+        """Take over changed networks."""
+        self.on_add(new, is_in_initial_list=False)
+
+    def on_delete(self, obj: Deletion[Any]) -> None:
+        """Do nothing: the controller creates the ConfigMap again."""
 
 
 def _write(directory: Path, configuration: Mapping[str, Any]) -> None:
@@ -203,36 +193,3 @@ def _forward(cidrs: Sequence[str]) -> None:
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
     if any(":" in cidr for cidr in cidrs):
         Path("/proc/sys/net/ipv6/conf/all/forwarding").write_text("1")
-
-
-async def _set_routes(wanted: Sequence[tuple[str, str]]) -> None:
-    """Add missing routes, and remove those of nodes that are gone."""
-    for family in ("-4", "-6"):
-        listed = json.loads(await _run("ip", family, "-j", "route", "show", "proto", PROTOCOL) or "[]")
-        keep = {cidr for cidr, _ in wanted}
-        for each in listed:
-            if each["dst"] not in keep:
-                await _run("ip", family, "route", "del", each["dst"], "proto", PROTOCOL)
-    for cidr, gateway in wanted:
-        try:
-            await _run("ip", "route", "replace", cidr, "via", gateway, "proto", PROTOCOL)
-        except OSError as error:
-            _log.warning("cannot add a route to the pods of another node: %s", error)
-
-
-async def _run(program: str, *arguments: str, text: str = "") -> str:
-    """Run a program, and return its output. Raises `OSError`."""
-    if shutil.which(program) is None:
-        package = {"nft": "nftables", "ip": "iproute2"}[program]
-        raise OSError(f"{program} is not installed: install the package {package}")
-    process = await asyncio.create_subprocess_exec(
-        program,
-        *arguments,
-        stdin=asyncio.subprocess.PIPE if text else asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    output, fault = await process.communicate(text.encode() or None)
-    if process.returncode:
-        raise OSError(f"{program} {' '.join(arguments)}: {fault.decode(errors='replace').strip()}")
-    return output.decode()

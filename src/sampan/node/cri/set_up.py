@@ -8,10 +8,11 @@ from pathlib import PurePosixPath
 from sampan.informer.factory import Scope
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.context import ControllerContext
-from sampan.loops.resources import SERVICES
+from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE, NETWORK_NODE_VIEW
+from sampan.loops.resources import CONFIG_MAPS, SERVICES
 from sampan.node.claim import NodeClaim
 from sampan.node.cri.client import CriClient
-from sampan.node.cri.network import NETWORK_NODE_VIEW, PodNetwork
+from sampan.node.cri.network import FollowNodes, FollowPublished, PodNetwork
 from sampan.node.cri.observer import CriSettings
 from sampan.node.cri.pull import PullSecrets
 from sampan.node.cri.resolver import ClusterDns
@@ -87,11 +88,14 @@ def _add_network(context: ControllerContext, node: CriNode, member: Member) -> N
     network = PodNetwork(node.name, configurations=node.cni_configurations, leases=node.root.absolute() / "addresses")
     cidrs = NodePodCidrs(context.manager.client.direct, {member: network}, wait_s=node.range_wait_s)
     cidrs.follow(nodes_of(context, [node.name], node.shared_informer))
-    if not node.shared_informer:
-        scope = Scope(field_selector=f"metadata.name={node.name}")
-        context.manager.informers.informer_for(NETWORK_NODE_VIEW, scope).add_handler(network)
-    # Routes need all Nodes. A node that has joined may read only its own.
-    context.informer(NETWORK_NODE_VIEW).add_handler(network)
+    if node.joined:
+        informers = context.manager.informers
+        own = Scope(field_selector=f"metadata.name={node.name}")
+        informers.informer_for(NETWORK_NODE_VIEW, own).add_handler(FollowNodes(network))
+        published = Scope(namespace=NAMESPACE, field_selector=f"metadata.name={CONFIG_MAP}")
+        informers.informer_for(CONFIG_MAPS, published).add_handler(FollowPublished(network))
+    else:
+        context.informer(NETWORK_NODE_VIEW).add_handler(FollowNodes(network))
     context.manager.add(cidrs)
     context.manager.add(network)
 

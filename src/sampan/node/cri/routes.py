@@ -1,0 +1,67 @@
+"""Routes to the Pods of other nodes, through the program `ip`.
+
+A protocol number marks the routes of this program: it changes and removes no other routes. A CIDR for which the
+administrator has a route keeps that route.
+"""
+
+import ipaddress
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from sampan.loops.pod_networks import PodNetworkOf
+from sampan.node.cri.programs import run
+
+PROTOCOL: Final = "77"
+"""Number that marks the routes of this program."""
+_log = logging.getLogger("sampan.node")
+
+
+def routes_of(networks: Mapping[str, PodNetworkOf], own: str) -> dict[str, str]:
+    """Return the pod CIDRs of all nodes except `own`, each with the node's address of the same family."""
+    found = {}
+    for name, network in networks.items():
+        for cidr in network.cidrs if name != own else ():
+            gateway = next((each for each in network.addresses if (":" in each) == (":" in cidr)), "")
+            if gateway and not ipaddress.ip_address(gateway).is_loopback:
+                found[cidr] = gateway
+    return found
+
+
+async def set_routes(wanted: Mapping[str, str]) -> None:
+    """Add missing routes, and remove own ones that are not wanted. Raises `OSError`.
+
+    A route that the kernel refuses is logged: the others work without it.
+    """
+    current = await _own_routes()
+    for cidr, gateway in current.items():
+        if wanted.get(cidr) != gateway:
+            await _ip(cidr, "del", cidr, "via", gateway, "proto", PROTOCOL)
+    for cidr, gateway in wanted.items():
+        if current.get(cidr) == gateway:
+            continue
+        try:
+            await _ip(cidr, "add", cidr, "via", gateway, "proto", PROTOCOL)
+        except OSError as error:
+            _log.warning("cannot add a route to the pods of another node: %s", error)
+
+
+async def _own_routes() -> dict[str, str]:
+    """Return the routes with this program's mark: CIDR to gateway."""
+    found: dict[str, str] = {}
+    for family in ("-4", "-6"):
+        listed: Sequence[Mapping[str, str]] = json.loads(
+            await run("ip", family, "-j", "route", "show", "proto", PROTOCOL) or "[]"
+        )
+        found |= {_network(each["dst"]): each.get("gateway", "") for each in listed}
+    return found
+
+
+def _network(destination: str) -> str:
+    """Return a destination as a CIDR: `ip` shows that of a single address without a prefix length."""
+    return str(ipaddress.ip_network(destination))
+
+
+async def _ip(cidr: str, *words: str) -> None:
+    await run("ip", "-6" if ":" in cidr else "-4", "route", *words)
