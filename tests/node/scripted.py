@@ -11,7 +11,7 @@ import orjson
 
 from sampan.node.container_view import Container
 from sampan.node.environment.fields import PodPlace
-from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
+from sampan.node.runtime import ContainerRecord, ImageError, LogOptions, ResizeError
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
 from sampan.node.tasks import Tasks
 from sampan.node.views import NODE_POD_VIEW, Pod
@@ -86,6 +86,8 @@ class ScriptedRuntime:
         self.command: Callable[[str, Sequence[str]], CommandSession] = lambda name, command: CommandSession(0, 0, b"")
         self.missing_images: dict[str, str] = {}
         self.removed: list[str] = []
+        self.resized: list[tuple[str, ...]] = []
+        self.resize_error = ""
 
     @property
     def version(self) -> str:
@@ -96,6 +98,11 @@ class ScriptedRuntime:
         return True
 
     async def recover(self, pods: Sequence[Pod]) -> None: ...
+
+    async def resize(self, pod: Pod, names: Sequence[str]) -> None:
+        if self.resize_error:
+            raise ResizeError(self.resize_error)
+        self.resized.append(tuple(names))
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         return ["127.0.0.1"]

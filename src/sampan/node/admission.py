@@ -72,6 +72,26 @@ class NodeAdmission:
             self._add(node, uid, demand)
         return refusal
 
+    def resize(self, node: str, uid: str, raw: bytes) -> Refusal | None:
+        """Count a Pod with the requests it has now, or return why the node has no room for them.
+
+        The reason is `Infeasible` if the node will never have room, else `Deferred`.
+        """
+        taken = self._of(node)
+        demand = demand_of(raw)
+        wanted, before = demand.amounts(), taken.pods.get(uid, ({}, ()))[0]
+        for resource, value in wanted.items() if taken.capacity else ():
+            capacity = taken.capacity.get(resource, 0)
+            if value > capacity and ("/" not in resource or resource in taken.capacity):
+                text = f"Node didn't have enough capacity: {resource}, requested: {value}, capacity: {capacity}"
+                return Refusal("Infeasible", text)
+            used = taken.used.get(resource, 0) - before.get(resource, 0)
+            if value > before.get(resource, 0) and value > capacity - used:
+                return Refusal("Deferred", _out_of(resource, value, used, capacity).message)
+        self.release(node, uid)
+        self._add(node, uid, demand)
+        return None
+
     def release(self, node: str, uid: str) -> None:
         """Release the resources of a Pod that has ended or was deleted."""
         taken = self._taken.get(node)

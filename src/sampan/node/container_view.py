@@ -150,6 +150,14 @@ class Resources(msgspec.Struct, rename="camel", gc=False):
     limits: dict[str, str | int | float] = {}
 
 
+class ResizePolicy(msgspec.Struct, rename="camel", gc=False):
+    """Effect of a change of a resource on a running container."""
+
+    resource_name: str = ""
+    restart_policy: str = "NotRequired"
+    """NotRequired or RestartContainer."""
+
+
 class Capabilities(msgspec.Struct, gc=False):
     """Changes of a container's default capabilities. Names may lack `CAP_`; `ALL` is every one."""
 
@@ -224,6 +232,7 @@ class Container(msgspec.Struct, rename="camel"):
     env: list[EnvVar] = []
     env_from: list[EnvFrom] = []
     resources: Resources = msgspec.field(default_factory=Resources)
+    resize_policy: list[ResizePolicy] = []
     volume_mounts: list[VolumeMount] = []
     liveness_probe: Probe | None = None
     readiness_probe: Probe | None = None

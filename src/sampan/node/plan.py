@@ -95,6 +95,8 @@ def _plan_container(
 
 def runs_again(container: Container, record: ContainerRecord, policy: str) -> bool:
     """Return whether an ended container is restarted: by its rules, by its own policy, or by the Pod's."""
+    if record.restarts:
+        return True
     for rule in container.restart_policy_rules:
         codes = rule.exit_codes
         if codes is not None and (record.exit_code in codes.values) == (codes.operator == "In"):
@@ -108,7 +110,7 @@ def backoff_s(record: ContainerRecord) -> float:
 
     A container that ended with its agent has not crashed. It starts at once, as after a restart of the kubelet.
     """
-    if record.restart_count == 0 or record.finished_at is None or record.reason in _LOST_REASONS:
+    if record.restarts or record.restart_count == 0 or record.finished_at is None or record.reason in _LOST_REASONS:
         return 0.0
     if (record.finished_at - record.started_at).total_seconds() >= _BACKOFF_RESET_S:
         return 0.0

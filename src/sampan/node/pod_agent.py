@@ -143,6 +143,7 @@ class PodAgent:
 
     async def _run(self, pod: Pod, home: NodeHome, known: _Known) -> Result | None:
         """Sync a Pod that should run, and write its status."""
+        pod = self._worker.resizes.allocate(pod, lambda wanted: self._resize(wanted, known))
         synced = await self._worker.sync(pod, home)
         observed = Observation(
             synced.records,
@@ -153,6 +154,9 @@ class PodAgent:
             waiting=synced.waiting,
             has_sandbox=synced.has_sandbox,
             reports_resources=home.runtime.applies_resources,
+            resources=self._worker.resizes.resources(known.uid) or {},
+            allocated=self._worker.resizes.allocated(known.uid),
+            resizes=self._worker.resizes.conditions(known.uid),
         )
         if await self._write(pod, known, pod_status(pod, observed)) in ("Succeeded", "Failed"):
             self._release(known)
@@ -163,6 +167,13 @@ class PodAgent:
             left_s = max(0.1, deadline_s - self._active_s(known.written or pod))
             wake_s = left_s if wake_s is None else min(wake_s, left_s)
         return Result(wake_s)
+
+    def _resize(self, pod: Pod, known: _Known) -> Refusal | None:
+        """Allocate the resources that a Pod's spec has now, or return why the node has no room for them."""
+        ref = self._informer.indexer.get(pod.key)
+        if self._admission is None or ref is None or ref.uid != known.uid:
+            return None
+        return self._admission.resize(known.node, known.uid, ref.raw)
 
     # ---- Pods that must not run
 
@@ -257,8 +268,13 @@ class PodAgent:
         self._known.pop(key, None)
 
     def _release(self, known: _Known) -> None:
-        if self._admission is not None:
-            self._admission.release(known.node, known.uid)
+        if self._admission is None:
+            return
+        self._admission.release(known.node, known.uid)
+        waiting = set(self._worker.resizes.deferred()) - {known.uid}
+        for key, each in self._known.items() if waiting else ():
+            if each.uid in waiting and each.node == known.node:
+                self.changed(key)
 
     # ---- the API server
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.core.time import format_time
-from sampan.node.container_view import Container
+from sampan.node.container_view import Container, Resources
 from sampan.node.plan import Plan, Records, runs_again
+from sampan.node.resizing import IN_PROGRESS, PENDING, ResizeCondition
 from sampan.node.runtime import ContainerRecord
 from sampan.node.views import Pod
 
@@ -20,6 +21,7 @@ Status = dict[str, Any]
 REPLACE: Final = {"$patch": "replace"}
 """First element of a list in a strategic merge patch that replaces the list instead of merging it."""
 _ADDRESS_LISTS: Final = ("podIPs", "hostIPs")
+_RESIZE_CONDITIONS: Final = (PENDING, IN_PROGRESS)
 _OWN_CONDITIONS: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 
 
@@ -55,6 +57,11 @@ class Observation:
     """False if the Pod's sandbox could not be created, so that the Pod has no addresses."""
     reports_resources: bool = False
     """True if the status reports the resources of containers."""
+    resources: Mapping[str, Resources] = field(default_factory=dict)
+    """Resources of containers by name, if they are not those of the spec."""
+    allocated: Mapping[str, Resources] = field(default_factory=dict)
+    """Allocated resources by the name of the container, if they are not those of the spec."""
+    resizes: Sequence[ResizeCondition] = ()
 
 
 def pod_status(pod: Pod, observed: Observation) -> Status:
@@ -82,18 +89,22 @@ def pod_status(pod: Pod, observed: Observation) -> Status:
     if not observed.has_sandbox:
         del status["podIP"], status["podIPs"]
     if observed.reports_resources:
-        _add_resources(pod, status)
+        _add_resources(pod, status, observed)
     status["conditions"] = _conditions(pod, phase, observed)
     return status
 
 
-def _add_resources(pod: Pod, status: Status) -> None:
-    """Report the resources of the spec, because no runtime supports a resize in place yet."""
+def _add_resources(pod: Pod, status: Status, observed: Observation) -> None:
+    """Report what containers have, and what the node has allocated for them."""
     for each in (*status["containerStatuses"], *status.get("initContainerStatuses", ())):
         spec = pod.spec.container(each["name"]).resources
+        found = observed.resources.get(each["name"], spec)
         resources = {
-            name: amounts for name, amounts in (("limits", spec.limits), ("requests", spec.requests)) if amounts
+            name: amounts for name, amounts in (("limits", found.limits), ("requests", found.requests)) if amounts
         }
+        allocated = observed.allocated.get(each["name"], spec).requests
+        if allocated:
+            each["allocatedResources"] = allocated
         if resources:
             each["resources"] = resources
 
@@ -111,6 +122,8 @@ def difference(pod: Pod, status: Status) -> Status:
     conditions = [
         change for each in status["conditions"] if (change := _condition_change(before.get(each["type"], {}), each))
     ]
+    kept = {each["type"] for each in status["conditions"]}
+    conditions += [{"$patch": "delete", "type": name} for name in _RESIZE_CONDITIONS if name in before.keys() - kept]
     if conditions:
         changed["conditions"] = conditions
     return changed
@@ -247,7 +260,18 @@ def _conditions(pod: Pod, phase: str, observed: Observation) -> list[Status]:
         if message:
             condition["message"] = message
         conditions.append(condition)
-    return conditions
+    return [*conditions, *(_resize_condition(each, before.get(each.type), now) for each in observed.resizes)]
+
+
+def _resize_condition(resize: ResizeCondition, before: Status | None, now: str) -> Status:
+    condition = {
+        "type": resize.type,
+        "status": "True",
+        "observedGeneration": resize.generation,
+        "lastTransitionTime": now if before is None else before["lastTransitionTime"],
+    }
+    texts = {"reason": resize.reason, "message": resize.message}
+    return {**condition, **{name: text for name, text in texts.items() if text}}
 
 
 _Value = tuple[str, str, str]

@@ -17,6 +17,7 @@ from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.plan import Plan, plan
 from sampan.node.pod_status import Waiting
+from sampan.node.resizing import Resizes
 from sampan.node.runtime import NotCreated, SandboxError
 from sampan.node.views import Pod
 
@@ -59,12 +60,13 @@ class PodWorker:
         self._images = images
         self._events = events
         self._clock = clock
+        self.resizes = Resizes(events)
         self._states: dict[str, _State] = {}
 
     def records(self, pod: Pod, home: NodeHome) -> Records:
         """Return the Pod's containers, with the results of probes and hooks."""
         uid = pod.metadata.uid
-        return self._support.applied(uid, home.runtime.containers(uid))
+        return self.resizes.marked(uid, self._support.applied(uid, home.runtime.containers(uid)))
 
     async def sync(self, pod: Pod, home: NodeHome) -> Synced:
         """Start and stop containers, as far as that is possible now."""
@@ -76,6 +78,9 @@ class PodWorker:
             return self._without_sandbox(pod, home, error)
         place = PodPlace(pod, home.host_ip, tuple(addresses) or (home.host_ip,), home.allocatable)
         has_volumes = await self._support.mount(place)
+        restarts = await self.resizes.apply(pod, home, self.records(pod, home))
+        if restarts:
+            await self._support.stop(home.runtime, place, restarts, _grace_s(pod))
         next_steps = self._plan(place, home)
         if next_steps.start and has_volumes:
             next_steps = await self._start_all(place, home, state)
@@ -121,6 +126,7 @@ class PodWorker:
         """Remove all state of a Pod whose sandbox was removed."""
         self._images.forget(uid)
         self._states.pop(uid, None)
+        self.resizes.forget(uid)
         await self._support.forget(uid)
 
     def _plan(self, place: PodPlace, home: NodeHome) -> Plan:
@@ -208,7 +214,7 @@ class PodWorker:
 
     def _wake_s(self, uid: str, state: _State, next_steps: Plan) -> float | None:
         now = self._clock.now().timestamp()
-        times = [next_steps.wake_s, self._support.wake_s(uid)]
+        times = [next_steps.wake_s, self._support.wake_s(uid), self.resizes.wake_s(uid)]
         if any(why.reason in _IMAGE_REASONS for why in state.waiting.values()):
             times.append(self._images.wake_s(uid))
         times.extend(max(0.1, state.retries[name] - now) for name in state.waiting if name in state.retries)

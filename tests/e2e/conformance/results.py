@@ -30,8 +30,8 @@ class Results:
         written.rename(self._path)
 
     def left(self, names: Sequence[str]) -> list[str]:
-        """Return the tests without a result."""
-        return [name for name in names if name not in self.by_name]
+        """Return the tests that have not passed."""
+        return [name for name in names if name not in self.by_name or not self.by_name[name].passed]
 
     def failed(self, names: Sequence[str]) -> list[Result]:
         """Return the failed ones of these tests."""

@@ -73,6 +73,8 @@ class FakeRuntime:
     version = "fake://1"
     applies_resources = False
 
+    async def resize(self, pod: Pod, names: Sequence[str]) -> None: ...
+
     def __init__(self) -> None:
         self.sessions: asyncio.Queue[ProcessSession] = asyncio.Queue()
         self.requests: list[tuple[Sequence[str], Streams]] = []

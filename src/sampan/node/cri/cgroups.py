@@ -44,6 +44,19 @@ class PodCgroups:
             self._works = False
             _log.warning("cannot make cgroups of pods, limits of whole pods are not enforced: %s", error)
 
+    def update(self, path: str, pod: Pod, *, only_raise: bool) -> None:
+        """Set the limits of a Pod's cgroup that exists. `only_raise`: except for those that are higher now.
+
+        Raises `OSError`: for example, the kernel refuses a limit below the memory in use.
+        """
+        if not self._works:
+            return
+        for file, text in self._files(pod).items():
+            hierarchy = self._root if self._is_v2 else self._root / file.partition("/")[0]
+            place = hierarchy / path.lstrip("/") / file.rpartition("/")[2]
+            if not (only_raise and _is_above(place.read_text(), text)):
+                place.write_text(text)
+
     def remove(self, path: str) -> None:
         """Remove the cgroup of a Pod that has ended, with everything below it."""
         hierarchies = [self._root] if self._is_v2 else _directories(self._root)
@@ -77,6 +90,12 @@ class PodCgroups:
         if quota_us:
             files |= {"cpu/cpu.cfs_period_us": str(CPU_PERIOD_US), "cpu/cpu.cfs_quota_us": str(quota_us)}
         return {**files, "memory/memory.limit_in_bytes": str(memory)} if memory else files
+
+
+def _is_above(now: str, new: str) -> bool:
+    """Return whether a limit is higher than a new one. `max` and negative numbers are no limit."""
+    value = now.split()[0]
+    return value == "max" or int(value) < 0 or int(value) > int(new.split()[0])
 
 
 def _directories(root: Path) -> list[Path]:

@@ -110,6 +110,10 @@ class CriClient(RpcClient):
         chosen = message("ContainerFilter")(label_selector=labels or {})
         return list((await self._call("ListContainers", filter=chosen)).containers)
 
+    async def update_container_resources(self, container_id: str, linux: AnyMessage) -> None:
+        """Change the limits of a running container. `linux`: its LinuxContainerResources."""
+        await self._call("UpdateContainerResources", container_id=container_id, linux=linux)
+
     async def exec_sync(self, container_id: str, command: Sequence[str], timeout_s: float = 0.0) -> AnyMessage:
         """Run a command in a container. Returns an ExecSyncResponse: stdout, stderr and exit code.
 

@@ -34,7 +34,7 @@ from sampan.node.cri.resources import linux_resources, oom_score
 from sampan.node.cri.sandbox_config import SandboxPlace, cgroup_parent, sandbox_config
 from sampan.node.cri.streams import CriStreams
 from sampan.node.environment.fields import PodPlace
-from sampan.node.runtime import ContainerRecord, NotCreated, SandboxError
+from sampan.node.runtime import ContainerRecord, NotCreated, ResizeError, SandboxError
 from sampan.node.sessions import ContainerConfig
 from sampan.node.status_records import lost, status_records
 from sampan.node.tmpfs import unmount_below
@@ -233,8 +233,6 @@ class CriRuntime(CriStreams):
         image = await self._client.image_status(container.image)
         if image is None:
             raise NotCreated("CreateContainerError", f'image "{container.image}" is gone')
-        requests = amounts(container.resources.requests)
-        score = oom_score(pod.status.get("qosClass", ""), requests.get("memory", 0), self._settings.memory_bytes)
         target = known.run_named(container.target_container_name) if container.target_container_name else None
         start = Start(
             pod,
@@ -242,7 +240,7 @@ class CriRuntime(CriStreams):
             config,
             restart_count,
             image,
-            linux_resources(container.resources, oom_score=score),
+            self._linux_resources(pod, container),
             self._settings.root,
             "" if target is None else target.id,
         )
@@ -271,6 +269,38 @@ class CriRuntime(CriStreams):
         await self._client.remove_container(run.id)
         known.runs.pop(run.id, None)
         known.update()
+
+    async def resize(self, pod: Pod, names: Sequence[str]) -> None:
+        """Change limits: higher ones of the Pod first, then those of containers, then lower ones of the Pod."""
+        known = self._pods.get(pod.metadata.uid)
+        if known is None:
+            return
+        async with known.lock:
+            try:
+                await asyncio.to_thread(self._cgroups.update, known.cgroup, pod, only_raise=True)
+                for name in names:
+                    await self._resize_container(pod, known, pod.spec.container(name))
+                await asyncio.to_thread(self._cgroups.update, known.cgroup, pod, only_raise=False)
+            except (CriError, OSError) as error:
+                raise ResizeError(str(error)) from error
+
+    async def _resize_container(self, pod: Pod, known: CriPod, container: Container) -> None:
+        run = known.run_named(container.name)
+        if run is None:
+            return
+        limit = amounts(container.resources.limits).get("memory", 0)
+        used = (await self.usage(known.uid)).get(container.name)
+        if limit and used is not None and used.memory_bytes >= limit:
+            raise ResizeError(
+                f'cannot decrease memory limits: attempting to set container "{container.name}" memory limit ({limit}) '
+                f"below current usage ({used.memory_bytes})"
+            )
+        await self._client.update_container_resources(run.id, self._linux_resources(pod, container))
+
+    def _linux_resources(self, pod: Pod, container: Container) -> AnyMessage:
+        requests = amounts(container.resources.requests)
+        score = oom_score(pod.status.get("qosClass", ""), requests.get("memory", 0), self._settings.memory_bytes)
+        return linux_resources(container.resources, oom_score=score)
 
     async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:
         """Start to stop containers: a stop signal, and SIGKILL after the grace period."""

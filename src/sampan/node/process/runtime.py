@@ -111,6 +111,9 @@ class ProcessRuntime:
         """Name and a constant, because the runtime has no version."""
         return f"{NAME}://1.0.0"
 
+    async def resize(self, pod: Pod, names: Sequence[str]) -> None:
+        """Do nothing: the memory limit is an rlimit of processes that run, and CPU limits are not enforced."""
+
     @property
     def applies_resources(self) -> bool:
         """Limits are applied as far as rlimits can."""
