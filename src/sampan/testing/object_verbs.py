@@ -6,19 +6,29 @@ await cluster.patch("deploy/web", {"spec": {"replicas": 3}})
 await cluster.delete("deploy/web", "configmap/settings")
 """
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
 from sampan.client import Client, DeleteOptions, ListOptions, NotFound, ResourceClient, StrategicMergePatch
 from sampan.client.manifests import parse, read_manifests
 from sampan.client.options import Propagation
 from sampan.client.patch import MergePatch, Patch
+from sampan.core.gvk import GroupVersionResource
 from sampan.resource import Object, ObjectType, ResourceInfo, object_type
 from sampan.resource.crd import crd_of
 from sampan.wire import json
 
 T = TypeVar("T")
+
+_CRDS: Final = ResourceInfo(
+    GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
+    "CustomResourceDefinition",
+    namespaced=False,
+)
+_ESTABLISHED_TRIES: Final = 300
+_ESTABLISHED_PAUSE_S: Final = 0.02
 
 Manifest = str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]]
 """Objects as YAML or JSON text, the path of a file or folder, a dict, or several dicts."""
@@ -66,6 +76,7 @@ class ObjectVerbs:
             crds = [crd_of(source)] if isinstance(source, type) else list(objects_of(source))
             for crd in crds:
                 await self._apply_one(crd)
+                await self._established(crd["metadata"]["name"])
 
     async def apply(self, what: Any, *, field_manager: str = "test", force: bool = True) -> Sequence[Object]:
         """Create or change objects with server-side apply, and return them.
@@ -140,6 +151,15 @@ class ObjectVerbs:
     async def _client_of(self, obj: Mapping[str, Any]) -> ResourceClient[Object]:
         namespace = (obj.get("metadata") or {}).get("namespace")
         return await self.admin().resource_for(obj, namespace=namespace)
+
+    async def _established(self, name: str) -> None:
+        """Wait until a CRD is served. Without an answer in time, the next request for its objects fails."""
+        client = self.admin().resource(_CRDS)
+        for _ in range(_ESTABLISHED_TRIES):
+            conditions = (await client.get(name)).get("status", {}).get("conditions", ())
+            if any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
+                return
+            await asyncio.sleep(_ESTABLISHED_PAUSE_S)
 
     async def _apply_one(self, obj: Object, field_manager: str = "test", force: bool = True) -> Object:
         return await (await self._client_of(obj)).apply(obj, field_manager=field_manager, force=force)
