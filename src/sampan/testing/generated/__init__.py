@@ -15,12 +15,14 @@ from typing import Any
 
 from sampan.core.object import Object
 from sampan.testing.generated.build import build_object
+from sampan.testing.generated.invalid import InvalidObject, invalid_objects_of
 from sampan.testing.generated.repair import NotGenerated
 from sampan.testing.generated.semantics import USUAL, Meanings, companions
 from sampan.testing.generated.subject import Subject, UnknownKind, subject_of
 
 __all__ = [
     "USUAL",
+    "InvalidObject",
     "Meanings",
     "NeedsHypothesis",
     "NotGenerated",
@@ -28,6 +30,7 @@ __all__ = [
     "UnknownKind",
     "build_object",
     "companions",
+    "invalid_objects",
     "objects",
     "subject_of",
 ]
@@ -51,3 +54,12 @@ def objects(what: Any, *, base: Object | None = None, meanings: Meanings = USUAL
             raise
         raise NeedsHypothesis("objects() needs Hypothesis: pip install 'sampan[testing]'") from None
     return strategies.objects_of_subject(subject_of(what), base, meanings, size)
+
+
+def invalid_objects(what: Any, *, base: Object | None = None, meanings: Meanings = USUAL) -> list[InvalidObject]:
+    """Return minimal invalid objects of a custom kind, each with the path of the faulty field. Always the same ones.
+
+    `what` and `base` are as for `objects`. Raises `UnknownKind`, `NotGenerated`, and `TypeError` for a built-in kind:
+    its schema has no restrictions.
+    """
+    return invalid_objects_of(subject_of(what), base, meanings)

@@ -14,7 +14,7 @@ from sampan.core.field import FieldError
 from sampan.core.object import Object
 from sampan.schema.structural import Schema
 from sampan.testing.generated.choices import Choices, Complete, Seeded, Smallest
-from sampan.testing.generated.required_fields import FIELDS, NAMES
+from sampan.testing.generated.required_fields import FIELDS, NAMELESS, NAMES
 from sampan.testing.generated.semantics import USUAL, Meanings
 from sampan.testing.generated.subject import NAMESPACE, Subject
 from sampan.testing.generated.values import Generator
@@ -54,7 +54,7 @@ def generated_object(
 ) -> Object:
     """Return an object that the server accepts. `base` is a valid one, whose parts replace what cannot be repaired."""
     fields = _generated(subject, Generator(choices, meanings, size))
-    made = _framed(subject, fields if subject.is_custom else _merged(fields, base), base["metadata"]["name"])
+    made = _framed(subject, fields if subject.is_custom else _merged(fields, base), base["metadata"].get("name", ""))
     _repair(subject, made, base, choices, meanings)
     return made if not subject.faults(made) else deepcopy(base)
 
@@ -75,7 +75,10 @@ def _framed(subject: Subject, fields: Object, name: str) -> Object:
     """Return an object with its type and name, and the fields that a built-in kind needs."""
     key = (subject.definition.group, subject.kind)
     name = name or NAMES.get(key, "example")
-    metadata = {"name": name, **({"namespace": NAMESPACE} if subject.definition.namespaced else {})}
+    metadata = {
+        **({} if key[0] in NAMELESS else {"name": name}),
+        **({"namespace": NAMESPACE} if subject.definition.namespaced else {}),
+    }
     needed = {} if subject.is_custom or key not in FIELDS else deepcopy(FIELDS[key](name))
     body: Object = _merged(fields, needed)
     body.pop("status", None)

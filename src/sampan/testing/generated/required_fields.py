@@ -78,6 +78,15 @@ def _signing_request(name: str) -> Fields:
     return {"spec": {"request": request, "signerName": "example.com/signer", "usages": ["client auth"]}}
 
 
+def _access_review(**spec: Any) -> Make:
+    return lambda name: {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods", **spec}}}
+
+
+def _access_review_of_jane(**spec: Any) -> Make:
+    made = _access_review(**spec)
+    return lambda name: {"spec": {**made(name)["spec"], "user": "jane"}}
+
+
 def _role_binding(kind: str) -> Make:
     return lambda name: {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name}}
 
@@ -103,6 +112,10 @@ FIELDS: Final[Mapping[tuple[str, str], Make]] = {
     ("apps", "Deployment"): _workload,
     ("apps", "ReplicaSet"): _workload,
     ("apps", "StatefulSet"): _workload,
+    ("authorization.k8s.io", "LocalSubjectAccessReview"): _access_review_of_jane(namespace="default"),
+    ("authorization.k8s.io", "SelfSubjectAccessReview"): _access_review(),
+    ("authorization.k8s.io", "SelfSubjectRulesReview"): _always({"spec": {"namespace": "default"}}),
+    ("authorization.k8s.io", "SubjectAccessReview"): _access_review_of_jane(),
     ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler,
     ("batch", "CronJob"): lambda name: {"spec": {"schedule": "0 * * * *", "jobTemplate": _job(name)}},
     ("batch", "Job"): _job,
@@ -168,3 +181,6 @@ NAMES: Final = {
     ("networking.k8s.io", "IPAddress"): "10.96.0.200",
 }
 """Names of built objects whose kind does not accept any name."""
+
+NAMELESS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
+"""Groups whose objects are questions: they are not stored and have no name."""

@@ -27,6 +27,7 @@ from sampan.resource.declare import declaration
 from sampan.schema.compile import CompiledSchema, DecodeError, SchemaCompiler
 from sampan.schema.structural import Schema
 from sampan.storage.memory import MemoryStore
+from sampan.testing.generated.required_fields import NAMELESS
 from sampan.testing.logical_server import template
 from sampan.testing.object_verbs import objects_of
 
@@ -72,7 +73,9 @@ class Subject:
         obj = deepcopy(obj)
         strategy = self.version.strategy or self.definition.strategy
         unknown: list[str] = []
-        context = Context(namespace=NAMESPACE if self.definition.namespaced else "", name=obj["metadata"].get("name"))
+        context = Context(
+            namespace=NAMESPACE if self.definition.namespaced else "", name=obj["metadata"].get("name", "")
+        )
         try:
             if self.is_custom:
                 self.compiled.prune(obj, unknown)
@@ -85,8 +88,9 @@ class Subject:
             fill_system_fields(metadata_of(obj), SystemClock())
             obj["metadata"]["generation"] = 1
             strategy.prepare_for_create(context, obj)
-            found = object_faults(strategy, obj["metadata"], namespaced=self.definition.namespaced)
-            found += strategy.validate(context, obj)
+            found = strategy.validate(context, obj)
+            if self.definition.group not in NAMELESS:
+                found = [*object_faults(strategy, obj["metadata"], namespaced=self.definition.namespaced), *found]
         except (DecodeError, StatusError) as error:
             return [FieldError(ErrorType.INVALID, "", None, str(error))]
         return [*(FieldError(ErrorType.FORBIDDEN, each, None, "unknown field") for each in unknown), *found]

@@ -147,7 +147,7 @@ class Generator:
 
     def _text(self, node: Schema, rules: ValueValidations) -> str:
         least = rules.min_length or 0
-        most = least + _EXTRA_CHARACTERS if rules.max_length is None else rules.max_length
+        most = least + _EXTRA_CHARACTERS if rules.max_length is None else max(rules.max_length, least)
         make, pattern = hinted(node), pattern_of(node)
         if make is not None and not pattern:
             return str(make(self.choices))
