@@ -90,8 +90,8 @@ def invalid_objects_of(subject: Subject, base: Object | None, meanings: Meanings
 
 
 def _is_only(subject: Subject, obj: Object, fault: _Fault) -> bool:
-    fields = {str(each.field) for each in subject.faults(obj)} - {_NOT_CHECKED}
-    return fields == {fault.field}
+    causes = {(str(each.field), each.type) for each in subject.faults(obj) if str(each.field) != _NOT_CHECKED}
+    return causes == {(fault.field, fault.reason)}
 
 
 def _faults(subject: Subject, obj: Object) -> Iterator[_Fault]:
