@@ -76,6 +76,8 @@ class Subject:
         context = Context(
             namespace=NAMESPACE if self.definition.namespaced else "", name=obj["metadata"].get("name", "")
         )
+        if self.definition.namespaced:
+            obj["metadata"].setdefault("namespace", NAMESPACE)
         try:
             if self.is_custom:
                 self.compiled.prune(obj, unknown)

@@ -82,11 +82,11 @@ def _valid(
 ) -> list[Change]:
     found: list[Change] = []
     for value in _values(field, value_at(base, field.place), choices, meanings):
+        if len(found) >= values_max:
+            break
         made = _changed(base, path_of(field.place), field.place, value)
         if made.obj != base and made.obj not in [each.obj for each in found] and not subject.faults(made.obj):
             found.append(made)
-        if len(found) >= values_max:
-            break
     return found
 
 

@@ -126,7 +126,7 @@ def _run(
     effective: set[str],
 ) -> list[Finding]:
     there = walk(campaign, [base, change.obj, base])
-    changed = there.steps[1] if len(there.steps) > 1 else there.steps[0]
+    changed = there.steps[1]
     if changed.refused:
         report.refused[str(change)] = changed.refused
         return []
@@ -137,11 +137,14 @@ def _run(
     if _others(campaign, differences(first, scratch.outcome, unstable, counts=False), change):
         effective.add(change.field)
     found = []
-    if not scratch.refused:
+    # If the operator fails on the value on both ways, its last good state remains on one of them.
+    if not scratch.refused and not (changed.failed and scratch.failed):
         lines = _compared(campaign, scratch.outcome, changed.outcome, unstable)
         if lines:
             found.append(Finding(change, CHANGED, lines, there.timeline, changed.failed))
-    if lines := _compared(campaign, first, back, unstable):
+    if there.steps[2].refused:
+        report.refused[f"{change}, and back"] = there.steps[2].refused
+    elif lines := _compared(campaign, first, back, unstable):
         oracle = RECOVERY if changed.failed else BACK
         found.append(Finding(change, oracle, lines, there.timeline, changed.failed))
     return found
