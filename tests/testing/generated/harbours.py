@@ -59,7 +59,7 @@ def operator(behaviour: str = RIGHT) -> Callable[[Manager], None]:
     def set_up(manager: Manager) -> None:
         async def reconcile(request: Request) -> Result:
             client = manager.client
-            found: Object | None = await client.resource(HARBOURS).find(request)  # type: ignore[attr-defined]
+            found: Object | None = await client.resource(HARBOURS).find(request)
             if found is None:
                 return Result()
             spec, status = found["spec"], found.get("status", {})

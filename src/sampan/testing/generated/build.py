@@ -14,15 +14,13 @@ T = TypeVar("T")
 
 
 @overload
-def build_object(
-    what: type[T], name: str = "", *, definitions: Iterable[ResourceDefinition] = (), **fields: Any
-) -> T: ...
+def build_object(what: type[T], name: str = "", *, definitions: Iterable[ResourceDefinition] = (), **fields: Any) -> T:
+    """Return an object of a declared class."""
 
 
 @overload
-def build_object(
-    what: Any, name: str = "", *, definitions: Iterable[ResourceDefinition] = (), **fields: Any
-) -> Object: ...
+def build_object(what: Any, name: str = "", *, definitions: Iterable[ResourceDefinition] = (), **fields: Any) -> Object:
+    """Return an object of a kind, as a dict."""
 
 
 def build_object(what: Any, name: str = "", *, definitions: Iterable[ResourceDefinition] = (), **fields: Any) -> Any:

@@ -1,6 +1,6 @@
 """Meanings of fields, by their names: a field `image` gets an image, `secretName` the name of a Secret that exists.
 
-A schema says only that these fields are texts. `Meanings` has the usual ones; a test can add its own:
+In a schema, these fields are only texts. `Meanings` has the usual ones; a test can add its own:
 
     meanings = USUAL.with_field("region", lambda choices: pick(choices, ("eu-west-1", "us-east-1")))
 """

@@ -118,7 +118,7 @@ def _below(schema: Schema, value: Any, place: Place, *, required: bool, itself: 
 
 
 def _values(field: _Field, now: Any, choices: Seeded, meanings: Meanings) -> Iterator[Any]:
-    """Yield values of a field, the most useful first: another one, an odd one, none, the limits."""
+    """Yield values of a field, the most useful first: another one, an odd one, none, limits."""
     if isinstance(now, bool):
         yield not now
     elif now is None:
@@ -149,6 +149,8 @@ def _limits(schema: Schema, now: Any) -> Iterator[Any]:
     if rules.enum:
         yield from rules.enum
     elif schema.type == "integer":
+        if isinstance(now, int):
+            yield from (now + 1, now - 1)
         yield min(int(rules.maximum), _LARGE) if rules.maximum is not None else _LARGE
     elif schema.type == "string":
         yield ""

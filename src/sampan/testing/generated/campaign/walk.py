@@ -6,6 +6,7 @@ Concurrency: each walk has a separate event loop, in virtual time.
 import random
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -64,8 +65,8 @@ async def _walk(campaign: Campaign, objects: Sequence[Object], besides: Sequence
         first = len(cluster.journal.writes)
         running = cluster.run(campaign.operator)
         await cluster.settled()
-        for obj in objects:
-            steps.append(await _step(cluster, running, obj, first))
+        for number, obj in enumerate(objects):
+            steps.append(await _step(cluster, running, obj, objects[number - 1] if number else None, first))
             if steps[-1].refused:
                 break
         return Walk(steps, await _timeline(cluster, objects[0]))
@@ -74,10 +75,13 @@ async def _walk(campaign: Campaign, objects: Sequence[Object], besides: Sequence
             await cluster.aclose()
 
 
-async def _step(cluster: Cluster, running: Running, obj: Object, first: int) -> Step:
+async def _step(cluster: Cluster, running: Running, obj: Object, previous: Object | None, first: int) -> Step:
     done, error, refused = len(running.reconciles), "", ""
     try:
-        await cluster.apply(obj)
+        if previous is None:
+            await cluster.create(obj)
+        else:
+            await _change(cluster, previous, obj)
     except ApiError as refusal:
         refused = _first_line(refusal)
     try:
@@ -89,6 +93,26 @@ async def _step(cluster: Cluster, running: Running, obj: Object, first: int) -> 
         error = f"{type(failure).__name__}: {_first_line(failure)}"
     failed = next((each.result for each in running.reconciles[done:] if each.result.startswith("failed")), error)
     return Step(await outcome_of(cluster, first, (), error, fired=True), refused, failed)
+
+
+async def _change(cluster: Cluster, previous: Object, wanted: Object) -> None:
+    """Change what differs between two objects, and keep what the operator has set."""
+    client = await cluster.admin().resource_for(wanted, namespace=wanted["metadata"].get("namespace"))
+    live = await client.get(wanted["metadata"]["name"])
+    await client.update(_moved(live, previous, wanted))
+
+
+def _moved(live: Any, previous: Any, wanted: Any) -> Any:
+    """Return the live value with the change from the previous value to the wanted one."""
+    if not all(isinstance(each, dict) for each in (live, previous, wanted)):
+        return deepcopy(wanted)
+    found = dict(live)
+    for key in {*previous, *wanted}:
+        if key not in wanted:
+            found.pop(key, None)
+        elif key not in previous or previous[key] != wanted[key]:
+            found[key] = _moved(live.get(key), previous.get(key), wanted[key])
+    return found
 
 
 async def _timeline(cluster: Cluster, obj: Object) -> list[str]:
