@@ -26,7 +26,9 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 _NO_RULES: Final = ValueValidations()
 _SIZE_MAX: Final = 1000
 """Longest list or text that is made to be too long."""
-_RULE_TRIES: Final = 150
+_RULE_TRIES: Final = 100
+_RULE_SIZE: Final = 20
+"""Number of optional fields of the objects in which a rule is to be broken."""
 _WRONG_TYPES: Final = {
     "string": 7,
     "integer": "seven",
@@ -201,7 +203,7 @@ def _broken_rules(subject: Subject, base: Object, meanings: Meanings) -> Iterato
     seen: set[str] = set()
     for number in range(_RULE_TRIES):
         choices = Seeded(number)
-        start = generated_object(subject, choices, base, meanings=meanings)
+        start = generated_object(subject, choices, base, meanings=meanings, size=_RULE_SIZE)
         place = _random_place(start, choices)
         node = None if place is None else schema_at(subject.schema, place)
         if place is None or node is None:

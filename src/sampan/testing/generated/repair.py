@@ -21,8 +21,11 @@ from sampan.testing.generated.values import Generator
 
 _ROUNDS: Final = 12
 _CANDIDATES: Final = 60
+_JUDGED_MAX: Final = 150
+"""Limit of attempts to repair one object: rules in CEL may take milliseconds."""
 _SEEDS: Final = 60
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
+_NOWHERE: Final = "<nil>"
 _NOT_GENERATED: Final = ("apiVersion", "kind", "metadata", "status")
 
 Step = str | int
@@ -53,10 +56,14 @@ def generated_object(
     subject: Subject, choices: Choices, base: Object, *, meanings: Meanings = USUAL, size: int = 60
 ) -> Object:
     """Return an object that the server accepts. `base` is a valid one, whose parts replace what cannot be repaired."""
-    fields = _generated(subject, Generator(choices, meanings, size))
-    made = _framed(subject, fields if subject.is_custom else _merged(fields, base), base["metadata"].get("name", ""))
-    _repair(subject, made, base, choices, meanings)
-    return made if not subject.faults(made) else deepcopy(base)
+    for bound in (size, size // 4, size // 16):
+        fields = _generated(subject, Generator(choices, meanings, bound))
+        body = fields if subject.is_custom else _merged(fields, base)
+        made = _framed(subject, body, base["metadata"].get("name", ""))
+        _repair(subject, made, base, choices, meanings)
+        if not subject.faults(made):
+            return made
+    return deepcopy(base)
 
 
 def _generated(subject: Subject, generator: Generator) -> Object:
@@ -94,9 +101,9 @@ def _merged(first: Any, second: Any) -> Any:
 
 def _repair(subject: Subject, obj: Object, base: Object | None, choices: Choices, meanings: Meanings) -> None:
     """Change an object in place until it is valid, or until no change helps."""
-    faults = subject.faults(obj)
+    faults, calls_left = subject.faults(obj), _JUDGED_MAX
     for _ in range(_ROUNDS):
-        if not faults:
+        if not faults or calls_left <= 0:
             return
         best = None
         for number, change in enumerate(_changes(subject, obj, base, faults, choices, meanings)):
@@ -104,10 +111,10 @@ def _repair(subject: Subject, obj: Object, base: Object | None, choices: Choices
             change(changed)
             if changed == obj:
                 continue
-            left = subject.faults(changed)
+            left, calls_left = subject.faults(changed), calls_left - 1
             if best is None or len(left) < len(best[1]):
                 best = (changed, left)
-            if len(left) < len(faults) or number >= _CANDIDATES:
+            if len(left) < len(faults) or number >= _CANDIDATES or calls_left <= 0:
                 break
         if best is None:
             return
@@ -125,7 +132,7 @@ def _changes(
     meanings: Meanings,
 ) -> Iterator[Change]:
     """Yield changes that may repair the first fault, the smallest change first."""
-    place = place_of(obj, str(faults[0].field) or "spec")
+    place = place_of(obj, _path_of(faults[0]))
     while place and place[0] not in _NOT_GENERATED:
         places = [*_below(subject.schema, obj, place), place]
         if len(places) > 1:
@@ -144,6 +151,14 @@ def _changes(
                     yield partial(put, place=each, value=Generator(source, meanings, 8).value(node, name))
         yield partial(remove, place=place)
         place = place[:-1]
+
+
+def _path_of(fault: FieldError) -> str:
+    """Return the path of a fault. That of a junctor is in quotes at the beginning of its text."""
+    path = str(fault.field)
+    if path not in ("", _NOWHERE):
+        return path
+    return fault.detail.split('"')[1] if fault.detail.startswith('"') else "spec"
 
 
 def _below(schema: Schema, obj: Object, place: Place) -> Iterator[Place]:

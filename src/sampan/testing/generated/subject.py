@@ -139,6 +139,8 @@ def _of_crd(crd: Mapping[str, Any], version: str = "") -> Subject:
     made: dict[str, Any] = deepcopy(dict(crd))
     # Objects are generated and judged in one version, so nothing is converted.
     made["spec"].pop("conversion", None)
+    # Files of controller-gen have a status with empty names.
+    made.pop("status", None)
     definition = definition_of(made, _compiler(), template().parts.schemas.schema(_META), _no_webhook)
     return _subject(definition, version)
 
