@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from benchmarks.testing import campaign
 from sampan.testing import Cluster, ClusterOptions, run_virtual
 
 _FIRST = """
@@ -197,6 +198,7 @@ SCENARIOS = (
     TestingScenario("fork", "copy of a running cluster", fork, 5, " ms"),
     TestingScenario("deployment", "a Deployment of two Pods available, chain of loops", deployment, 50, " ms"),
     TestingScenario("idle-day", "virtual day in which nothing happens", idle_day, 0.2, " s"),
+    TestingScenario("campaign", "campaign over 45 fields, three values each", campaign.measure, 60, " s"),
     TestingScenario("cron-day", "virtual day of an hourly CronJob, chain of loops", cron_day, 0.5, " s"),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -42,6 +42,10 @@ class Blocking:
         found: Sequence[Object] = self.run(self._cluster.create(what))
         return found
 
+    def build(self, kind: str | ResourceInfo | type[Any], name: str = "", **fields: Any) -> Any:
+        """See `Cluster.build`."""
+        return self._cluster.build(kind, name, **fields)
+
     def get(self, kind: str | ResourceInfo | type[Any], name: str = "", **options: Any) -> Any:
         """See `Cluster.get`."""
         return self.run(self._cluster.get(kind, name, **options))

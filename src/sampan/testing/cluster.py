@@ -14,17 +14,19 @@ import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar, overload
 
 from sampan.client import Client
 from sampan.core.clock import unix_time, utc_now
 from sampan.core.time import SystemClock
 from sampan.operator.manager import Manager, ManagerOptions
+from sampan.resource import Object, ResourceInfo
 from sampan.server.request import UserInfo
 from sampan.testing.blocking import Blocking
 from sampan.testing.cluster_options import ClusterOptions, State, admission_of
 from sampan.testing.cluster_transport import ClusterTransport
 from sampan.testing.expectations import Expectations
+from sampan.testing.generated.build import build_object
 from sampan.testing.journal import Journal, Write
 from sampan.testing.leaks import Leak, leaked_objects, stored
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
@@ -37,6 +39,8 @@ from sampan.testing.requests import Gate, Interceptor, Requests
 from sampan.testing.serve import Served, serve
 from sampan.testing.timeline import busiest
 from sampan.testing.virtual_time import VirtualTimeLoop, virtualized
+
+T = TypeVar("T")
 
 ADMIN: Final = UserInfo("kubernetes-admin", groups=("system:masters",))
 TEST: Final = "test"
@@ -134,6 +138,22 @@ class Cluster(Expectations):
     def interceptors(self) -> list[Interceptor]:
         """Functions that each request passes, outermost first; see `requests.py`."""
         return self._gate.interceptors
+
+    # Objects
+
+    @overload
+    def build(self, kind: type[T], name: str = "", **fields: Any) -> T: ...
+
+    @overload
+    def build(self, kind: str | ResourceInfo, name: str = "", **fields: Any) -> Object: ...
+
+    def build(self, kind: Any, name: str = "", **fields: Any) -> Any:
+        """Return the smallest valid object of a kind, with these fields on top: `build("Deployment", spec={...})`.
+
+        The object is not created. A kind of a CRD is known after `crds`; see `build_object`.
+        """
+        known = self._server.cluster.registry.definitions() if self._server is not None else ()
+        return build_object(kind, name, definitions=known, **fields)
 
     # Operators
 

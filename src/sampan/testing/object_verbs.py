@@ -6,11 +6,12 @@ await cluster.patch("deploy/web", {"spec": {"replicas": 3}})
 await cluster.delete("deploy/web", "configmap/settings")
 """
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
-from sampan.client import Client, DeleteOptions, ListOptions, NotFound, ResourceClient, StrategicMergePatch
+from sampan.client import Client, DeleteOptions, ListOptions, NoMatch, NotFound, ResourceClient, StrategicMergePatch
 from sampan.client.manifests import parse, read_manifests
 from sampan.client.options import Propagation
 from sampan.client.patch import MergePatch, Patch
@@ -19,6 +20,9 @@ from sampan.resource.crd import crd_of
 from sampan.wire import json
 
 T = TypeVar("T")
+
+_SERVED_TRIES: Final = 100
+_SERVED_PAUSE_S: Final = 0.1
 
 Manifest = str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]]
 """Objects as YAML or JSON text, the path of a file or folder, a dict, or several dicts."""
@@ -66,6 +70,7 @@ class ObjectVerbs:
             crds = [crd_of(source)] if isinstance(source, type) else list(objects_of(source))
             for crd in crds:
                 await self._apply_one(crd)
+                await self._served(crd["spec"])
 
     async def apply(self, what: Any, *, field_manager: str = "test", force: bool = True) -> Sequence[Object]:
         """Create or change objects with server-side apply, and return them.
@@ -140,6 +145,18 @@ class ObjectVerbs:
     async def _client_of(self, obj: Mapping[str, Any]) -> ResourceClient[Object]:
         namespace = (obj.get("metadata") or {}).get("namespace")
         return await self.admin().resource_for(obj, namespace=namespace)
+
+    async def _served(self, spec: Mapping[str, Any]) -> None:
+        """Wait until discovery has the kind of a CRD. After some seconds, the next request for its objects fails."""
+        served = [each["name"] for each in spec.get("versions", ()) if each.get("served")]
+        kind = (f"{spec['group']}/{served[0] if served else spec.get('version')}", spec["names"]["kind"])
+        for _ in range(_SERVED_TRIES):
+            try:
+                await self.admin().mapper.resource_for(kind)
+                return
+            except NoMatch:
+                self.admin().mapper.invalidate()
+                await asyncio.sleep(_SERVED_PAUSE_S)
 
     async def _apply_one(self, obj: Object, field_manager: str = "test", force: bool = True) -> Object:
         return await (await self._client_of(obj)).apply(obj, field_manager=field_manager, force=force)

@@ -11,10 +11,15 @@ from sampan.cli.command_group import CommandGroup
 from sampan.cli.test_server.run import Run, run_tests
 from sampan.test_server.loops import DEFAULT
 
-_COMMANDS: Final = {"assets": "sampan.cli.test_server.assets", "explore": "sampan.cli.test_server.explore"}
+_COMMANDS: Final = {
+    "assets": "sampan.cli.test_server.assets",
+    "campaign": "sampan.cli.test_server.campaign",
+    "explore": "sampan.cli.test_server.explore",
+}
 """Module of each subcommand; its object is named `<name>_command`."""
 _SUMMARIES: Final = {
     "assets": "Print a directory for KUBEBUILDER_ASSETS: kube-apiserver, etcd and kubectl.",
+    "campaign": "Change the fields of an object under an operator, one after the other.",
     "explore": "Run scenarios of an operator with one fault at each moment.",
 }
 _SEPARATOR: Final = "--"

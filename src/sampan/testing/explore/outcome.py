@@ -15,7 +15,14 @@ from sampan.testing.journal import Write
 from sampan.testing.leaks import leaked_objects, stored
 from sampan.testing.timeline import MASK
 
-_UNCOMPARED: Final = ("/registry/events/", "/registry/leases/", "/registry/masterleases/", "/registry/ranges/")
+_UNCOMPARED: Final = (
+    "/registry/events/",
+    "/registry/ipaddresses/",
+    "/registry/leases/",
+    "/registry/masterleases/",
+    "/registry/ranges/",
+)
+"""Prefixes of keys. The names of IPAddresses are random: those of Services get a random address."""
 _SECRETS: Final = "/registry/secrets/"
 _MASKED: Final = frozenset(
     {"uid", "resourceVersion", "creationTimestamp", "generation", "observedGeneration", "managedFields"}

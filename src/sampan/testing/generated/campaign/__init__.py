@@ -1,0 +1,15 @@
+"""Campaigns: change one field of an object after the other, and see if the operator follows.
+
+    report = run_campaign(Campaign(set_up_operator, BOAT, crds=[Boat]))
+    assert not report.findings, report
+
+A change must end as if the object had been created with the new value. The change back must end in the first state, even
+if the operator failed on the value.
+Source of the method: Acto (SOSP 2023).
+"""
+
+from sampan.testing.generated.campaign.campaign import Campaign
+from sampan.testing.generated.campaign.changes import Change
+from sampan.testing.generated.campaign.run import BaseFailed, CampaignReport, Finding, run_campaign
+
+__all__ = ["BaseFailed", "Campaign", "CampaignReport", "Change", "Finding", "run_campaign"]

@@ -1,0 +1,177 @@
+"""`run_campaign`: all changes of a campaign, and the two oracles.
+
+1. The end after a change is that of a new cluster with the changed object.
+2. The end after the change back is the first state. If the operator failed in between, it has to recover by itself.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sampan.core.clock import monotonic
+from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
+from sampan.testing.generated.campaign.campaign import Campaign
+from sampan.testing.generated.campaign.changes import Change, changes_of
+from sampan.testing.generated.campaign.walk import Walk, walk
+
+VALUES_MAX: Final = 3
+"""Number of values of a field."""
+CHANGED, BACK, RECOVERY = "change", "change back", "recovery"
+_DIFFERENCES_MAX: Final = 10
+_WHAT: Final = {
+    CHANGED: "the end is not that of a new cluster with this value",
+    BACK: "after the change back, the state is not the first one",
+    RECOVERY: "the operator failed, and did not recover after the change back",
+}
+
+Progress = Callable[[int, int], None]
+
+
+class BaseFailed(AssertionError):
+    """The object of the campaign is refused, or its operator fails before any change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A change after which the state is wrong."""
+
+    change: Change
+    oracle: str
+    """`change`, `change back` or `recovery`."""
+    differences: Sequence[str]
+    timeline: Sequence[str]
+    failure: str = ""
+    """Error of the operator while the changed value was set."""
+
+    def __str__(self) -> str:
+        lines = [str(self.change), f"  {_WHAT[self.oracle]}:"]
+        lines += [f"    {each}" for each in self.differences[:_DIFFERENCES_MAX]]
+        if self.failure:
+            lines.append(f"  error of the operator: {self.failure}")
+        return "\n".join([*lines, "  timeline:", *(f"    {each}" for each in self.timeline)])
+
+
+@dataclass(slots=True)
+class CampaignReport:
+    """Result of a campaign."""
+
+    name: str
+    fields: list[str] = field(default_factory=list)
+    """Paths of the fields that were changed."""
+    changes: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
+    """Changes that the server refused, and why: immutable fields."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Changes on which the operator failed, and its error."""
+    without_effect: list[str] = field(default_factory=list)
+    """Fields of which no value changes another object or the status."""
+    seconds: float = 0.0
+    findings: list[Finding] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.name}: {self.changes} changes of {len(self.fields)} fields in {self.seconds:.1f} s, "
+            f"{len(self.findings)} with a wrong end"
+        )
+        notes = [f"refused by the server: {each}" for each in self.refused]
+        notes += [f"the operator fails: {each}: {why}" for each, why in self.failed.items()]
+        notes += [f"no effect: {each}" for each in self.without_effect]
+        return "\n\n".join(["\n".join([head, *notes]), *map(str, self.findings)])
+
+
+def run_campaign(
+    campaign: Campaign,
+    *,
+    seed: int = 0,
+    fields: Sequence[str] = (),
+    values_max: int = VALUES_MAX,
+    first_only: bool = False,
+    progress: Progress = lambda _, __: None,
+) -> CampaignReport:
+    """Change each field of the object, and return what ends wrong. The same for equal seeds.
+
+    `fields`: only these paths and those below them. `first_only`: stop at the first finding. `progress` gets the number
+    of changes that are done, and of all. Raises `BaseFailed`, `NotGenerated`, `UnknownKind`.
+    """
+    began = monotonic()
+    base, subject = campaign.first(), campaign.subject()
+    found = changes_of(
+        subject, base, seed=seed, values_max=values_max, meanings=campaign.meanings, values=campaign.values
+    )
+    changes = [each for each in found if _is_chosen(each.field, fields, campaign.unchanged)]
+    unstable = _unstable(walk(campaign, [base]), walk(campaign, [base]))
+    report = CampaignReport(campaign.name, list(dict.fromkeys(each.field for each in changes)))
+    effective: set[str] = set()
+    for number, change in enumerate(changes):
+        progress(number, len(changes))
+        report.changes += 1
+        report.findings += _run(campaign, change, base=base, unstable=unstable, report=report, effective=effective)
+        if first_only and report.findings:
+            break
+    else:
+        tried = dict.fromkeys(each.field for each in changes if str(each) not in report.refused)
+        report.without_effect = [each for each in tried if each not in effective]
+    progress(report.changes, len(changes))
+    report.seconds = monotonic() - began
+    return report
+
+
+def _run(
+    campaign: Campaign,
+    change: Change,
+    *,
+    base: dict[str, object],
+    unstable: frozenset[str],
+    report: CampaignReport,
+    effective: set[str],
+) -> list[Finding]:
+    there = walk(campaign, [base, change.obj, base])
+    changed = there.steps[1]
+    if changed.refused:
+        report.refused[str(change)] = changed.refused
+        return []
+    if changed.failed:
+        report.failed[str(change)] = changed.failed
+    scratch = walk(campaign, [change.obj], [base]).steps[0]
+    first, back = there.steps[0].outcome, there.steps[2].outcome
+    if _others(campaign, differences(first, scratch.outcome, unstable, counts=False), change):
+        effective.add(change.field)
+    found = []
+    # If the operator fails on the value on both ways, its last good state remains on one of them.
+    if not scratch.refused and not (changed.failed and scratch.failed):
+        lines = _compared(campaign, scratch.outcome, changed.outcome, unstable)
+        if lines:
+            found.append(Finding(change, CHANGED, lines, there.timeline, changed.failed))
+    if there.steps[2].refused:
+        report.refused[f"{change}, and back"] = there.steps[2].refused
+    elif lines := _compared(campaign, first, back, unstable):
+        oracle = RECOVERY if changed.failed else BACK
+        found.append(Finding(change, oracle, lines, there.timeline, changed.failed))
+    return found
+
+
+def _compared(campaign: Campaign, reference: Outcome, found: Outcome, unstable: frozenset[str]) -> list[str]:
+    lines = differences(reference, found, unstable, counts=False)
+    return [each for each in lines if not each.startswith(tuple(campaign.ignored))]
+
+
+def _others(campaign: Campaign, lines: Sequence[str], change: Change) -> list[str]:
+    """Return the differences outside the object's own spec."""
+    own = f"/{change.obj['metadata']['name']}.{change.field.partition('.')[0]}"
+    return [each for each in lines if own not in each.partition(":")[0]]
+
+
+def _unstable(first: Walk, second: Walk) -> frozenset[str]:
+    """Return what differs between two walks without a change. Raises `BaseFailed`."""
+    step = first.steps[0]
+    if why := step.refused or step.failed:
+        raise BaseFailed(f"the object fails before any change: {why}")
+    return unstable_paths(step.outcome, second.steps[0].outcome)
+
+
+def _is_chosen(path: str, wanted: Sequence[str], unchanged: Sequence[str]) -> bool:
+    return (not wanted or _is_below(path, wanted)) and not _is_below(path, unchanged)
+
+
+def _is_below(path: str, parents: Sequence[str]) -> bool:
+    return any(path == each or path.startswith((f"{each}.", f"{each}[")) for each in parents)
