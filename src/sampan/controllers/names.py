@@ -26,6 +26,7 @@ NAMES: Final = (
     "namespace-controller",
     "node-ipam-controller",
     "node-lifecycle-controller",
+    "persistentvolume-attach-detach-controller",
     "persistentvolume-binder-controller",
     "persistentvolume-protection-controller",
     "persistentvolumeclaim-protection-controller",
