@@ -176,6 +176,19 @@ async def test_the_host_path_provisioner_creates_and_deletes_volumes() -> None:
         await c.until_gone(PERSISTENT_VOLUMES, name)
 
 
+async def test_a_claim_of_another_provisioner_names_it() -> None:
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(STORAGE_CLASSES, {**CLASS, "provisioner": "disk.example.com"})
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(storageClassName="local")))
+        await c.events("ExternalProvisioning")
+        found = await c.get(PERSISTENT_VOLUME_CLAIMS, "c")
+        name = "disk.example.com"
+        assert meta(found).annotations == {
+            "volume.kubernetes.io/storage-provisioner": name,
+            "volume.beta.kubernetes.io/storage-provisioner": name,
+        }
+
+
 async def test_a_claim_without_class_gets_a_later_default_class() -> None:
     silent = to_create(claim())
     del silent["spec"]["storageClassName"]
