@@ -6,31 +6,17 @@ from typing import Any, Final
 import msgspec
 
 from sampan.controllers.volume_protection import CLAIM_INDEX, claims_of
+from sampan.csi.attachments import index_by_volume, node_name_of, volume_of
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.loops.views import POD_VIEW
 from sampan.operator.request import Request
 
-VOLUME_INDEX: Final = "volume"
-"""Index of VolumeAttachments by their PersistentVolume."""
 NODE_INDEX: Final = "node"
 """Index of VolumeAttachments by their Node."""
 
 Requests = Callable[[Ref[Any]], Iterable[Request]]
-
-
-class _Source(msgspec.Struct, rename="camel", gc=False):
-    persistent_volume_name: str = ""
-
-
-class _AttachmentSpec(msgspec.Struct, rename="camel", gc=False):
-    node_name: str = ""
-    source: _Source = msgspec.field(default_factory=_Source)
-
-
-class _Attachment(msgspec.Struct, gc=False):
-    spec: _AttachmentSpec
 
 
 class _ClaimSpec(msgspec.Struct, rename="camel", gc=False):
@@ -41,14 +27,13 @@ class _Claim(msgspec.Struct, gc=False):
     spec: _ClaimSpec
 
 
-_attachment = msgspec.json.Decoder(_Attachment)
 _claim = msgspec.json.Decoder(_Claim)
 
 
 def add_indexes(context: ControllerContext) -> None:
     """Add the indexes that the controller needs to the shared informers."""
+    index_by_volume(context.informer(VOLUME_ATTACHMENTS))
     for kind, name, function in (
-        (VOLUME_ATTACHMENTS, VOLUME_INDEX, _volume_of_attachment),
         (VOLUME_ATTACHMENTS, NODE_INDEX, _node_of_attachment),
         (POD_VIEW, CLAIM_INDEX, claims_of),
     ):
@@ -57,23 +42,13 @@ def add_indexes(context: ControllerContext) -> None:
             indexer.add_indexer(name, function)
 
 
-def _volume_of_attachment(ref: Ref[Any]) -> Iterable[str]:
-    name = _attachment.decode(ref.raw).spec.source.persistent_volume_name
-    return (name,) if name else ()
-
-
 def _node_of_attachment(ref: Ref[Any]) -> Iterable[str]:
-    return (_attachment.decode(ref.raw).spec.node_name,)
-
-
-def volume_of_attachment(ref: Ref[Any]) -> Iterable[Request]:
-    """Return the volume of a VolumeAttachment."""
-    return [Request("", name) for name in _volume_of_attachment(ref)]
+    return (node_name_of(ref),)
 
 
 def node_of_attachment(ref: Ref[Any]) -> Iterable[Request]:
     """Return the Node of a VolumeAttachment."""
-    return [Request("", name) for name in _node_of_attachment(ref)]
+    return (Request("", node_name_of(ref)),)
 
 
 def volume_of_claim(ref: Ref[Any]) -> Iterable[Request]:
@@ -99,7 +74,7 @@ def volumes_on_nodes(context: ControllerContext) -> Requests:
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
         found = attachments.by_index(NODE_INDEX, ref.name)
-        return [request for attachment in found for request in volume_of_attachment(attachment)]
+        return [request for attachment in found for request in volume_of(attachment)]
 
     return requests
 

@@ -8,12 +8,12 @@ from sampan.controllers.attach_detach.indexes import (
     add_indexes,
     node_of_attachment,
     nodes_with_attachments,
-    volume_of_attachment,
     volume_of_claim,
     volumes_of_drivers,
     volumes_of_pods,
     volumes_on_nodes,
 )
+from sampan.csi.attachments import volume_of
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import (
     CSI_DRIVERS,
@@ -37,7 +37,7 @@ def set_up(context: ControllerContext) -> None:
         Builder(context.manager)
         .named(NAME)
         .for_(PERSISTENT_VOLUMES)
-        .watches(VOLUME_ATTACHMENTS, volume_of_attachment)
+        .watches(VOLUME_ATTACHMENTS, volume_of)
         .watches(PERSISTENT_VOLUME_CLAIMS, volume_of_claim)
         .watches(POD_VIEW, volumes_of_pods(context))
         .watches(NODES, volumes_on_nodes(context))
