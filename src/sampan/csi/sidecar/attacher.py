@@ -1,4 +1,4 @@
-"""`Attacher`: attaches volumes to nodes and detaches them, as VolumeAttachments say.
+"""`Attacher`: attaches volumes to nodes and detaches them, as VolumeAttachments request.
 
 Source: external-attacher pkg/controller/csi_handler.go, trivial_handler.go, util.go.
 """

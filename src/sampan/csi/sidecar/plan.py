@@ -27,7 +27,7 @@ _NO_CLASSES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a volume is created."""
+    """Request for a volume, and references for its object."""
 
     request: dict[str, Any]
     """Fields of CreateVolumeRequest."""

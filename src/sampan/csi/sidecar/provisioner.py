@@ -9,12 +9,12 @@ controller/controller.go.
 """
 
 import random
-import time
 from typing import Final, NamedTuple
 
 import grpc
 
 from sampan.client import AlreadyExists, ApiError, TransportError
+from sampan.core.clock import unix_time
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import AnyMessage
 from sampan.csi.sidecar.claims import SELECTED_NODE, class_name, provisioner_of, volume_name
@@ -53,11 +53,11 @@ class Provisioner:
         self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
         self._volumes = client.resource(PERSISTENT_VOLUMES)
         self._classes = client.resource(STORAGE_CLASSES)
-        self._recorder = context.recorder(f"{driver.name}_external-provisioner")
+        self._recorder = context.recorder(f"{driver.name.lower()}/external-provisioner")
         self._driver = driver
         self._settings = settings
         self._planner = Planner(client, driver, settings)
-        self._identity = f"{time.time_ns() // 1_000_000}-{random.randrange(10_000)}-{driver.name}"
+        self._identity = f"{int(unix_time() * 1000)}-{random.randrange(10_000)}-{driver.name}"
         self._started: dict[Request, _Wanted] = {}
         """Claims whose volumes may exist in the driver, but have no object yet."""
 

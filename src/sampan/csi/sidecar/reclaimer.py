@@ -29,7 +29,7 @@ class Reclaimer:
         self._client = client.direct
         self._volumes = client.resource(PERSISTENT_VOLUMES)
         self._attachments = client.resource(VOLUME_ATTACHMENTS)
-        self._recorder = context.recorder(f"{driver.name}_external-provisioner")
+        self._recorder = context.recorder(f"{driver.name.lower()}/external-provisioner")
         self._driver = driver
 
     async def reconcile(self, request: Request) -> Result | None:

@@ -15,6 +15,7 @@ from sampan.csi.sidecar.claims import class_name, provisioner_of
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.provisioner import Provisioner
 from sampan.csi.sidecar.reclaimer import Reclaimer
+from sampan.csi.sidecar.resizer import Resizer, size_changed
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
@@ -39,6 +40,8 @@ def set_up(context: ControllerContext, driver: Driver, settings: SidecarSettings
     _set_up_attacher(context, driver, settings)
     if "CREATE_DELETE_VOLUME" in driver.controller:
         _set_up_provisioner(context, driver, settings)
+    if "EXPAND_VOLUME" in driver.controller | driver.node:
+        _set_up_resizer(context, driver, settings)
     capabilities = ", ".join(sorted(driver.controller)) or "none"
     _log.info("storage driver connected", extra={"driver": driver.name, "capabilities": capabilities})
 
@@ -86,6 +89,17 @@ def _set_up_provisioner(context: ControllerContext, driver: Driver, settings: Si
         .watches(VOLUME_ATTACHMENTS, volume_of)
         .with_options(**_options(settings))
         .complete(Reclaimer(context, driver))
+    )
+
+
+def _set_up_resizer(context: ControllerContext, driver: Driver, settings: SidecarSettings) -> None:
+    context.informer(PERSISTENT_VOLUMES)
+    (
+        Builder(context.manager)
+        .named("csi-resizer")
+        .for_(PERSISTENT_VOLUME_CLAIMS, predicates=[size_changed()])
+        .with_options(**_options(settings))
+        .complete(Resizer(context, driver, settings))
     )
 
 
