@@ -39,6 +39,7 @@ from sampan.controllers import (
     taint_eviction,
     ttl,
     ttl_after_finished,
+    volume_expander,
     volume_protection,
 )
 from sampan.loops.context import ControllerContext
@@ -68,6 +69,7 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "node-lifecycle-controller": node_lifecycle.set_up,
     "persistentvolume-attach-detach-controller": attach_detach.set_up,
     "persistentvolume-binder-controller": persistent_volumes.set_up,
+    "persistentvolume-expander-controller": volume_expander.set_up,
     "persistentvolume-protection-controller": volume_protection.set_up_volumes,
     "persistentvolumeclaim-protection-controller": volume_protection.set_up_claims,
     "pod-garbage-collector-controller": pod_garbage_collector.set_up,

@@ -28,6 +28,7 @@ NAMES: Final = (
     "node-lifecycle-controller",
     "persistentvolume-attach-detach-controller",
     "persistentvolume-binder-controller",
+    "persistentvolume-expander-controller",
     "persistentvolume-protection-controller",
     "persistentvolumeclaim-protection-controller",
     "pod-garbage-collector-controller",
