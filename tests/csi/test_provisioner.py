@@ -1,5 +1,6 @@
 """Tests of the provisioner on a driver process."""
 
+import os
 import signal
 
 import pytest
@@ -32,6 +33,7 @@ from tests.csi.storage import (
     storage_class,
     volumes_of,
 )
+from tests.e2e.csi.driver import Driver
 
 
 async def test_a_claim_gets_a_volume() -> None:
@@ -167,6 +169,47 @@ async def test_a_killed_driver_creates_one_volume() -> None:
             running.start()
             await bound(c)
         assert len(volumes_of(running)) == 1
+
+
+async def test_a_driver_killed_during_the_call_creates_one_volume() -> None:
+    with running_driver() as running:
+        async with connected() as (client, _), storage(client, running) as c:
+            await storage_class(c)
+            freeze(running)
+            await claim(c)
+            await c.events("Provisioning")
+            assert not running.calls("CreateVolume")
+            running.stop(signal.SIGKILL)
+            await c.events("ProvisioningFailed")
+            running.start()
+            await bound(c)
+        assert len(volumes_of(running)) == 1
+
+
+async def test_sidecars_that_end_during_the_call_leave_one_volume() -> None:
+    with running_driver() as running:
+        async with connected() as (client, _), controllers(client) as c:
+            await storage_class(c)
+            await claim(c)
+            async with sidecars(client, running):
+                freeze(running)
+                await c.patch(PERSISTENT_VOLUME_CLAIMS, "c", {"metadata": {"labels": {"a": "b"}}})
+            os.kill(pid_of(running), signal.SIGCONT)
+            async with sidecars(client, running):
+                await bound(c)
+            assert len(await c.all(PERSISTENT_VOLUMES)) == 1
+        assert len(volumes_of(running)) == 1
+
+
+def pid_of(running: Driver) -> int:
+    """Return the process of a driver."""
+    assert running._process is not None
+    return running._process.pid
+
+
+def freeze(running: Driver) -> None:
+    """Stop a driver, so that its calls do not end."""
+    os.kill(pid_of(running), signal.SIGSTOP)
 
 
 async def test_a_restart_between_creation_and_object_leads_to_one_volume() -> None:
