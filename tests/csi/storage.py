@@ -13,6 +13,7 @@ from sampan.csi.client import CsiClient
 from sampan.csi.sidecar.driver import driver_of
 from sampan.csi.sidecar.set_up import set_up
 from sampan.csi.sidecar.settings import SidecarSettings
+from sampan.csi.sidecar.snapshots import are_served
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import (
     CSI_NODES,
@@ -46,9 +47,10 @@ async def sidecars(client: Client, running: Driver, settings: SidecarSettings = 
     """Run only the sidecars of a driver."""
     async with CsiClient(str(running.settings.socket), timeout_s=settings.timeout_s) as csi:
         found = await driver_of(csi)
+        snapshots = await are_served(client)
 
         def add(context: ControllerContext) -> None:
-            set_up(context, found, settings)
+            set_up(context, found, settings, snapshots=snapshots)
 
         async with working(client, add) as c:
             yield c

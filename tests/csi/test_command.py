@@ -17,6 +17,7 @@ pytest.importorskip("grpc", reason="needs the extra cri")
 
 from sampan.client import Client, load_config
 from sampan.core.gvk import GroupVersionResource
+from sampan.csi.sidecar.snapshots import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
 from sampan.loops.resources import (
     CLUSTER_ROLES,
     CSI_NODES,
@@ -32,6 +33,7 @@ from sampan.resource import ResourceInfo
 from tests.cli.server import Server, running
 from tests.controllers.cluster import Working
 from tests.csi.storage import NAME, NODE, bound, claim, running_driver, storage_class, volumes_of
+from tests.csi.test_snapshots import define_snapshots, is_ready, snapshot
 from tests.e2e.csi.driver import Driver
 
 GUIDE = Path(__file__).parents[2] / "docs" / "csi-controllers.md"
@@ -112,6 +114,20 @@ async def test_a_pod_gets_a_volume_and_gives_it_back(tmp_path: Path) -> None:
         log = config.with_suffix(".log").read_text()
         assert "forbidden" not in log, log
         assert "Traceback" not in log, log
+
+
+async def test_the_account_of_the_guide_may_take_snapshots(tmp_path: Path) -> None:
+    with running(tmp_path / "d", "--storage=memory", loops=True) as server, running_driver() as driver:
+        async with administrator(server) as c:
+            await define_snapshots(c.client)
+            config = await account(c.client, server)
+            with sampan_csi(config, driver):
+                await snapshot(c)
+                found = await c.until(VOLUME_SNAPSHOTS, "s", is_ready)
+                await c.delete(VOLUME_SNAPSHOTS, "s")
+                await c.until_gone(VOLUME_SNAPSHOT_CONTENTS, found["status"]["boundVolumeSnapshotContentName"])
+        log = config.with_suffix(".log").read_text()
+        assert "forbidden" not in log, log
 
 
 async def test_a_killed_command_leaves_one_volume(tmp_path: Path) -> None:

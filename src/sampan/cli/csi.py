@@ -12,9 +12,9 @@ LEASE = "sampan-csi"
 
 @click.command("csi", cls=SettingsCommand, root=CsiSettings())
 def csi_command(configuration: Configuration) -> None:
-    """Provision, attach and resize the volumes of a storage driver (CSI).
+    """Provision, attach, resize and copy the volumes of a storage driver (CSI).
 
-    It does the work of external-provisioner, external-attacher and external-resizer, next to the driver's controller.
+    It does the work of external-provisioner, -attacher, -resizer and -snapshotter, next to the driver's controller.
     """
     settings: CsiSettings = configuration.settings
     run_loops(LoopSettings(settings.process, csi=settings.sidecars, lease=LEASE if settings.leader_elect else ""))

@@ -54,7 +54,7 @@ _SUMMARIES = {
     "token": "Manage bootstrap tokens, with which machines join.",
     "proxy": "Make Services reachable on a node.",
     "dns": "Run a DNS server for the names of a cluster.",
-    "csi": "Provision, attach and resize the volumes of a storage driver.",
+    "csi": "Provision, attach, resize and copy the volumes of a storage driver.",
     "get": "Show objects.",
     "describe": "Show an object in detail, with its events.",
     "apply": "Create or change objects as manifests describe them.",

@@ -85,6 +85,7 @@ async def _run(settings: LoopSettings) -> None:
             await _run_manager(client, config, settings)
             return
         async with connected_driver(settings.csi) as driver:
+            await driver.look_for_snapshots(client)
             await _run_manager(client, config, driver.with_lease(settings), driver.set_up)
 
 

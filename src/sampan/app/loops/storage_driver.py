@@ -3,21 +3,24 @@
 gRPC is in an extra, and slow to import. So its users are imported only here, and only if a driver is meant.
 """
 
+import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from sampan.app.errors import StartError
 from sampan.app.loops.settings import LoopSettings
+from sampan.client import ApiError, Client, TransportError
 from sampan.core.extras import MissingExtra, import_extra
 from sampan.csi.names import sanitized
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.loops.context import ControllerContext
 
-_FEATURE = "sampan csi"
+_FEATURE: Final = "sampan csi"
+_RETRY_S: Final = 1.0
 
 _log = logging.getLogger("sampan.app")
 
@@ -28,6 +31,20 @@ class ConnectedDriver:
     def __init__(self, driver: Any, settings: SidecarSettings) -> None:
         self._driver = driver
         self._settings = settings
+        self._snapshots = False
+
+    async def look_for_snapshots(self, client: Client) -> None:
+        """Find out whether the server has the kinds of snapshots. Waits for the server."""
+        snapshots = _import("sampan.csi.sidecar.snapshots")
+        while True:
+            try:
+                self._snapshots = await snapshots.are_served(client)
+                break
+            except (ApiError, TransportError) as error:
+                _log.warning("cannot look for the kinds of snapshots, retrying: %s", error)
+                await asyncio.sleep(_RETRY_S)
+        if not self._snapshots and "CREATE_DELETE_SNAPSHOT" in self._driver.controller:
+            _log.info("no snapshots: the server lacks their CustomResourceDefinitions, or this account the rights")
 
     def with_lease(self, settings: LoopSettings) -> LoopSettings:
         """Return the settings with the Lease of this driver, if there is an election."""
@@ -37,7 +54,7 @@ class ConnectedDriver:
 
     def set_up(self, context: ControllerContext) -> None:
         """Add the sidecars to the manager."""
-        _import("sampan.csi.sidecar.set_up").set_up(context, self._driver, self._settings)
+        _import("sampan.csi.sidecar.set_up").set_up(context, self._driver, self._settings, snapshots=self._snapshots)
 
 
 @asynccontextmanager

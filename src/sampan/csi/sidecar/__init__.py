@@ -1,1 +1,1 @@
-"""Sidecars of a storage driver, built in: they provision, attach and resize volumes through its controller socket."""
+"""Sidecars of a storage driver, built in: they create, attach, resize and copy volumes by its controller socket."""

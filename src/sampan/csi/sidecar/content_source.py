@@ -3,20 +3,14 @@
 Source: external-provisioner pkg/controller/controller.go `getPVCSource`, `getSnapshotSource`.
 """
 
-from typing import Any, Final
+from typing import Any
 
 from sampan.client import Client
-from sampan.core.gvk import GroupVersionResource
 from sampan.csi.sidecar.claims import amount, is_same_volume, requested
 from sampan.csi.sidecar.driver import Driver
+from sampan.csi.sidecar.snapshots import GROUP, VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from sampan.resource import Object, ResourceInfo, meta
-
-_GROUP: Final = "snapshot.storage.k8s.io"
-VOLUME_SNAPSHOTS: Final = ResourceInfo(GroupVersionResource(_GROUP, "v1", "volumesnapshots"), "VolumeSnapshot", True)
-VOLUME_SNAPSHOT_CONTENTS: Final = ResourceInfo(
-    GroupVersionResource(_GROUP, "v1", "volumesnapshotcontents"), "VolumeSnapshotContent", False
-)
+from sampan.resource import Object, meta
 
 
 class InvalidSource(ValueError):
@@ -35,7 +29,7 @@ def source_of(claim: Object) -> Object | None:
     if found.get("namespace", meta(claim).namespace) != meta(claim).namespace:
         raise InvalidSource("a source in another namespace is not supported")
     group, kind = found.get("apiGroup") or "", found.get("kind")
-    if (group, kind) not in (("", "PersistentVolumeClaim"), (_GROUP, "VolumeSnapshot")):
+    if (group, kind) not in (("", "PersistentVolumeClaim"), (GROUP, "VolumeSnapshot")):
         raise ForeignSource(f"data source ({kind}) is not handled by the provisioner")
     return found
 

@@ -50,10 +50,10 @@ def secret_reference(use: str, parameters: Mapping[str, str], volume_name: str, 
         return None
     name, namespace = templates
     known = {"pv.name": volume_name, "pvc.namespace": meta(claim).namespace}
-    found = {"namespace": _resolved(namespace, known)}
+    found = {"namespace": resolved(namespace, known)}
     known["pvc.name"] = meta(claim).name
     known |= {f"pvc.annotations['{key}']": value for key, value in meta(claim).annotations.items()}
-    found["name"] = _resolved(name, known)
+    found["name"] = resolved(name, known)
     if dns1123_label_errors(found["namespace"]):
         raise InvalidClass(f'"{namespace}" resolved to "{found["namespace"]}" which is not a valid namespace name')
     if dns1123_subdomain_errors(found["name"]):
@@ -76,7 +76,8 @@ def _templates(use: str, parameters: Mapping[str, str]) -> tuple[str, str] | Non
     return names[0], namespaces[0]
 
 
-def _resolved(template: str, known: Mapping[str, str]) -> str:
+def resolved(template: str, known: Mapping[str, str]) -> str:
+    """Return a template with its tokens replaced. Raises `InvalidClass` for unknown ones."""
     missing = sorted({token for token in _TOKEN.findall(template) if token not in known})
     if missing:
         raise InvalidClass(f'error resolving value "{template}": invalid tokens: {missing}')

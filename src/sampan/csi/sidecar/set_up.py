@@ -17,6 +17,9 @@ from sampan.csi.sidecar.provisioner import Provisioner
 from sampan.csi.sidecar.reclaimer import Reclaimer
 from sampan.csi.sidecar.resizer import Resizer, size_changed
 from sampan.csi.sidecar.settings import SidecarSettings
+from sampan.csi.sidecar.snapshot_binder import SnapshotBinder
+from sampan.csi.sidecar.snapshots import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
+from sampan.csi.sidecar.snapshotter import Snapshotter, content_changed
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import (
@@ -34,14 +37,16 @@ from sampan.operator.request import Request
 _log = logging.getLogger("sampan.csi")
 
 
-def set_up(context: ControllerContext, driver: Driver, settings: SidecarSettings) -> None:
-    """Add the sidecars that the driver has capabilities for."""
+def set_up(context: ControllerContext, driver: Driver, settings: SidecarSettings, *, snapshots: bool = False) -> None:
+    """Add the sidecars that the driver has capabilities for. `snapshots`: the server has the kinds of snapshots."""
     index_by_volume(context.informer(VOLUME_ATTACHMENTS))
     _set_up_attacher(context, driver, settings)
     if "CREATE_DELETE_VOLUME" in driver.controller:
         _set_up_provisioner(context, driver, settings)
     if "EXPAND_VOLUME" in driver.controller | driver.node:
         _set_up_resizer(context, driver, settings)
+    if snapshots and "CREATE_DELETE_SNAPSHOT" in driver.controller:
+        _set_up_snapshotter(context, driver, settings)
     capabilities = ", ".join(sorted(driver.controller)) or "none"
     _log.info("storage driver connected", extra={"driver": driver.name, "capabilities": capabilities})
 
@@ -101,6 +106,31 @@ def _set_up_resizer(context: ControllerContext, driver: Driver, settings: Sideca
         .with_options(**_options(settings))
         .complete(Resizer(context, driver, settings))
     )
+
+
+def _set_up_snapshotter(context: ControllerContext, driver: Driver, settings: SidecarSettings) -> None:
+    (
+        Builder(context.manager)
+        .named("csi-snapshotter")
+        .for_(VOLUME_SNAPSHOT_CONTENTS, predicates=[content_changed()])
+        .with_options(**_options(settings))
+        .complete(Snapshotter(context, driver, settings))
+    )
+    if not settings.snapshot_controller:
+        return
+    (
+        Builder(context.manager)
+        .named("csi-snapshot-binder")
+        .for_(VOLUME_SNAPSHOTS)
+        .watches(VOLUME_SNAPSHOT_CONTENTS, _snapshot_of_content)
+        .with_options(**_options(settings))
+        .complete(SnapshotBinder(context, driver))
+    )
+
+
+def _snapshot_of_content(ref: Ref[Any]) -> Iterable[Request]:
+    reference = ref.decode()["spec"].get("volumeSnapshotRef") or {}
+    return (Request(reference["namespace"], reference["name"]),) if reference.get("name") else ()
 
 
 def _claims_of_class(context: ControllerContext, driver: Driver) -> Callable[[Ref[Any]], Iterable[Request]]:

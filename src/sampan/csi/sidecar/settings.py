@@ -36,3 +36,6 @@ class SidecarSettings:
     immediate_topology: bool = setting(
         True, "Send the topology of all nodes if no node is selected and the class names none.", negative=True
     )
+    snapshot_controller: bool = setting(
+        True, "Make contents for VolumeSnapshots. Turn it off if snapshot-controller runs.", negative=True
+    )
