@@ -40,6 +40,42 @@ async def test_a_volume_is_attached_to_the_node_of_its_pod() -> None:
         assert event["involvedObject"]["name"] == "p"
 
 
+async def test_the_claim_of_an_ephemeral_volume_is_attached_too() -> None:
+    async with cluster(attach_detach.set_up) as c:
+        await node(c, "n")
+        await bound_claim(c, name="p-data")
+        template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+        volumes = [{"name": "data", "ephemeral": {"volumeClaimTemplate": template}}]
+        spec = {"containers": [{"name": "c", "image": "i"}], "nodeName": "n", "volumes": volumes}
+        await c.create(PODS, {"metadata": {"name": "p"}, "spec": spec})
+        await attached(c, "n")
+        await end_pod(c)
+        await c.until_gone(VOLUME_ATTACHMENTS, attachment_on("n"))
+
+
+async def test_a_pod_that_is_not_scheduled_needs_no_attachment() -> None:
+    async with cluster(attach_detach.set_up) as c:
+        await node(c, "n")
+        await bound_claim(c)
+        await pod_on(c, "", "waits")
+        await pod_on(c, "n", "runs")
+        await attached(c, "n")
+        assert len(await c.all(VOLUME_ATTACHMENTS)) == 1
+
+
+async def test_an_attachment_of_another_program_is_left_alone() -> None:
+    async with cluster(attach_detach.set_up) as c:
+        await node(c, "n")
+        await bound_claim(c)
+        spec = {"attacher": DRIVER, "nodeName": "n", "source": {"persistentVolumeName": "v"}}
+        other = await c.create(VOLUME_ATTACHMENTS, {"metadata": {"name": "mine"}, "spec": spec})
+        await pod_on(c, "n")
+        await attached(c, "n")
+        await end_pod(c)
+        await c.until_gone(VOLUME_ATTACHMENTS, attachment_on("n"))
+        assert stays(other)(await c.get(VOLUME_ATTACHMENTS, "mine"))
+
+
 async def test_a_volume_is_not_listed_before_it_is_attached() -> None:
     async with cluster(attach_detach.set_up) as c:
         await node(c, "n")

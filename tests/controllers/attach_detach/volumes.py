@@ -23,31 +23,31 @@ def attachment_on(node: str) -> str:
     return attachment_name(DRIVER, "h", node)
 
 
-async def bound_claim(c: Working, *modes: str, driver: str = DRIVER) -> None:
-    """Create the volume `v` with the handle `h`, bound to the claim `c`."""
+async def bound_claim(c: Working, *modes: str, name: str = "c") -> None:
+    """Create the volume `v` with the handle `h`, bound to a claim."""
     access: dict[str, Any] = {"accessModes": list(modes or ("ReadWriteOnce",)), "storageClassName": ""}
     claim = await c.create(
         PERSISTENT_VOLUME_CLAIMS,
         {
-            "metadata": {"name": "c"},
+            "metadata": {"name": name},
             "spec": {**access, "resources": {"requests": {"storage": "1Gi"}}, "volumeName": "v"},
         },
     )
     spec = {
         **access,
         "capacity": {"storage": "1Gi"},
-        "csi": {"driver": driver, "volumeHandle": "h"},
-        "claimRef": {"namespace": "default", "name": "c", "uid": meta(claim).uid},
+        "csi": {"driver": DRIVER, "volumeHandle": "h"},
+        "claimRef": {"namespace": "default", "name": name, "uid": meta(claim).uid},
         "persistentVolumeReclaimPolicy": "Retain",
     }
     await c.create(PERSISTENT_VOLUMES, {"metadata": {"name": "v"}, "spec": spec})
-    await c.patch_status(PERSISTENT_VOLUME_CLAIMS, "c", {"phase": "Bound"})
+    await c.patch_status(PERSISTENT_VOLUME_CLAIMS, name, {"phase": "Bound"})
 
 
 async def pod_on(c: Working, node: str, name: str = "p") -> None:
-    """Create a Pod with the claim on a node."""
+    """Create a Pod with the claim, on a node unless it is empty."""
     volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]
-    spec = {"containers": [{"name": "c", "image": "i"}], "nodeName": node, "volumes": volumes}
+    spec = {"containers": [{"name": "c", "image": "i"}], "volumes": volumes, **({"nodeName": node} if node else {})}
     await c.create(PODS, {"metadata": {"name": name}, "spec": spec})
 
 
