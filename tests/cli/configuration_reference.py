@@ -6,6 +6,7 @@ from pathlib import Path
 from sampan.app.loops.proxy_settings import ProxySettings
 from sampan.app.loops.settings import (
     ControllersSettings,
+    CsiSettings,
     DnsServerSettings,
     JoinSettings,
     NodesSettings,
@@ -19,6 +20,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "configuration.md"
 HEADING = "## Reference: settings\n"
 ROOTS = {
     "sampan controllers": ControllersSettings(),
+    "sampan csi": CsiSettings(),
     "sampan dns": DnsServerSettings(),
     "sampan join": JoinSettings(),
     "sampan node": NodesSettings(),

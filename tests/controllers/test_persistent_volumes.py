@@ -5,7 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from sampan.client import DeleteOptions, MergePatch
-from sampan.controllers import attributes_class_protection, ephemeral_volumes, persistent_volumes, volume_protection
+from sampan.controllers import (
+    attributes_class_protection,
+    ephemeral_volumes,
+    persistent_volumes,
+    volume_expander,
+    volume_protection,
+)
 from sampan.controllers.persistent_volumes.host_path import volume_for
 from sampan.controllers.persistent_volumes.matching import best_match, is_bound_to, mismatch
 from sampan.loops.resources import (
@@ -174,6 +180,29 @@ async def test_the_host_path_provisioner_creates_and_deletes_volumes() -> None:
         await c.events("ProvisioningSucceeded")
         await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
         await c.until_gone(PERSISTENT_VOLUMES, name)
+
+
+async def test_a_claim_of_another_provisioner_names_it() -> None:
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(STORAGE_CLASSES, {**CLASS, "provisioner": "disk.example.com"})
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(storageClassName="local")))
+        await c.events("ExternalProvisioning")
+        found = await c.get(PERSISTENT_VOLUME_CLAIMS, "c")
+        name = "disk.example.com"
+        assert meta(found).annotations == {
+            "volume.kubernetes.io/storage-provisioner": name,
+            "volume.beta.kubernetes.io/storage-provisioner": name,
+        }
+
+
+async def test_a_claim_that_grows_waits_for_the_resizer_of_its_driver() -> None:
+    async with cluster(persistent_volumes.set_up, volume_expander.set_up) as c:
+        await c.create(STORAGE_CLASSES, {**CLASS, "allowVolumeExpansion": True})
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(storageClassName="local")))
+        await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
+        await c.patch(PERSISTENT_VOLUME_CLAIMS, "c", {"spec": {"resources": {"requests": {"storage": "2Gi"}}}})
+        [event] = await c.events("ExternalExpanding")
+        assert event["message"] == "waiting for an external controller to expand this PVC"
 
 
 async def test_a_claim_without_class_gets_a_later_default_class() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sampan.controllers import (
+    attach_detach,
     attributes_class_protection,
     bootstrap_tokens,
     certificate_signing,
@@ -39,6 +40,7 @@ from sampan.controllers import (
     taint_eviction,
     ttl,
     ttl_after_finished,
+    volume_expander,
     volume_protection,
 )
 from sampan.loops.context import ControllerContext
@@ -66,7 +68,9 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "namespace-controller": namespace.set_up,
     "node-ipam-controller": node_ipam.set_up,
     "node-lifecycle-controller": node_lifecycle.set_up,
+    "persistentvolume-attach-detach-controller": attach_detach.set_up,
     "persistentvolume-binder-controller": persistent_volumes.set_up,
+    "persistentvolume-expander-controller": volume_expander.set_up,
     "persistentvolume-protection-controller": volume_protection.set_up_volumes,
     "persistentvolumeclaim-protection-controller": volume_protection.set_up_claims,
     "pod-garbage-collector-controller": pod_garbage_collector.set_up,

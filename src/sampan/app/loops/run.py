@@ -24,7 +24,8 @@ from sampan.app.listen import own_address
 from sampan.app.log import configure_logging
 from sampan.app.loops.context import loop_context
 from sampan.app.loops.settings import LoopSettings
-from sampan.client import Client, ConfigError, load_config
+from sampan.app.loops.storage_driver import connected_driver
+from sampan.client import Client, Config, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.dns.set_up import set_up as set_up_dns
@@ -80,13 +81,27 @@ async def _run(settings: LoopSettings) -> None:
     config = load_config(settings.process.kubeconfig)
     # Warnings are for people: the loops use deprecated fields on purpose, for the clients that still need them.
     async with Client.from_config(config, field_manager="sampan", warnings=ignore_warnings) as client:
-        manager = Manager(client, _options(settings))
-        context = loop_context(manager, config, settings)
-        set_up(context, settings)
-        manager.add(FreeMemory())
-        _freeze_heap()
-        with _ends_with_stdin(manager.stop) if settings.ends_with_stdin else _nothing():
-            await manager.run(handle_signals=True)
+        if settings.csi is None:
+            await _run_manager(client, config, settings)
+            return
+        async with connected_driver(settings.csi) as driver:
+            await driver.look_for_snapshots(client)
+            await _run_manager(client, config, driver.with_lease(settings), driver.set_up)
+
+
+async def _run_manager(
+    client: Client, config: Config, settings: LoopSettings, *more: Callable[[ControllerContext], None]
+) -> None:
+    """Run the loops of the settings, and those that the functions add."""
+    manager = Manager(client, _options(settings))
+    context = loop_context(manager, config, settings)
+    set_up(context, settings)
+    for add in more:
+        add(context)
+    manager.add(FreeMemory())
+    _freeze_heap()
+    with _ends_with_stdin(manager.stop) if settings.ends_with_stdin else _nothing():
+        await manager.run(handle_signals=True)
 
 
 def set_up(context: ControllerContext, settings: LoopSettings) -> None:

@@ -19,6 +19,7 @@ from sampan.core.settings.kinds import (
     list_of,
     one_of,
 )
+from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.dns.settings import DnsSettings
 from sampan.loops.defaults import CLUSTER_CIDR, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 from sampan.node.joining import NodeCredentials
@@ -33,6 +34,7 @@ NODES: Final = "Nodes"
 PROCESS_NODES: Final = "Nodes of processes"
 CRI_NODES: Final = "Nodes with a container runtime"
 DNS: Final = "DNS"
+CSI: Final = "Storage driver"
 JOIN: Final = "Joining"
 
 
@@ -206,6 +208,8 @@ class LoopSettings:
     node_cidrs: NodeCidrSettings = field(default_factory=NodeCidrSettings)
     dns: DnsSettings | None = None
     """Settings of the DNS server; None for none."""
+    csi: SidecarSettings | None = None
+    """Settings of the sidecars of a storage driver; None for none. The name of the driver is added to the Lease's."""
     joined: NodeCredentials | None = None
     """Certificate of a node that has joined the cluster. It is renewed."""
     legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
@@ -267,6 +271,15 @@ class DnsServerSettings:
     """Options of `sampan dns`."""
 
     dns: DnsSettings = nested(DnsSettings, group=DNS)
+    process: ProcessSettings = nested(ProcessSettings, group=PROCESS)
+
+
+@dataclass(frozen=True, slots=True)
+class CsiSettings:
+    """Options of `sampan csi`."""
+
+    sidecars: SidecarSettings = nested(SidecarSettings, group=CSI)
+    leader_elect: bool = setting(False, _LEADER_ELECT_HELP, group=CSI)
     process: ProcessSettings = nested(ProcessSettings, group=PROCESS)
 
 

@@ -5,11 +5,12 @@ Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_contro
 
 from typing import Final
 
-from sampan.client import AlreadyExists, Conflict, NotFound
+from sampan.client import AlreadyExists, Conflict, MergePatch, NotFound
 from sampan.controllers.persistent_volumes.binding import Binding
 from sampan.controllers.persistent_volumes.host_path import PROVISIONER, volume_for, volume_name
 from sampan.controllers.persistent_volumes.matching import (
     BIND_COMPLETED,
+    PROVISIONER_ANNOTATIONS,
     SELECTED_NODE,
     best_match,
     class_of,
@@ -71,7 +72,7 @@ class ClaimBinder:
             note = "waiting for first consumer to be created before binding"
             self._recorder.normal(claim, "WaitForFirstConsumer", note)
         elif class_of(claim):
-            await self._provision(claim, storage_class, selected)
+            claim = await self._provision(claim, storage_class, selected)
         else:
             note = "no persistent volumes available for this claim and no storage class is set"
             self._recorder.normal(claim, "FailedBinding", note)
@@ -126,16 +127,23 @@ class ClaimBinder:
         self._recorder.warning(claim, reason, f"{note} Data on the volume is lost!" if data else note)
         await self._binding.set_claim_phase(claim, "Lost")
 
-    async def _provision(self, claim: Object, storage_class: Object | None, node_name: str) -> None:
+    async def _provision(self, claim: Object, storage_class: Object | None, node_name: str) -> Object:
+        """Provision a volume, or request it from an external provisioner. Return the claim as it is then."""
         if storage_class is None:
             note = f'storageclass.storage.k8s.io "{class_of(claim)}" not found'
             self._recorder.warning(claim, "ProvisioningFailed", note)
-            return
+            return claim
         provisioner = storage_class.get("provisioner", "")
-        if provisioner != PROVISIONER:
-            if provisioner != "kubernetes.io/no-provisioner":
-                self._record_external(claim, provisioner)
-            return
+        if provisioner == PROVISIONER:
+            await self._provision_directory(claim, storage_class, node_name)
+            return claim
+        if provisioner == "kubernetes.io/no-provisioner":
+            return claim
+        claim = await self._assign(claim, provisioner)
+        self._record_external(claim, provisioner)
+        return claim
+
+    async def _provision_directory(self, claim: Object, storage_class: Object, node_name: str) -> None:
         if claim["spec"].get("selector") is not None:
             self._recorder.warning(claim, "ProvisioningFailed", "claim.Spec.Selector is not supported for provisioning")
             return
@@ -147,6 +155,15 @@ class ClaimBinder:
             return
         note = f"Successfully provisioned volume {volume_name(claim)} using {PROVISIONER}"
         self._recorder.normal(claim, "ProvisioningSucceeded", note)
+
+    async def _assign(self, claim: Object, provisioner: str) -> Object:
+        """Name the provisioner in the claim's annotations, for which it waits."""
+        names = dict.fromkeys(PROVISIONER_ANNOTATIONS, provisioner)
+        if names.items() <= meta(claim).annotations.items():
+            return claim
+        metadata = {"resourceVersion": meta(claim).resource_version, "annotations": names}
+        client = self._claims.in_namespace(meta(claim).namespace)
+        return await client.patch(meta(claim).name, MergePatch({"metadata": metadata}))
 
     def _record_external(self, claim: Object, provisioner: str) -> None:
         note = (

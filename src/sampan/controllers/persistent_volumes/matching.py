@@ -15,6 +15,11 @@ from sampan.resource import Object, meta
 BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
+PROVISIONER_ANNOTATIONS: Final = (
+    "volume.kubernetes.io/storage-provisioner",
+    "volume.beta.kubernetes.io/storage-provisioner",
+)
+"""Annotations of a claim that name its external provisioner."""
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 
 

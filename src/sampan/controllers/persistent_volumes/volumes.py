@@ -7,7 +7,6 @@ Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_contro
 from sampan.client import Conflict, DeleteOptions, NotFound
 from sampan.controllers.persistent_volumes.binding import Binding
 from sampan.controllers.persistent_volumes.claims import COMPONENT
-from sampan.controllers.persistent_volumes.host_path import PROVISIONER
 from sampan.controllers.persistent_volumes.matching import PROVISIONED_BY
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
@@ -49,7 +48,7 @@ class VolumeReclaimer:
         name = claim["spec"].get("volumeName")
         if name == meta(volume).name:
             await self._binding.set_volume_phase(volume, "Bound")
-        elif name and meta(volume).annotations.get(PROVISIONED_BY) == PROVISIONER:
+        elif name and PROVISIONED_BY in meta(volume).annotations and _is_deleted_with_claim(volume):
             await self._release(volume)
         elif name:
             await self._binding.unbind(volume)
@@ -85,3 +84,7 @@ class VolumeReclaimer:
             if phase != "Failed":
                 self._recorder.warning(volume, reason, note)
             await self._binding.set_volume_phase(volume, "Failed", note)
+
+
+def _is_deleted_with_claim(volume: Object) -> bool:
+    return bool(volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete")

@@ -1,0 +1,63 @@
+"""`AttachedVolumes`: writes `volumesAttached` of Nodes. A node mounts a volume only if it is listed there.
+
+Concurrency: a lock orders the writes, because two controllers report: on changes, and before a volume is detached.
+
+Source: kube-controller-manager pkg/controller/volume/attachdetach/statusupdater/node_status_updater.go (1.36).
+"""
+
+import asyncio
+
+from sampan.client import MergePatch, NotFound
+from sampan.controllers.attach_detach.indexes import NODE_INDEX
+from sampan.csi.names import unique_volume_name
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import NODES, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+
+class AttachedVolumes:
+    """Reconciler of Nodes: lists the volumes that are attached and stay so."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._nodes = client.resource(NODES)
+        self._volumes = client.resource(PERSISTENT_VOLUMES)
+        self._attachments = client.resource(VOLUME_ATTACHMENTS)
+        self._lock = asyncio.Lock()
+        self.detaching: set[str] = set()
+        """UIDs of VolumeAttachments that are about to be deleted: their volumes are not listed."""
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """Reconcile one Node. Raises `ApiError`, `TransportError`."""
+        await self.report(request.name)
+        return None
+
+    async def report(self, node_name: str) -> None:
+        """Write the list of a node if it has changed and the Node exists. Raises `ApiError`, `TransportError`."""
+        async with self._lock:
+            node = await self._nodes.find(Request("", node_name))
+            if node is None:
+                return
+            wanted = await self._attached_to(node_name)
+            if ((node.get("status") or {}).get("volumesAttached") or []) == wanted:
+                return
+            try:
+                patch = MergePatch({"status": {"volumesAttached": wanted or None}})
+                await self._nodes.status.patch(node_name, patch)
+            except NotFound:
+                return
+
+    async def _attached_to(self, node_name: str) -> list[Object]:
+        found = set()
+        for attachment in await self._attachments.by_index(NODE_INDEX, node_name):
+            metadata = meta(attachment)
+            attached = (attachment.get("status") or {}).get("attached", False)
+            if not attached or metadata.deletion_timestamp is not None or metadata.uid in self.detaching:
+                continue
+            name = attachment["spec"]["source"].get("persistentVolumeName")
+            volume = await self._volumes.find(Request("", name)) if name else None
+            source = volume["spec"].get("csi") if volume is not None else None
+            if source is not None:
+                found.add(unique_volume_name(source["driver"], source["volumeHandle"]))
+        return [{"name": name, "devicePath": ""} for name in sorted(found)]

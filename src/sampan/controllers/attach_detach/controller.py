@@ -1,0 +1,206 @@
+"""`AttachDetach`: reconciles one PersistentVolume with the Pods that need it.
+
+All lasting state is in the objects: a restart loses only times and which events were recorded.
+
+Source: kube-controller-manager pkg/controller/volume/attachdetach/reconciler/reconciler.go; pkg/volume/csi/
+csi_attacher.go (1.36).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from sampan.client import AlreadyExists, ApiError, Conflict, DeleteOptions, NotFound
+from sampan.controllers.attach_detach.attached_volumes import AttachedVolumes
+from sampan.controllers.attach_detach.demand import by_node, is_bound, is_exclusive, multi_attach_note
+from sampan.controllers.attach_detach.node_state import FORCE_AFTER_S, is_in_use, may_detach, needs_no_check
+from sampan.controllers.attach_detach.volume_state import VolumeState
+from sampan.controllers.volume_protection import CLAIM_INDEX
+from sampan.csi.attachments import VOLUME_INDEX
+from sampan.csi.names import attachment_name, unique_volume_name
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import (
+    CSI_DRIVERS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    VOLUME_ATTACHMENTS,
+)
+from sampan.loops.views import POD_VIEW, Pod
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+COMPONENT: Final = "attachdetach-controller"
+
+
+class AttachDetach:
+    """Creates VolumeAttachments for the nodes whose Pods need a volume, and deletes the others."""
+
+    def __init__(self, context: ControllerContext, attached: AttachedVolumes) -> None:
+        client = context.manager.client
+        self._volumes = client.resource(PERSISTENT_VOLUMES)
+        self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+        self._attachments = client.resource(VOLUME_ATTACHMENTS)
+        self._drivers = client.resource(CSI_DRIVERS)
+        self._pods = client.resource(POD_VIEW, namespace="")
+        self._nodes = client.resource(NODES)
+        self._live_nodes = client.direct.resource(NODES)
+        self._recorder = context.recorder(COMPONENT)
+        self._clock = context.clock
+        self._attached = attached
+        self._states: dict[str, VolumeState] = {}
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """Reconcile one volume. Raises `ApiError`, `TransportError`."""
+        volume = await self._volumes.find(request)
+        source = volume["spec"].get("csi") if volume is not None else None
+        if volume is None or source is None:
+            self._states.pop(request.name, None)
+            return None
+        wanted = by_node(await self._users(volume, source["driver"]))
+        attachments = await self._attachments_of(volume)
+        state = self._states.setdefault(request.name, VolumeState())
+        state.keep([meta(each).uid for each in attachments.values()], wanted)
+        self._report(volume, attachments, wanted, state)
+        waits = [
+            await self._detach(volume, node, attachment, state)
+            for node, attachment in attachments.items()
+            if node not in wanted
+        ]
+        await self._attach(volume, attachments, wanted, state)
+        if not wanted and not attachments:
+            self._states.pop(request.name, None)
+        due = [wait for wait in waits if wait > 0]
+        return Result(min(due)) if due else None
+
+    async def _users(self, volume: Object, driver: str) -> Sequence[Pod]:
+        """Return the Pods that use a volume; none if its driver needs no attachment."""
+        found = await self._drivers.find(Request("", driver))
+        if found is not None and found["spec"].get("attachRequired") is False:
+            return ()
+        reference = volume["spec"].get("claimRef") or {}
+        if not reference.get("name"):
+            return ()
+        request = Request(reference["namespace"], reference["name"])
+        claim = await self._claims.find(request)
+        if claim is None or not is_bound(volume, claim):
+            return ()
+        return await self._pods.by_index(CLAIM_INDEX, request.key)
+
+    async def _attachments_of(self, volume: Object) -> dict[str, Object]:
+        """Return the VolumeAttachments of a volume by node. Those with a foreign name belong to other programs."""
+        source, found = volume["spec"]["csi"], {}
+        for each in await self._attachments.by_index(VOLUME_INDEX, meta(volume).name):
+            node = each["spec"]["nodeName"]
+            if meta(each).name == attachment_name(source["driver"], source["volumeHandle"], node):
+                found[node] = each
+        return found
+
+    def _report(
+        self,
+        volume: Object,
+        attachments: Mapping[str, Object],
+        wanted: Mapping[str, Sequence[Pod]],
+        state: VolumeState,
+    ) -> None:
+        """Record events for the Pods about attachments that have succeeded or failed since the last reconcile."""
+        name = meta(volume).name
+        for node, attachment in attachments.items():
+            uid, status = meta(attachment).uid, attachment.get("status") or {}
+            pods = wanted.get(node, ())
+            if node in wanted:
+                state.unneeded_since.pop(uid, None)
+            if status.get("attached"):
+                if uid in state.pending:
+                    note = f'AttachVolume.Attach succeeded for volume "{name}" '
+                    self._record(pods, "SuccessfulAttachVolume", note, normal=True)
+                state.pending.discard(uid)
+                continue
+            state.pending.add(uid)
+            error = status.get("attachError") or {}
+            if error and state.errors.get(uid) != error.get("time", ""):
+                state.errors[uid] = error.get("time", "")
+                note = f'AttachVolume.Attach failed for volume "{name}" : {error.get("message", "")}'
+                self._record(pods, "FailedAttachVolume", note)
+
+    async def _attach(
+        self, volume: Object, attachments: dict[str, Object], wanted: Mapping[str, Sequence[Pod]], state: VolumeState
+    ) -> None:
+        for node, pods in wanted.items():
+            if node in attachments:
+                continue  # One that is being deleted must be gone before the next one.
+            others = attachments.keys() - {node}
+            if others and is_exclusive(volume):
+                if node not in state.refused:
+                    state.refused.add(node)
+                    self._refuse(volume, pods, [pod for other in others for pod in wanted.get(other, ())])
+                continue
+            state.refused.discard(node)
+            attachments[node] = await self._create(volume, node, pods, state)
+
+    def _refuse(self, volume: Object, pods: Iterable[Pod], others: Sequence[Pod]) -> None:
+        for pod in pods:
+            self._record([pod], "FailedAttachVolume", multi_attach_note(meta(volume).name, pod, others))
+
+    async def _create(self, volume: Object, node: str, pods: Sequence[Pod], state: VolumeState) -> Object:
+        source, name = volume["spec"]["csi"], meta(volume).name
+        attachment = {
+            "apiVersion": VOLUME_ATTACHMENTS.api_version,
+            "kind": VOLUME_ATTACHMENTS.kind,
+            "metadata": {"name": attachment_name(source["driver"], source["volumeHandle"], node)},
+            "spec": {"attacher": source["driver"], "nodeName": node, "source": {"persistentVolumeName": name}},
+        }
+        try:
+            made = await self._attachments.create(attachment)
+        except AlreadyExists:
+            return attachment  # The cache is behind: the event of that object queues the volume again.
+        except ApiError as error:
+            self._record(pods, "FailedAttachVolume", f'AttachVolume.Attach failed for volume "{name}" : {error}')
+            raise
+        state.pending.add(meta(made).uid)
+        return made
+
+    async def _detach(self, volume: Object, node_name: str, attachment: Object, state: VolumeState) -> float:
+        """Delete a VolumeAttachment if the node no longer uses the volume. Return the seconds until the next check."""
+        if meta(attachment).deletion_timestamp is not None:
+            return 0.0
+        uid, now = meta(attachment).uid, self._clock.now()
+        waited_s = (now - state.unneeded_since.setdefault(uid, now)).total_seconds()
+        source = volume["spec"]["csi"]
+        unique = unique_volume_name(source["driver"], source["volumeHandle"])
+        node = await self._nodes.find(Request("", node_name))
+        if not may_detach(node, unique, waited_s):
+            return FORCE_AFTER_S - waited_s
+        # The node must not start to mount the volume now. So it is taken off the list first, and then the node's own
+        # list is read again: a node lists a volume before it looks whether it is attached.
+        self._attached.detaching.add(uid)
+        try:
+            await self._attached.report(node_name)
+            if needs_no_check(node, waited_s) or not await self._is_in_use(node_name, unique):
+                await self._delete(attachment)
+                return 0.0
+        finally:
+            self._attached.detaching.discard(uid)
+        await self._attached.report(node_name)
+        return 0.0
+
+    async def _is_in_use(self, node_name: str, volume: str) -> bool:
+        try:
+            return is_in_use(await self._live_nodes.get(node_name), volume)
+        except NotFound:
+            return False
+
+    async def _delete(self, attachment: Object) -> None:
+        try:
+            await self._attachments.delete(meta(attachment).name, DeleteOptions(uid=meta(attachment).uid))
+        except (NotFound, Conflict):
+            return
+
+    def _record(self, pods: Iterable[Pod], reason: str, note: str, *, normal: bool = False) -> None:
+        for pod in pods:
+            record: Any = self._recorder.normal if normal else self._recorder.warning
+            record(_named(pod), reason, note)
+
+
+def _named(pod: Pod) -> Object:
+    metadata = {"name": pod.metadata.name, "namespace": pod.metadata.namespace, "uid": pod.metadata.uid}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}

@@ -1,0 +1,72 @@
+"""Decision to which size a volume is expanded, as a pure function.
+
+An expansion whose result is unknown is completed before one to another size starts. After an error that is final, the
+user may choose a smaller size.
+
+Source: external-resizer pkg/controller/expand_and_recover.go.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sampan.core.quantity import Quantity
+from sampan.csi.sidecar.claims import amount, requested
+from sampan.resource import Object
+
+CONTROLLER_IN_PROGRESS: Final = "ControllerResizeInProgress"
+CONTROLLER_INFEASIBLE: Final = "ControllerResizeInfeasible"
+NODE_PENDING: Final = "NodeResizePending"
+NODE_IN_PROGRESS: Final = "NodeResizeInProgress"
+NODE_INFEASIBLE: Final = "NodeResizeInfeasible"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Sizes of a claim and its volume."""
+
+    wanted: Quantity
+    volume: Quantity
+    allocated: Quantity | None
+    """Size of the last expansion; None if there was none."""
+    status: str
+    """State of that expansion."""
+
+
+def sizes_of(claim: Object, volume: Object) -> Sizes:
+    """Return the sizes of a claim and its volume."""
+    status = claim.get("status") or {}
+    allocated = status.get("allocatedResources") or {}
+    return Sizes(
+        requested(claim),
+        amount(volume["spec"].get("capacity")),
+        amount(allocated) if "storage" in allocated else None,
+        (status.get("allocatedResourceStatuses") or {}).get("storage", ""),
+    )
+
+
+def needs_expansion(claim: Object) -> bool:
+    """Return True if a bound claim requests more than it has."""
+    status = claim.get("status") or {}
+    bound = status.get("phase") == "Bound" and claim["spec"].get("volumeName")
+    return bool(bound) and requested(claim) > amount(status.get("capacity"))
+
+
+def next_size(sizes: Sizes, *, failed: bool, by_controller: bool) -> Quantity | None:
+    """Return the size to expand the volume to; None if the node has to complete an expansion first.
+
+    `failed`: the driver has refused the last expansion for good. `by_controller`: it expands volumes without a node.
+    """
+    last = sizes.wanted if sizes.allocated is None else sizes.allocated
+    if sizes.volume >= sizes.wanted:
+        if sizes.status in (NODE_PENDING, NODE_IN_PROGRESS):
+            return None
+        if sizes.status == NODE_INFEASIBLE:
+            return last if by_controller else sizes.wanted
+        return last
+    if sizes.status in (NODE_PENDING, NODE_IN_PROGRESS):
+        return None if sizes.volume >= last else last
+    if sizes.status == NODE_INFEASIBLE:
+        return last
+    if sizes.status == CONTROLLER_IN_PROGRESS and not failed:
+        return last
+    return sizes.wanted
