@@ -27,7 +27,7 @@ class CsiClient(RpcClient):
         return CsiError(method, code, details)
 
     async def call(
-        self, method: str, *, timeout_s: float = -1.0, wait_for_ready: bool = False, **fields: Any
+        self, method: str, /, *, timeout_s: float = -1.0, wait_for_ready: bool = False, **fields: Any
     ) -> AnyMessage:
         """Call a method by its name, and return its response. `fields`: of its request.
 

@@ -60,7 +60,7 @@ class RpcClient:
         return RpcError(method, code, details)
 
     async def _call(
-        self, name: str, *, timeout_s: float | None = -1.0, wait_for_ready: bool = False, **fields: Any
+        self, name: str, /, *, timeout_s: float | None = -1.0, wait_for_ready: bool = False, **fields: Any
     ) -> AnyMessage:
         """Call a method. `timeout_s`: negative for the client's limit, None for no limit. Raises `RpcError`."""
         limit_s = self._timeout_s if timeout_s is not None and timeout_s < 0 else timeout_s
