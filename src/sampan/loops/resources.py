@@ -46,8 +46,10 @@ IP_ADDRESSES: Final = _resource("networking.k8s.io", "v1", "ipaddresses", "IPAdd
 SERVICE_CIDRS: Final = _resource("networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", namespaced=False)
 POD_DISRUPTION_BUDGETS: Final = _resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
 CLUSTER_ROLES: Final = _resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False)
+CSI_DRIVERS: Final = _resource("storage.k8s.io", "v1", "csidrivers", "CSIDriver", namespaced=False)
 CSI_NODES: Final = _resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)
 STORAGE_CLASSES: Final = _resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
+VOLUME_ATTACHMENTS: Final = _resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", namespaced=False)
 VOLUME_ATTRIBUTES_CLASSES: Final = _resource(
     "storage.k8s.io", "v1", "volumeattributesclasses", "VolumeAttributesClass", namespaced=False
 )
