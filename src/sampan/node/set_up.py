@@ -4,7 +4,7 @@ Concurrency: the manager runs the agent of all nodes' Pods (a controller), the n
 nodes with processes it also runs the runtime, the agent's tasks, and the broadcaster of events.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -164,9 +164,8 @@ def container_worker(
     references = References(client)
     csi = None
     if node is not None:
-        csi = LazyCsi(CsiParts(node.name, root.absolute(), client, clock, events, tasks, changed), node.registered)
-        node.stats = csi.stats
-        context.manager.add(csi, group=Group.OTHERS)
+        parts = CsiParts(node.name, root.absolute(), client, clock, events, tasks, changed)
+        csi = _add_csi(context, node, parts)
     volumes = Volumes(
         root,
         references,
@@ -177,17 +176,10 @@ def container_worker(
         csi=csi,
         has_devices=not on_host_network,
     )
-    services = context.informer(SERVICES)
-
-    async def current_services() -> Sequence[Service]:
-        await services.synced()
-        found = (SERVICE_VIEW.decode(ref.raw) for ref in services.indexer.refs())
-        return at(found, context.api_server if on_host_network else "")
-
     support = ProcessSupport(
         references,
         volumes,
-        current_services,
+        _read_services(context, context.api_server if on_host_network else ""),
         tasks=tasks,
         events=events,
         clock=clock,
@@ -197,6 +189,23 @@ def container_worker(
     context.manager.add(tasks)
     context.manager.add(broadcaster)
     return PodWorker(support, Images(events, clock), events=events, clock=clock)
+
+
+def _read_services(context: ControllerContext, api_server: str) -> Callable[[], Awaitable[Sequence[Service]]]:
+    services = context.informer(SERVICES)
+
+    async def current_services() -> Sequence[Service]:
+        await services.synced()
+        return at((SERVICE_VIEW.decode(ref.raw) for ref in services.indexer.refs()), api_server)
+
+    return current_services
+
+
+def _add_csi(context: ControllerContext, node: CsiNode, parts: CsiParts) -> LazyCsi:
+    csi = LazyCsi(parts, node.registered)
+    node.stats = csi.stats
+    context.manager.add(csi, group=Group.OTHERS)
+    return csi
 
 
 def add_agent(

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def directory() -> Iterator[Path]:
         for point in reversed(left):
             subprocess.run(["umount", "-l", point], check=False)
         assert left == []
-        shutil.rmtree(found)
+        shutil.rmtree(found, ignore_errors=True)  # Removals of containers may still run in threads.
 
 
 @dataclass
@@ -65,7 +65,23 @@ class Cluster:
     root: Path
     client: Client
     driver: Driver
-    work: Working
+    works: list[Working] = field(default_factory=list)
+
+    @property
+    def work(self) -> Working:
+        """Client with the loops of the newest agent."""
+        return self.works[-1]
+
+    @asynccontextmanager
+    async def agent(self) -> AsyncIterator[None]:
+        """Run the agent of the node."""
+
+        def setting_up(context: ControllerContext) -> None:
+            set_up(context, ProcessNode("node", self.node))
+
+        async with working(self.client, setting_up) as found:
+            self.works.append(found)
+            yield
 
     @property
     def node(self) -> Path:
@@ -164,26 +180,21 @@ async def until(condition: Callable[[], bool], what: str, timeout_s: float = 30.
 
 
 @asynccontextmanager
-async def agent(root: Path, client: Client) -> AsyncIterator[Working]:
-    """Run the agent of the node."""
-
-    def setting_up(context: ControllerContext) -> None:
-        set_up(context, ProcessNode("node", root))
-
-    async with working(client, setting_up) as found:
-        yield found
-
-
-@asynccontextmanager
-async def cluster(
+async def without_agent(
     *, node_can: tuple[str, ...] = NODE, identity: MakeIdentity = no_identity, **settings: Any
 ) -> AsyncIterator[Cluster]:
-    """Run a server, a node and a driver."""
+    """Run a server and a driver."""
     with directory() as root:
         registry = root / "node" / "plugins_registry"
         registry.mkdir(parents=True)
-        found = Settings(root / "driver", root / "csi.sock", registry, node_can=node_can, **settings)
+        wanted = Settings(root / "driver", root / "csi.sock", registry, node_can=node_can, **settings)
         async with connected(identity=identity) as (client, _):
-            with driver(found) as running:
-                async with agent(root / "node", client) as work:
-                    yield Cluster(root, client, running, work)
+            with driver(wanted) as running:
+                yield Cluster(root, client, running)
+
+
+@asynccontextmanager
+async def cluster(**settings: Any) -> AsyncIterator[Cluster]:
+    """Run a server, a node and a driver, with the settings of `without_agent`."""
+    async with without_agent(**settings) as found, found.agent():
+        yield found

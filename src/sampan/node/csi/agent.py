@@ -109,7 +109,7 @@ class CsiAgent:
                 await self._attachments.use(*self.mounts.recorded_in_use())
                 break
             except Unreadable as error:
-                _log.warning("%s; retrying", error)
+                _log.warning("cannot report the CSI volumes in use, retrying: %s", error)
                 await asyncio.sleep(_RETRY_S)
         await self._watcher.look()
         try:
