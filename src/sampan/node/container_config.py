@@ -15,7 +15,7 @@ from sampan.node.environment.environment import environment_of, host_name
 from sampan.node.environment.fields import PodPlace
 from sampan.node.references import References
 from sampan.node.sessions import ContainerConfig, Mount
-from sampan.node.volumes.mounts import MountedVolume, mounts_of
+from sampan.node.volumes.mounts import MountedVolume, devices_of, mounts_of
 
 
 class ContainerConfigs:
@@ -56,6 +56,7 @@ class ContainerConfigs:
             args=[expand(word, value_of) for word in container.args],
             env=env,
             mounts=mounts,
+            devices=devices_of(container, self._volumes),
             working_dir=container.working_dir,
             stdin=container.stdin,
             stdin_once=container.stdin_once,

@@ -35,6 +35,14 @@ class ContainerSupport(Protocol):
         """Mount the Pod's volumes, and update their files. Returns False if some are not available yet."""
         ...
 
+    async def unmount(self, uid: str) -> None:
+        """Unmount the volumes of drivers, after the containers of the Pod have ended. Raises an error to try again."""
+        ...
+
+    def recover(self, uids: set[str]) -> None:
+        """Clean up what an earlier agent has left of all Pods but these."""
+        ...
+
     async def configs(self, place: PodPlace) -> Configs:
         """Return the configurations of the Pod's containers, as they are now."""
         ...
@@ -95,6 +103,12 @@ class NoSupport:
     async def mount(self, place: PodPlace) -> bool:
         """Mount nothing."""
         return True
+
+    async def unmount(self, uid: str) -> None:
+        """Do nothing."""
+
+    def recover(self, uids: set[str]) -> None:
+        """Do nothing."""
 
     async def configs(self, place: PodPlace) -> Configs:
         """Return empty configurations."""

@@ -60,6 +60,13 @@ class VolumeMount(msgspec.Struct, rename="camel", gc=False):
     """None, HostToContainer or Bidirectional."""
 
 
+class VolumeDevice(msgspec.Struct, rename="camel", gc=False):
+    """Block volume as a device of a container."""
+
+    name: str = ""
+    device_path: str = ""
+
+
 class ContainerPort(msgspec.Struct, rename="camel", gc=False):
     """Port of a container. The name is optional."""
 
@@ -189,6 +196,8 @@ class SecurityContext(msgspec.Struct, rename="camel", gc=False):
     read_only_root_filesystem: bool = False
     fs_group: int | None = None
     """Only for a Pod: the group that owns its volumes."""
+    fs_group_change_policy: str = "Always"
+    """Only for a Pod: Always or OnRootMismatch."""
     supplemental_groups: list[int] = []
     """Only for a Pod: more groups of its containers' processes."""
     sysctls: list[Sysctl] = []
@@ -234,6 +243,7 @@ class Container(msgspec.Struct, rename="camel"):
     resources: Resources = msgspec.field(default_factory=Resources)
     resize_policy: list[ResizePolicy] = []
     volume_mounts: list[VolumeMount] = []
+    volume_devices: list[VolumeDevice] = []
     liveness_probe: Probe | None = None
     readiness_probe: Probe | None = None
     startup_probe: Probe | None = None

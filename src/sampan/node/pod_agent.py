@@ -161,6 +161,8 @@ class PodAgent:
         if await self._write(pod, known, pod_status(pod, observed)) in ("Succeeded", "Failed"):
             self._release(known)
             await home.runtime.stop_sandbox(known.uid)
+            if not any(record.is_running for record in synced.records.values()):
+                await self._worker.unmount(pod)
         wake_s = synced.wake_s
         deadline_s = pod.spec.active_deadline_seconds
         if deadline_s is not None:
@@ -212,6 +214,7 @@ class PodAgent:
         if home.runtime.containers(known.uid):
             await self._write(pod, known, await self._last_status(pod, home, phase=pod.status["phase"]))
         await home.runtime.stop_sandbox(known.uid)
+        await self._worker.unmount(pod)
 
     # ---- Pods that end
 
@@ -223,6 +226,7 @@ class PodAgent:
             self._release(known)
             if home.runtime.containers(known.uid):
                 await self._write_last(pod, home, known)
+        await self._worker.unmount(pod)
         await self._delete(pod)
 
     async def _write_last(self, pod: Pod, home: NodeHome, known: _Known) -> None:
@@ -312,6 +316,7 @@ class PodAgent:
             pods_of = self._pods_by_node()
             for name, pods in pods_of.items():
                 await self.nodes[name].runtime.recover(pods)
+                self._worker.recover({pod.metadata.uid for pod in pods})
             self._recovered = self.nodes.keys() == pods_of.keys()
 
     def _pods_by_node(self) -> dict[str, list[Pod]]:

@@ -116,6 +116,14 @@ class PodWorker:
         self._support.pod_ended(uid)
         return True
 
+    async def unmount(self, pod: Pod) -> None:
+        """Unmount the volumes of drivers, after all containers have ended. Raises an error to try again."""
+        await self._support.unmount(pod.metadata.uid)
+
+    def recover(self, uids: set[str]) -> None:
+        """Clean up what an earlier agent has left of all Pods but these."""
+        self._support.recover(uids)
+
     def report_refusal(self, pod: Pod, reason: str, message: str, *, warning: bool) -> None:
         """Report as an event why the agent has failed a Pod."""
         if self._events is not None:

@@ -21,11 +21,14 @@ from sampan.node.references import References
 from sampan.node.runtime import ContainerRecord, Runtime
 from sampan.node.tasks import Tasks
 from sampan.node.terminations import Terminations
+from sampan.node.volumes.csi import VolumeFault
 from sampan.node.volumes.mounts import MountedVolume
 from sampan.node.volumes.volumes import MountFailed, Volumes
 
 MOUNT_RETRY_FIRST_S: Final = 0.5
 MOUNT_RETRY_MAX_S: Final = 122.0
+ATTACH_RETRY_S: Final = 1.0
+"""Wait between looks at a volume that another program attaches."""
 
 
 @dataclass(slots=True)
@@ -34,6 +37,8 @@ class _Mounts:
 
     mounted: Mapping[str, MountedVolume] = field(default_factory=dict)
     tries: int = 0
+    waits: dict[str, str] = field(default_factory=dict)
+    """Reported reasons to wait, by volume."""
     retry_at: float = 0.0
     """In seconds since 1970; 0 if no mount has failed."""
 
@@ -77,15 +82,37 @@ class ProcessSupport:
         try:
             mounts.mounted = await self._volumes.mount(place)
         except MountFailed as error:
-            for name, fault in error.faults.items():
-                text = f'MountVolume.SetUp failed for volume "{name}" : {fault}'
-                self._events.warning(place.pod, "FailedMount", text)
             wait_s = min(MOUNT_RETRY_MAX_S, MOUNT_RETRY_FIRST_S * 2 ** min(mounts.tries, 10))
+            if all(isinstance(fault, VolumeFault) and fault.is_wait for fault in error.faults.values()):
+                wait_s = ATTACH_RETRY_S
+            self._report(place, mounts, error.faults)
             mounts.tries += 1
             mounts.retry_at = self._clock.now().timestamp() + wait_s
             return False
         mounts.tries, mounts.retry_at = 0, 0.0
+        mounts.waits.clear()
         return True
+
+    def _report(self, place: PodPlace, mounts: _Mounts, faults: Mapping[str, Exception]) -> None:
+        """Report failed mounts as events. A wait for another program is reported once."""
+        for name, fault in faults.items():
+            action, volume = "MountVolume.SetUp", name
+            if isinstance(fault, VolumeFault):
+                action, volume = fault.action, fault.volume
+                if fault.is_wait and mounts.waits.get(name) == str(fault):
+                    continue
+                mounts.waits[name] = str(fault)
+            reason = "FailedMapVolume" if action.startswith("MapVolume") else "FailedMount"
+            self._events.warning(place.pod, reason, f'{action} failed for volume "{volume}" : {fault}')
+
+    async def unmount(self, uid: str) -> None:
+        """Unmount the volumes of drivers, after the containers of the Pod have ended. Raises an error to try again."""
+        await self._tasks.running()
+        await self._volumes.unmount(uid)
+
+    def recover(self, uids: set[str]) -> None:
+        """Unmount the volumes of drivers that belong to other Pods."""
+        self._volumes.recover(uids)
 
     async def configs(self, place: PodPlace) -> Configs:
         """Return the configurations of the Pod's containers, with the variables of today's Services."""
@@ -166,5 +193,5 @@ class ProcessSupport:
         self._prober.forget(uid)
         self._post_starts.forget(uid)
         self._terminations.forget(uid)
-        self._mounts.pop(uid, None)
         await self._volumes.remove(uid)
+        self._mounts.pop(uid, None)

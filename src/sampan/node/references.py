@@ -7,8 +7,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from sampan.client import Client, ClientError, NotFound
-from sampan.loops.resources import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, SECRETS
+from sampan.client import Client, ClientError, Forbidden, NotFound
+from sampan.loops.resources import (
+    CONFIG_MAPS,
+    CSI_DRIVERS,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    SECRETS,
+    VOLUME_ATTACHMENTS,
+)
 from sampan.resource import ObjectMeta, ObjectType, ResourceInfo
 
 T = TypeVar("T")
@@ -50,6 +57,7 @@ class Secret(msgspec.Struct, rename="camel"):
 class ClaimSpec(msgspec.Struct, rename="camel"):
     """Spec of a claim."""
 
+    access_modes: list[str] = []
     volume_name: str = ""
     volume_mode: str = "Filesystem"
 
@@ -67,12 +75,36 @@ class _Path(msgspec.Struct, gc=False):
     type: str = ""
 
 
+class SecretReference(msgspec.Struct, gc=False, frozen=True):
+    """Secret in a namespace."""
+
+    name: str = ""
+    namespace: str = ""
+
+
+class CsiSource(msgspec.Struct, rename="camel"):
+    """Volume of a CSI driver."""
+
+    driver: str = ""
+    volume_handle: str = ""
+    read_only: bool = False
+    fs_type: str = ""
+    volume_attributes: dict[str, str] = {}
+    node_stage_secret_ref: SecretReference | None = None
+    node_publish_secret_ref: SecretReference | None = None
+    node_expand_secret_ref: SecretReference | None = None
+
+
 class PersistentVolumeSpec(msgspec.Struct, rename="camel"):
-    """Source of a volume, for the kinds that need no driver."""
+    """Source of a volume, for the kinds that nodes support."""
 
     host_path: _Path | None = None
     local: _Path | None = None
+    csi: CsiSource | None = None
     claim_ref: dict[str, Any] = {}
+    access_modes: list[str] = []
+    mount_options: list[str] = []
+    capacity: dict[str, str | int | float] = {}
 
 
 class PersistentVolume(msgspec.Struct, rename="camel"):
@@ -80,6 +112,54 @@ class PersistentVolume(msgspec.Struct, rename="camel"):
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: PersistentVolumeSpec = msgspec.field(default_factory=PersistentVolumeSpec)
+
+
+class TokenRequest(msgspec.Struct, rename="camel", gc=False):
+    """Token that a CSI driver wants for each Pod."""
+
+    audience: str = ""
+    expiration_seconds: int | None = None
+
+
+class CsiDriverSpec(msgspec.Struct, rename="camel"):
+    """Properties of a CSI driver."""
+
+    attach_required: bool = True
+    pod_info_on_mount: bool = False
+    volume_lifecycle_modes: list[str] = []
+    fs_group_policy: str = "ReadWriteOnceWithFSType"
+    token_requests: list[TokenRequest] = []
+    service_account_token_in_secrets: bool = False
+    requires_republish: bool = False
+    node_allocatable_update_period_seconds: int | None = None
+
+
+class CsiDriver(msgspec.Struct, rename="camel"):
+    """CSIDriver."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: CsiDriverSpec = msgspec.field(default_factory=CsiDriverSpec)
+
+
+class AttachError(msgspec.Struct, gc=False):
+    """Last error of an attachment."""
+
+    message: str = ""
+
+
+class AttachmentStatus(msgspec.Struct, rename="camel"):
+    """Status of an attachment."""
+
+    attached: bool = False
+    attachment_metadata: dict[str, str] = {}
+    attach_error: AttachError | None = None
+
+
+class VolumeAttachment(msgspec.Struct, rename="camel"):
+    """VolumeAttachment."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    status: AttachmentStatus = msgspec.field(default_factory=AttachmentStatus)
 
 
 def _read_only(obj: Any) -> bytes:
@@ -94,6 +174,8 @@ CONFIG_MAP_VIEW = _view(CONFIG_MAPS, ConfigMap)
 SECRET_VIEW = _view(SECRETS, Secret)
 _CLAIM_VIEW = _view(PERSISTENT_VOLUME_CLAIMS, Claim)
 _VOLUME_VIEW = _view(PERSISTENT_VOLUMES, PersistentVolume)
+_DRIVER_VIEW = _view(CSI_DRIVERS, CsiDriver)
+_ATTACHMENT_VIEW = _view(VOLUME_ATTACHMENTS, VolumeAttachment)
 
 
 class References:
@@ -117,6 +199,22 @@ class References:
     async def persistent_volume(self, name: str) -> PersistentVolume:
         """Return a PersistentVolume."""
         return await self._get(_VOLUME_VIEW, "persistentvolume", "", name)
+
+    async def csi_driver(self, name: str) -> CsiDriver | None:
+        """Return a CSIDriver; None if it does not exist. It is optional."""
+        try:
+            return await self._get(_DRIVER_VIEW, "csidriver", "", name)
+        except Missing:
+            return None
+
+    async def volume_attachment(self, name: str) -> VolumeAttachment | None:
+        """Return a VolumeAttachment; None if it does not exist, which the node authorizer reports as forbidden."""
+        try:
+            return await self.client.resource(_ATTACHMENT_VIEW).get(name)
+        except (NotFound, Forbidden):
+            return None
+        except ClientError as error:
+            raise Unreadable(f'volumeattachment "{name}": {error}') from error
 
     async def _get(self, view: ObjectType[T], word: str, namespace: str, name: str) -> T:
         try:

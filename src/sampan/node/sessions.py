@@ -86,6 +86,8 @@ class ContainerConfig:
     env: Mapping[str, str] = field(default_factory=dict)
     """In the order of their definition."""
     mounts: Sequence[Mount] = ()
+    devices: Sequence[Mount] = ()
+    """Block devices."""
     working_dir: str = ""
     stdin: bool = False
     stdin_once: bool = False

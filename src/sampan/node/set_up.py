@@ -4,8 +4,8 @@ Concurrency: the manager runs the agent of all nodes' Pods (a controller), the n
 nodes with processes it also runs the runtime, the agent's tasks, and the broadcaster of events.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from sampan.node.addresses import PodAddresses, pod_cidr
 from sampan.node.admission import NodeAdmission, NodeFacts
 from sampan.node.claim import NodeClaim
 from sampan.node.container_support import NoSupport
+from sampan.node.csi.lazy import LazyCsi
+from sampan.node.csi.parts import CsiParts
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
 from sampan.node.extended_resources import ExtendedResources
 from sampan.node.heartbeats import Health, Heartbeats, Member
@@ -39,6 +41,7 @@ from sampan.node.process_support import ProcessSupport
 from sampan.node.references import References
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.server import NodeServer
+from sampan.node.server.usage import ReadVolumeStats, no_volume_stats
 from sampan.node.simulated import SimulatedRuntime
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
@@ -46,6 +49,20 @@ from sampan.node.volumes.volumes import Volumes
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from sampan.operator.manager import Group
 from sampan.resource import ObjectType
+
+
+@dataclass(slots=True)
+class CsiNode:
+    """Node that has CSI drivers. Its parts are made one after the other."""
+
+    name: str
+    stats: ReadVolumeStats = no_volume_stats
+    heartbeats: Heartbeats | None = None
+
+    async def registered(self) -> None:
+        """Wait until the Node exists."""
+        assert self.heartbeats is not None
+        await self.heartbeats.registered()
 
 
 def node_names(count: int, name: str) -> list[str]:
@@ -101,9 +118,9 @@ def _simulation_worker(context: ControllerContext, changed: Callable[[str], None
 def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats:
     homes: dict[str, NodeHome] = {}
     memory = TmpfsMounts(node.root)
-    agent = add_agent(
-        context, homes, [node.name], node.shared_informer, partial(container_worker, context, node.root, memory)
-    )
+    csi = CsiNode(node.name)
+    make_worker = partial(container_worker, context, node.root, memory, node=csi)
+    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker)
     address = node.serve.address
     images = ProcessImages(node.images, directory=node.image_directory)
     pod_ip = node.pod_address or address
@@ -121,7 +138,7 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim)
+    heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim, csi=csi)
     context.manager.add(heartbeats)
     return heartbeats
 
@@ -133,28 +150,36 @@ def container_worker(
     changed: Callable[[str], None],
     *,
     on_host_network: bool = True,
+    node: CsiNode | None = None,
 ) -> PodWorker:
     """Return a worker for Pods with real containers; `root` is the directory for their volumes.
 
     `on_host_network`: they are processes on the machine's network, which cannot reach the Services' addresses.
+    `node`: node that has CSI drivers.
     """
     client, clock = context.manager.client.direct, context.clock
     tasks = Tasks()
     broadcaster = EventBroadcaster(CoreEventSink(client))
     events = NodeEvents(broadcaster, clock)
     references = References(client)
-    volumes = Volumes(root, references, tasks=tasks, clock=clock, memory=memory, changed=changed)
-    services = context.informer(SERVICES)
-
-    async def current_services() -> Sequence[Service]:
-        await services.synced()
-        found = (SERVICE_VIEW.decode(ref.raw) for ref in services.indexer.refs())
-        return at(found, context.api_server if on_host_network else "")
-
+    csi = None
+    if node is not None:
+        parts = CsiParts(node.name, root.absolute(), client, clock, events, tasks, changed)
+        csi = _add_csi(context, node, parts)
+    volumes = Volumes(
+        root,
+        references,
+        tasks=tasks,
+        clock=clock,
+        memory=memory,
+        changed=changed,
+        csi=csi,
+        has_devices=not on_host_network,
+    )
     support = ProcessSupport(
         references,
         volumes,
-        current_services,
+        _read_services(context, context.api_server if on_host_network else ""),
         tasks=tasks,
         events=events,
         clock=clock,
@@ -164,6 +189,23 @@ def container_worker(
     context.manager.add(tasks)
     context.manager.add(broadcaster)
     return PodWorker(support, Images(events, clock), events=events, clock=clock)
+
+
+def _read_services(context: ControllerContext, api_server: str) -> Callable[[], Awaitable[Sequence[Service]]]:
+    services = context.informer(SERVICES)
+
+    async def current_services() -> Sequence[Service]:
+        await services.synced()
+        return at((SERVICE_VIEW.decode(ref.raw) for ref in services.indexer.refs()), api_server)
+
+    return current_services
+
+
+def _add_csi(context: ControllerContext, node: CsiNode, parts: CsiParts) -> LazyCsi:
+    csi = LazyCsi(parts, node.registered)
+    node.stats = csi.stats
+    context.manager.add(csi, group=Group.OTHERS)
+    return csi
 
 
 def add_agent(
@@ -209,6 +251,7 @@ def add_heartbeats(
     serve: NodeAddress | None,
     claim: NodeClaim | None = None,
     health: Health | None = None,
+    csi: CsiNode | None = None,
 ) -> Heartbeats:
     """Return the nodes' heartbeats, and add the nodes' server to the manager."""
     client = context.manager.client.direct
@@ -220,7 +263,10 @@ def add_heartbeats(
         options = NodeServerOptions(
             host=serve.address, port=serve.port, node_name=only, addresses=addresses, client_ca=context.root_ca
         )
-        server = NodeServer(agent.pod, options, listing=agent.hosted, client=client, clock=context.clock)
+        stats = no_volume_stats if csi is None else csi.stats
+        server = NodeServer(
+            agent.pod, options, listing=agent.hosted, client=client, clock=context.clock, volume_stats=stats
+        )
         context.manager.add(server)
 
         async def serving() -> NodeAddress:
@@ -230,6 +276,8 @@ def add_heartbeats(
         heartbeats = Heartbeats(
             client, members, shape=shape, clock=context.clock, serving=serving, claim=claim, health=health
         )
+    if csi is not None:
+        csi.heartbeats = heartbeats
     return heartbeats
 
 

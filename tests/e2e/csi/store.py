@@ -128,9 +128,15 @@ def detach_loop(image: Path) -> None:
         subprocess.run(["losetup", "-d", device], check=True)
 
 
+def is_mounted(path: Path) -> bool:
+    """Return whether something is mounted at a path; `os.path.ismount` misses bind mounts in a file system."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return any(line.split(" ")[4] == str(path) for line in lines)
+
+
 def bind(source: str, target: Path, *, read_only: bool = False) -> None:
     """Bind-mount a file or directory where this process may; else make a link. Does nothing if that was done."""
-    if os.path.ismount(target) or target.is_symlink():
+    if is_mounted(target) or target.is_symlink():
         return
     if os.geteuid() != 0:
         target.symlink_to(source)
@@ -149,7 +155,7 @@ def unbind(target: Path, *, remove: bool) -> None:
     if target.is_symlink():
         target.unlink()
         return
-    while os.path.ismount(target):
+    while is_mounted(target):
         subprocess.run(["umount", str(target)], check=True)
     if remove and target.is_dir():
         target.rmdir()

@@ -93,6 +93,7 @@ def container_config(start: Start) -> AnyMessage:
         working_dir=config.working_dir,
         envs=[message("KeyValue")(key=name, value=_utf8(text)) for name, text in config.env.items()],
         mounts=list(_mounts(start)),
+        devices=list(_devices(start)),
         labels=_labels(start),
         annotations=_annotations(start),
         log_path=log_path(container.name, start.restart_count),
@@ -144,6 +145,14 @@ def _mounts(start: Start) -> Iterator[AnyMessage]:
     for mount in own:
         if mount.container_path not in paths:
             yield message("Mount")(container_path=mount.container_path, host_path=mount.host_path)
+
+
+def _devices(start: Start) -> Iterator[AnyMessage]:
+    for device in start.config.devices:
+        permissions = "r" if device.read_only else "mrw"
+        # The runtime reads the device numbers from the path, which may be a link.
+        path = os.path.realpath(device.host_path)
+        yield message("Device")(container_path=device.container_path, host_path=path, permissions=permissions)
 
 
 def _utf8(text: str) -> str:

@@ -39,6 +39,7 @@ from sampan.node.sessions import ContainerConfig
 from sampan.node.status_records import lost, status_records
 from sampan.node.tmpfs import unmount_below
 from sampan.node.views import Pod
+from sampan.node.volumes.csi import delete_but_csi
 
 _NETWORK_RETRY_S: Final = 0.5
 _log = logging.getLogger("sampan.node")
@@ -91,7 +92,7 @@ class CriRuntime(CriStreams):
         for directory in pods.iterdir() if pods.is_dir() else ():
             if directory.name not in wanted:
                 unmount_below(directory)
-                shutil.rmtree(directory, ignore_errors=True)
+                delete_but_csi(directory)
 
     # ---- sandboxes
 

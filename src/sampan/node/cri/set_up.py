@@ -27,7 +27,7 @@ from sampan.node.pod_cidrs import NodePodCidrs
 from sampan.node.pod_worker import PodWorker
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.references import References
-from sampan.node.set_up import add_agent, add_heartbeats, container_worker, nodes_of
+from sampan.node.set_up import CsiNode, add_agent, add_heartbeats, container_worker, nodes_of
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from sampan.operator.manager import Group
@@ -40,9 +40,10 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     """Add the node. The returned heartbeats know when it is registered."""
     homes: dict[str, NodeHome] = {}
     memory = TmpfsMounts(node.root)
+    csi = CsiNode(node.name)
 
     def make_worker(changed: Callable[[str], None]) -> PodWorker:
-        return container_worker(context, node.root, memory, changed, on_host_network=False)
+        return container_worker(context, node.root, memory, changed, on_host_network=False, node=csi)
 
     agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker)
     instance = instance_of(node.root)
@@ -79,7 +80,7 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = add_heartbeats(context, [member], shape, agent, node.serve, claim, runtime.health)
+    heartbeats = add_heartbeats(context, [member], shape, agent, node.serve, claim, runtime.health, csi)
     context.manager.add(heartbeats)
     return heartbeats
 

@@ -15,6 +15,7 @@ from sampan.node.process.root_directory import delete_tree
 from sampan.node.runtime import ContainerRecord
 from sampan.node.tmpfs import unmount_below
 from sampan.node.views import Pod
+from sampan.node.volumes.csi import delete_but_csi
 from sampan.wire.json import UNREADABLE
 
 _RECORD = "record.json"
@@ -111,7 +112,7 @@ class State:
         """Delete all files of a Pod, including its volumes."""
         delete_tree(self._log_directory(sandbox))
         unmount_below(self._pods / sandbox.uid)
-        delete_tree(self._pods / sandbox.uid)
+        delete_but_csi(self._pods / sandbox.uid, delete_tree)
 
     def _container(self, uid: str, name: str) -> Path:
         return self._pods / uid / "containers" / name

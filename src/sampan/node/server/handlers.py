@@ -23,7 +23,15 @@ from sampan.node.server.logs import answer_logs
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.port_forward import serve_port_forward
 from sampan.node.server.remote_command import BadStreams, serve_command, wanted_streams
-from sampan.node.server.usage import NodeUsage, PodUsage, pod_usages, resource_metrics, summary
+from sampan.node.server.usage import (
+    NodeUsage,
+    PodUsage,
+    ReadVolumeStats,
+    no_volume_stats,
+    pod_usages,
+    resource_metrics,
+    summary,
+)
 from sampan.node.sessions import Session, Usage
 from sampan.node.views import Pod
 from sampan.operator.http import Answer, AnyAnswer, Request
@@ -55,6 +63,7 @@ class Handlers:
     """Metrics of the process."""
     started_at: dt.datetime
     """Start time of the node agent."""
+    volume_stats: ReadVolumeStats = no_volume_stats
 
     async def answer(self, request: Request) -> AnyAnswer:
         """Return the response; 404 for an unknown path."""
@@ -82,7 +91,7 @@ class Handlers:
                 return Answer(200, running_pod_list(self.list_pods()), _JSON)
             case "stats/summary":
                 node = NodeUsage(self.options.node_name, self.node_usage(), self.started_at)
-                shown = summary(await pod_usages(self.list_pods()), node, self.clock.now())
+                shown = summary(await pod_usages(self.list_pods()), node, self.clock.now(), self.volume_stats)
                 return Answer(200, msgspec.json.encode(shown), _JSON)
             case "metrics/resource":
                 text = resource_metrics(await self._usages(), self.node_usage(), self.clock.now())

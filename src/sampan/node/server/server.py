@@ -17,7 +17,7 @@ from sampan.node.server.hosted import FindPod, ListPods
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.tls import serving_context
 from sampan.node.server.trust import Authentication, Authorization, attributes_of
-from sampan.node.server.usage import host_usage
+from sampan.node.server.usage import ReadVolumeStats, host_usage, no_volume_stats
 from sampan.node.sessions import Usage
 from sampan.operator.http import Answer, AnyAnswer, HttpLimits, HttpListener, Request
 
@@ -40,8 +40,9 @@ class NodeServer:
         client: Client | None = None,
         clock: Clock | None = None,
         node_usage: Callable[[], Usage | None] = host_usage,
+        volume_stats: ReadVolumeStats = no_volume_stats,
     ) -> None:
-        """`listing` returns all Pods, for lists and metrics.
+        """`listing` returns all Pods, for lists and metrics. `volume_stats`: figures of their volumes.
 
         `client` reviews tokens and permissions with the API server; without it, only client certificates of
         `system:masters` are accepted.
@@ -50,7 +51,7 @@ class NodeServer:
         clock = clock or SystemClock()
         registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        self._handlers = Handlers(pods, listing, node_usage, options, clock, registry, clock.now())
+        self._handlers = Handlers(pods, listing, node_usage, options, clock, registry, clock.now(), volume_stats)
         self._authentication = Authentication(client, clock)
         self._authorization = Authorization(client, options.node_name, clock)
         limits = HttpLimits(

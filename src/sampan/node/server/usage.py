@@ -6,7 +6,7 @@ Source: kubelet pkg/kubelet/metrics/collectors/resource_metrics.go, kubelet/pkg/
 
 import datetime as dt
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,15 @@ _STAT: Final = Path("/proc/stat")
 _MEMORY: Final = Path("/proc/meminfo")
 _BUSY: Final = (0, 1, 2, 5, 6, 7)
 """Indexes of user, nice, system, irq, softirq and steal in the line of `cpu`."""
+
+
+ReadVolumeStats = Callable[[str], Sequence[Mapping[str, Any]]]
+"""Returns the figures of the volumes of a Pod by its uid, as /stats/summary shows them."""
+
+
+def no_volume_stats(uid: str) -> Sequence[Mapping[str, Any]]:
+    """Return nothing, for nodes without drivers."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +151,18 @@ class NodeUsage:
     started_at: dt.datetime
 
 
-def summary(pods: list[PodUsage], node: NodeUsage, now: dt.datetime) -> dict[str, Any]:
+def summary(
+    pods: list[PodUsage], node: NodeUsage, now: dt.datetime, volumes: ReadVolumeStats = no_volume_stats
+) -> dict[str, Any]:
     """Return the JSON of /stats/summary."""
     time = format_time(now)
     shown = {"nodeName": node.name, "startTime": format_time(node.started_at), **_stats(node.usage, time)}
-    return {"node": shown, "pods": [_pod(pod, time) for pod in pods]}
+    return {"node": shown, "pods": [_pod(pod, time, volumes) for pod in pods]}
 
 
-def _pod(pod: PodUsage, time: str) -> dict[str, Any]:
+def _pod(pod: PodUsage, time: str, volumes: ReadVolumeStats) -> dict[str, Any]:
     metadata = pod.hosted.pod.metadata
+    found = volumes(metadata.uid)
     started = min((each.started_at for each in pod.containers), default=None)
     return {
         "podRef": {"name": metadata.name, "namespace": metadata.namespace, "uid": metadata.uid},
@@ -160,6 +172,7 @@ def _pod(pod: PodUsage, time: str) -> dict[str, Any]:
             for each in pod.containers
         ],
         **_stats(pod.total, time),
+        **({"volume": list(found)} if found else {}),
     }
 
 

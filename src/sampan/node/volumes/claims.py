@@ -7,7 +7,7 @@ storage/ephemeral/ephemeral.go (1.36).
 from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.node.references import Claim, Missing, References
+from sampan.node.references import Claim, Missing, PersistentVolume, References
 from sampan.node.views import Pod
 from sampan.node.volumes.sources import Volume
 
@@ -22,8 +22,8 @@ class ClaimedPath:
     is_local: bool
 
 
-async def claimed_path(pod: Pod, volume: Volume, references: References) -> ClaimedPath:
-    """Return the path of a claim's volume. Raises `Missing`, `Unreadable`, `ValueError`."""
+async def bound_volume(pod: Pod, volume: Volume, references: References) -> tuple[Claim, PersistentVolume]:
+    """Return a volume's claim, and the PersistentVolume to which it is bound. Raises `Missing`, `Unreadable`."""
     claim = await _claim(pod, volume, references)
     name = claim.metadata.name
     if claim.status.get("phase") != "Bound" or not claim.spec.volume_name:
@@ -31,13 +31,18 @@ async def claimed_path(pod: Pod, volume: Volume, references: References) -> Clai
     found = await references.persistent_volume(claim.spec.volume_name)
     if found.spec.claim_ref.get("uid") not in (None, claim.metadata.uid):
         raise Missing(f'PV "{claim.spec.volume_name}" is bound to another PVC than "{name}"')
+    return claim, found
+
+
+def claimed_path(claim: Claim, found: PersistentVolume) -> ClaimedPath:
+    """Return the path of a volume that needs no driver. Raises `ValueError` for any other volume."""
     if claim.spec.volume_mode != "Filesystem":
-        raise ValueError(f'PVC "{name}" has volumeMode Block, which this node does not support')
+        raise ValueError(f'PVC "{claim.metadata.name}" has volumeMode Block, which this node does not support')
     if found.spec.host_path is not None:
         return ClaimedPath(Path(found.spec.host_path.path), found.spec.host_path.type, is_local=False)
     if found.spec.local is not None:
         return ClaimedPath(Path(found.spec.local.path), "", is_local=True)
-    raise ValueError(f'no volume plugin matched PV "{claim.spec.volume_name}"')
+    raise ValueError(f'no volume plugin matched PV "{found.metadata.name}"')
 
 
 async def _claim(pod: Pod, volume: Volume, references: References) -> Claim:

@@ -25,6 +25,8 @@ class MountedVolume:
     read_only: bool = False
     is_written: bool = False
     """True if the agent writes its files and replaces them when they change."""
+    is_device: bool = False
+    """True if the path is a block device, which has no files."""
 
 
 def mounts_of(
@@ -39,6 +41,8 @@ def mounts_of(
         volume = volumes.get(wanted.name)
         if volume is None:
             raise MountError(f'cannot find volume "{wanted.name}" to mount into container "{container.name}"')
+        if volume.is_device:
+            raise MountError(f'volume "{wanted.name}" has volumeMode Block, but is specified in volumeMounts')
         path = volume.path
         sub_path = _sub_path(wanted, env)
         if sub_path:
@@ -48,6 +52,19 @@ def mounts_of(
         read_only = wanted.read_only or volume.read_only
         mounts.append(Mount(wanted.name, str(path), _absolute(wanted.mount_path), read_only))
     return mounts
+
+
+def devices_of(container: Container, volumes: Mapping[str, MountedVolume]) -> Sequence[Mount]:
+    """Return the block devices of a container. Raises `MountError`."""
+    devices = []
+    for wanted in container.volume_devices:
+        volume = volumes.get(wanted.name)
+        if volume is None:
+            raise MountError(f'cannot find volume "{wanted.name}" to pass into container "{container.name}"')
+        if not volume.is_device:
+            raise MountError(f'volume "{wanted.name}" has volumeMode Filesystem, but is specified in volumeDevices')
+        devices.append(Mount(wanted.name, str(volume.path), _absolute(wanted.device_path), volume.read_only))
+    return devices
 
 
 def _absolute(path: str) -> str:

@@ -99,8 +99,24 @@ class ClaimSource(msgspec.Struct, rename="camel", gc=False):
     read_only: bool = False
 
 
+class SecretName(msgspec.Struct, gc=False):
+    """Secret in the Pod's namespace."""
+
+    name: str = ""
+
+
+class InlineCsi(msgspec.Struct, rename="camel", gc=False):
+    """Volume that a CSI driver makes for the Pod."""
+
+    driver: str = ""
+    read_only: bool = False
+    fs_type: str = ""
+    volume_attributes: dict[str, str] = {}
+    node_publish_secret_ref: SecretName | None = None
+
+
 class Volume(msgspec.Struct, rename="camel", gc=False):
-    """Volume with one of these sources. Without any, its source needs a driver."""
+    """Volume with one of these sources. Without any, its source is unknown."""
 
     name: str = ""
     empty_dir: EmptyDir | None = None
@@ -111,3 +127,4 @@ class Volume(msgspec.Struct, rename="camel", gc=False):
     downward_api: DownwardApi | None = msgspec.field(name="downwardAPI", default=None)
     persistent_volume_claim: ClaimSource | None = None
     ephemeral: dict[str, Any] | None = None
+    csi: InlineCsi | None = None

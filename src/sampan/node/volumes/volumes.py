@@ -23,7 +23,8 @@ from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts, unmount_below
 from sampan.node.views import Pod
 from sampan.node.volumes.atomic_writer import write_files
-from sampan.node.volumes.claims import claimed_path
+from sampan.node.volumes.claims import bound_volume, claimed_path
+from sampan.node.volumes.csi import CsiPort, CsiVolume, VolumeFault, claimed, delete_but_csi, inline
 from sampan.node.volumes.followers import Followers, Reference, references_of
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.mounts import MountedVolume
@@ -31,14 +32,14 @@ from sampan.node.volumes.payload import Payloads
 from sampan.node.volumes.sources import EmptyDir, Volume
 from sampan.node.volumes.tokens import Tokens
 
-FAULTS: Final = (Missing, Unreadable, ValueError, OSError)
+FAULTS: Final = (VolumeFault, Missing, Unreadable, ValueError, OSError)
 
 
 class MountFailed(Exception):
     """Some volumes cannot be mounted yet. `faults`: reasons by volume name."""
 
-    def __init__(self, faults: Mapping[str, str]) -> None:
-        super().__init__("; ".join(faults.values()))
+    def __init__(self, faults: Mapping[str, Exception]) -> None:
+        super().__init__("; ".join(map(str, faults.values())))
         self.faults = faults
 
 
@@ -53,7 +54,14 @@ class _Known:
     shown: tuple[object, ...] = ()
     """Fields of the Pod that its files may contain."""
     renew_at: float | None = None
-    """Time at which a token must be renewed, in seconds since 1970."""
+    """Time at which a token must be renewed, or a driver publishes its volume again, in seconds since 1970."""
+    of_drivers: set[str] = field(default_factory=set)
+    """Names of volumes that drivers mount."""
+
+    def renew(self, at: float | None) -> None:
+        """Have the volumes renewed at this time, if not before."""
+        if at is not None:
+            self.renew_at = at if self.renew_at is None else min(at, self.renew_at)
 
 
 class Volumes:
@@ -68,13 +76,18 @@ class Volumes:
         clock: Clock,
         memory: TmpfsMounts,
         changed: Callable[[str], None],
+        csi: CsiPort | None = None,
+        has_devices: bool = False,
     ) -> None:
         """`root`: directory of the runtime, which has a directory for each Pod. `memory`: mounts for volumes in memory.
 
+        `csi`: mounts volumes of drivers. `has_devices`: containers can get block devices.
         `changed` is called with a Pod's key when files of its volumes must be written again.
         """
         self._root = root.absolute()
         self._memory = memory
+        self._csi = csi
+        self._has_devices = has_devices
         self._references = references
         self._clock = clock
         self._changed = changed
@@ -117,8 +130,22 @@ class Volumes:
         """Return the directory for a container's own copies of parts of volumes."""
         return self._pod(uid) / "volume-subpaths" / container
 
+    async def unmount(self, uid: str) -> None:
+        """Unmount the volumes of drivers, after the containers of the Pod have ended. Raises `FAULTS`."""
+        known = self._known.get(uid)
+        if known is not None:
+            known.is_fresh = False
+        if self._csi is not None:
+            await self._csi.unmount(uid)
+
+    def recover(self, uids: set[str]) -> None:
+        """Unmount the volumes of drivers that belong to other Pods: they have ended while no agent ran."""
+        if self._csi is not None:
+            self._csi.recover(uids)
+
     async def remove(self, uid: str) -> None:
-        """Remove the volumes of a Pod that is gone, except paths of the node."""
+        """Remove the volumes of a Pod that is gone, except paths of the node. Raises `FAULTS`."""
+        await self.unmount(uid)
         self._known.pop(uid, None)
         self._followers.follow(uid, set())
         self._tokens.forget(uid)
@@ -141,14 +168,14 @@ class Volumes:
             known.is_fresh = False
             self._changed(known.key)
 
-    async def _mount_all(self, place: PodPlace, volumes: list[Volume], known: _Known) -> dict[str, str]:
+    async def _mount_all(self, place: PodPlace, volumes: list[Volume], known: _Known) -> dict[str, Exception]:
         """Mount as many volumes as possible, and return the reasons for the others."""
-        faults: dict[str, str] = {}
+        faults: dict[str, Exception] = {}
         for volume in volumes:
             try:
                 known.mounted[volume.name] = await self._mount(place, volume, known)
             except FAULTS as error:
-                faults[volume.name] = str(error)
+                faults[volume.name] = error
         return faults
 
     async def _mount(self, place: PodPlace, volume: Volume, known: _Known) -> MountedVolume:
@@ -158,14 +185,15 @@ class Volumes:
             path = Path(volume.host_path.path)
             prepare_host_path(path, volume.host_path.type)
             return MountedVolume(path)
+        if volume.csi is not None:
+            return await self._of_driver(inline(place.pod, volume), known)
         if volume.persistent_volume_claim is not None or volume.ephemeral is not None:
             return await self._claimed(place.pod, volume, known)
         path = self._directory(place.pod.metadata.uid, _plugin(volume), volume.name)
         files, renew_at = await self._payloads.of_volume(place, volume)
         self._memory.mount(path)
         write_files(path, files, group=place.pod.spec.security_context.fs_group)
-        if renew_at is not None:
-            known.renew_at = renew_at if known.renew_at is None else min(renew_at, known.renew_at)
+        known.renew(renew_at)
         return MountedVolume(path, read_only=True, is_written=True)
 
     def _empty_dir(self, place: PodPlace, volume: Volume, source: EmptyDir) -> MountedVolume:
@@ -186,9 +214,12 @@ class Volumes:
 
     async def _claimed(self, pod: Pod, volume: Volume, known: _Known) -> MountedVolume:
         mounted = known.mounted.get(volume.name)
-        if mounted is not None:
+        if mounted is not None and volume.name not in known.of_drivers:
             return mounted
-        found = await claimed_path(pod, volume, self._references)
+        claim, bound = await bound_volume(pod, volume, self._references)
+        if bound.spec.csi is not None:
+            return await self._of_driver(claimed(pod, volume, claim, bound), known)
+        found = claimed_path(claim, bound)
         if not found.is_local:
             is_new = not found.path.exists()
             prepare_host_path(found.path, found.type)
@@ -198,6 +229,18 @@ class Volumes:
             raise Missing(f'path "{found.path}" does not exist')
         source = volume.persistent_volume_claim
         return MountedVolume(found.path, read_only=source is not None and source.read_only)
+
+    async def _of_driver(self, volume: CsiVolume, known: _Known) -> MountedVolume:
+        if self._csi is None:
+            raise ValueError(f'driver "{volume.driver}" is needed, but nodes of this runtime have no CSI drivers')
+        if volume.is_block and not self._has_devices:
+            name = "" if volume.claim is None else volume.claim.metadata.name
+            text = "processes get no block devices: use a node with the runtime cri"
+            raise ValueError(f'PVC "{name}" has volumeMode Block: {text}')
+        known.of_drivers.add(volume.name)
+        mounted = await self._csi.mount(volume)
+        known.renew(mounted.due_at)
+        return mounted.volume
 
     def _directory(self, uid: str, plugin: str, name: str) -> Path:
         return self._pod(uid) / "volumes" / f"kubernetes.io~{plugin}" / name
@@ -212,10 +255,11 @@ def _plugin(volume: Volume) -> str:
 
 
 def _used(pod: Pod) -> set[str]:
-    """Return the names of the volumes that a container mounts."""
+    """Return the names of the volumes that a container mounts, or gets as devices."""
     details = pod.spec
     containers = (*details.containers, *details.init_containers, *details.ephemeral_containers)
-    return {mount.name for container in containers for mount in container.volume_mounts}
+    mounts = {mount.name for container in containers for mount in container.volume_mounts}
+    return mounts | {device.name for container in containers for device in container.volume_devices}
 
 
 def _has_copies(pod: Pod) -> bool:
@@ -233,7 +277,7 @@ def _memory_bytes(place: PodPlace, source: EmptyDir) -> int | None:
 
 def _remove(directory: Path) -> None:
     unmount_below(directory)
-    for name in ("volumes", "volume-subpaths"):
-        shutil.rmtree(directory / name, ignore_errors=True)
+    delete_but_csi(directory / "volumes")
+    shutil.rmtree(directory / "volume-subpaths", ignore_errors=True)
     with contextlib.suppress(OSError):
         directory.rmdir()

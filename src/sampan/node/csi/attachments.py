@@ -1,0 +1,79 @@
+"""`Attachments`: waits until a volume is attached to the node, and reports the volumes that are in use.
+
+A volume is reported as in use before it is mounted, so that the attach-detach controller does not detach it.
+Source: kubernetes pkg/volume/csi/csi_attacher.go `waitForVolumeAttachment`, pkg/kubelet/volumemanager (1.36).
+"""
+
+import hashlib
+from collections.abc import Mapping
+
+from sampan.client import ClientError
+from sampan.node.csi.node_object import NodeObject
+from sampan.node.references import CsiDriver, References, Unreadable
+from sampan.node.volumes.csi import CsiVolume, VolumeFault
+
+
+def attachment_name(driver: str, handle: str, node: str) -> str:
+    """Return the name of the VolumeAttachment of a volume on a node."""
+    return f"csi-{hashlib.sha256(f'{handle}{driver}{node}'.encode()).hexdigest()}"
+
+
+def unique_name(key: tuple[str, str]) -> str:
+    """Return the name of a volume in a node's volumesInUse and volumesAttached."""
+    return f"kubernetes.io/csi/{key[0]}^{key[1]}"
+
+
+def needs_attachment(volume: CsiVolume, driver: CsiDriver | None) -> bool:
+    """Return whether a volume must be attached before it is mounted."""
+    return not volume.is_inline and (driver is None or driver.spec.attach_required)
+
+
+class Attachments:
+    """Attachments of one node."""
+
+    def __init__(self, references: References, node: str, node_object: NodeObject) -> None:
+        self._references = references
+        self._node = node
+        self._node_object = node_object
+        self._in_use: set[tuple[str, str]] = set()
+
+    def name(self, volume: CsiVolume) -> str:
+        """Return the name of the volume's VolumeAttachment."""
+        return attachment_name(volume.driver, volume.handle, self._node)
+
+    async def publish_context(self, volume: CsiVolume) -> Mapping[str, str]:
+        """Return what the attachment has for the driver.
+
+        Raises `VolumeFault` while it is not attached, and `Unreadable`.
+        """
+        await self.use(volume.key)
+        name = self.name(volume)
+        found = await self._references.volume_attachment(name)
+        if found is not None and found.status.attached and found.metadata.deletion_timestamp is None:
+            return found.status.attachment_metadata
+        if found is None:
+            state = "it does not exist"
+        elif found.metadata.deletion_timestamp is not None:
+            state = "it is being deleted"
+        elif found.status.attach_error is not None:
+            state = found.status.attach_error.message
+        else:
+            state = "status.attached is false"
+        text = f'waiting for {volume.driver} to attach volume "{volume.handle}": VolumeAttachment {name}: {state}'
+        raise VolumeFault(text, volume=volume.spec_name, action="MountVolume.WaitForAttach", is_wait=True)
+
+    async def use(self, *keys: tuple[str, str]) -> None:
+        """Report volumes as in use. Raises `Unreadable`."""
+        self._in_use.update(keys)
+        await self._report()
+
+    async def release(self, key: tuple[str, str]) -> None:
+        """Report that a volume may be detached. Raises `Unreadable`."""
+        self._in_use.discard(key)
+        await self._report()
+
+    async def _report(self) -> None:
+        try:
+            await self._node_object.report_in_use(map(unique_name, self._in_use))
+        except ClientError as error:
+            raise Unreadable(f"cannot write the node's volumesInUse: {error}") from error

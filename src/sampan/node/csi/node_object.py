@@ -1,0 +1,160 @@
+"""`NodeObject`: entries about drivers in CSINode and Node, and the volumes in use in the node's status.
+
+Source: kubernetes pkg/volume/csi/nodeinfomanager/nodeinfomanager.go (1.36).
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final, Protocol
+
+from sampan.client import AlreadyExists, Client, ClientError, Conflict, Invalid, MergePatch, NotFound
+from sampan.loops.resources import CSI_NODES, NODES
+from sampan.resource import Object, meta
+
+NODE_IDS: Final = "csi.volume.kubernetes.io/nodeid"
+"""Annotation of a Node: a JSON map of drivers to their IDs of the node."""
+_ATTEMPTS: Final = 5
+_RETRY_S: Final = 0.2
+
+
+class DriverFacts(Protocol):
+    """Facts about a driver that are written."""
+
+    @property
+    def name(self) -> str:
+        """Name of the driver."""
+        ...
+
+    @property
+    def node_id(self) -> str:
+        """ID of the node for the driver."""
+        ...
+
+    @property
+    def topology(self) -> Mapping[str, str]:
+        """Segments of the node's topology."""
+        ...
+
+    @property
+    def volumes_max(self) -> int:
+        """Number of volumes that the driver can have on the node; 0 for no limit."""
+        ...
+
+
+class NodeObject:
+    """Writes about the drivers of one node. One task at a time may write."""
+
+    def __init__(self, client: Client, node: str) -> None:
+        self._node = node
+        self._nodes = client.resource(NODES)
+        self._csi_nodes = client.resource(CSI_NODES)
+        self._in_use: list[str] | None = None
+        self._lock = asyncio.Lock()
+
+    async def create_csi_node(self) -> None:
+        """Create the CSINode, unless it exists. Raises `ClientError`."""
+        await self._write_drivers(lambda drivers: drivers)
+
+    async def add(self, driver: DriverFacts) -> None:
+        """Write a driver in the Node and in the CSINode. Raises `ClientError`, and `ValueError` for wrong labels."""
+        await self._retried(lambda: self._write_node(driver.name, driver))
+        try:
+            await self._write_drivers(lambda drivers: _with(drivers, driver))
+        except Invalid:  # An entry cannot change, but it can be replaced.
+            await self._write_drivers(lambda drivers: _without(drivers, driver.name))
+            await self._write_drivers(lambda drivers: _with(drivers, driver))
+
+    async def remove(self, name: str) -> None:
+        """Remove a driver from the Node and the CSINode. Its labels stay. Raises `ClientError`."""
+        await self._retried(lambda: self._write_node(name, None))
+        await self._write_drivers(lambda drivers: _without(drivers, name))
+
+    async def keep_only(self, names: Iterable[str]) -> None:
+        """Remove all drivers but these. Raises `ClientError`."""
+        wanted = set(names)
+        try:
+            found = await self._csi_nodes.get(self._node)
+        except NotFound:
+            return
+        for each in found["spec"].get("drivers") or ():
+            if each["name"] not in wanted:
+                await self.remove(each["name"])
+
+    async def report_in_use(self, names: Iterable[str]) -> None:
+        """Write the volumes in use, which must not be detached. Raises `ClientError`."""
+        async with self._lock:
+            wanted = sorted(names)
+            if wanted != self._in_use:
+                await self._nodes.status.patch(self._node, MergePatch({"status": {"volumesInUse": wanted}}))
+                self._in_use = wanted
+
+    async def _write_node(self, name: str, driver: DriverFacts | None) -> None:
+        node = await self._nodes.get(self._node)
+        before = meta(node)
+        try:
+            ids = dict(json.loads(before.annotations.get(NODE_IDS, "{}")))
+        except ValueError:
+            ids = {}
+        ids.pop(name, None)
+        labels = {} if driver is None else dict(driver.topology)
+        for key, value in labels.items():
+            if before.labels.get(key, value) != value:
+                text = f'driver reported "{key}":"{value}" but existing label is "{key}":"{before.labels[key]}"'
+                raise ValueError(f"detected topology value collision: {text}")
+        if driver is not None:
+            ids[name] = driver.node_id
+        annotation = json.dumps(ids, sort_keys=True, separators=(",", ":")) if ids else None
+        if before.annotations.get(NODE_IDS) == annotation and all(before.labels.get(key) for key in labels):
+            return
+        change = {"resourceVersion": before.resource_version, "annotations": {NODE_IDS: annotation}, "labels": labels}
+        await self._nodes.patch(self._node, MergePatch({"metadata": change}))
+
+    async def _write_drivers(self, change: Callable[[list[Object]], list[Object]]) -> None:
+        await self._retried(lambda: self._write_drivers_once(change))
+
+    async def _write_drivers_once(self, change: Callable[[list[Object]], list[Object]]) -> None:
+        try:
+            found = await self._csi_nodes.get(self._node)
+        except NotFound:
+            node = meta(await self._nodes.get(self._node))
+            owner = {"apiVersion": "v1", "kind": "Node", "name": self._node, "uid": node.uid}
+            metadata = {"name": self._node, "ownerReferences": [owner]}
+            obj = {"apiVersion": CSI_NODES.api_version, "kind": CSI_NODES.kind, "metadata": metadata}
+            await self._csi_nodes.create({**obj, "spec": {"drivers": change([])}})
+            return
+        before = list(found["spec"].get("drivers") or ())
+        after = change(before)
+        if after != before:
+            await self._csi_nodes.update({**found, "spec": {**found["spec"], "drivers": after}})
+
+    async def _retried(self, act: Callable[[], Awaitable[None]]) -> None:
+        for attempt in range(_ATTEMPTS):
+            try:
+                await act()
+                return
+            except (Conflict, AlreadyExists):
+                if attempt == _ATTEMPTS - 1:
+                    raise
+            except ClientError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                await asyncio.sleep(_RETRY_S * 2**attempt)
+
+
+def _with(drivers: list[Object], driver: DriverFacts) -> list[Object]:
+    entry: dict[str, Any] = {
+        "name": driver.name,
+        "nodeID": driver.node_id,
+        "topologyKeys": sorted(driver.topology) or None,
+    }
+    if driver.volumes_max > 0:
+        entry["allocatable"] = {"count": driver.volumes_max}
+    entry = {key: value for key, value in entry.items() if value is not None}
+    if entry in drivers:
+        return drivers
+    return [*_without(drivers, driver.name), entry]
+
+
+def _without(drivers: list[Object], name: str) -> list[Object]:
+    return [each for each in drivers if each["name"] != name]

@@ -1,0 +1,140 @@
+"""`PluginWatcher`: registers the plug-ins whose sockets are in a directory of the node.
+
+Concurrency: `run` is one task. It looks at the directory each second, and handles one socket after the other.
+Source: kubernetes pkg/kubelet/pluginmanager (1.36).
+"""
+
+import asyncio
+import logging
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from sampan.csi.client import RegistrationClient
+from sampan.csi.errors import CsiError
+from sampan.csi.messages import AnyMessage
+
+PERIOD_S: Final = 1.0
+_RETRY_FIRST_S: Final = 1.0
+_RETRY_MAX_S: Final = 122.0
+_CALL_S: Final = 10.0
+
+_log = logging.getLogger("sampan.node")
+
+
+class PluginHandler(Protocol):
+    """Handles plug-ins of one type."""
+
+    async def register(self, name: str, endpoint: str, versions: list[str]) -> None:
+        """Register a plug-in. Raises any `Exception`, whose text the plug-in gets."""
+        ...
+
+    async def unregister(self, name: str, endpoint: str) -> None:
+        """Unregister a plug-in whose socket is gone. Errors are logged."""
+        ...
+
+
+@dataclass(slots=True)
+class _Socket:
+    """Socket in the directory."""
+
+    identity: tuple[int, int]
+    """Inode and time of its creation: a restarted plug-in makes a new one."""
+    handler: PluginHandler | None = None
+    name: str = ""
+    endpoint: str = ""
+    tries: int = 0
+    retry_at: float = 0.0
+
+
+class PluginWatcher:
+    """Watches one directory."""
+
+    def __init__(self, directory: Path, handlers: Mapping[str, PluginHandler]) -> None:
+        """`handlers`: by the type of the plug-in, such as `CSIPlugin`."""
+        self._directory = directory
+        self._handlers = handlers
+        self._sockets: dict[str, _Socket] = {}
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
+        while True:
+            await self.look()
+            await asyncio.sleep(PERIOD_S)
+
+    async def look(self) -> None:
+        """Register new sockets, and unregister those that are gone."""
+        found = sockets_in(self._directory)
+        for path, known in list(self._sockets.items()):
+            if found.get(path) != known.identity:
+                del self._sockets[path]
+                if path not in found:
+                    await self._unregister(known)
+        now = asyncio.get_running_loop().time()
+        for path, identity in found.items():
+            known = self._sockets.setdefault(path, _Socket(identity))
+            if known.handler is None and known.retry_at <= now:
+                await self._try(path, known)
+
+    async def _try(self, path: str, known: _Socket) -> None:
+        try:
+            await self._register(path, known)
+        except Exception as error:
+            known.handler = None
+            wait_s = min(_RETRY_MAX_S, _RETRY_FIRST_S * 2 ** min(known.tries, 10))
+            known.tries += 1
+            known.retry_at = asyncio.get_running_loop().time() + wait_s
+            _log.warning("cannot register the plug-in at %s, retrying in %.0f s: %s", path, wait_s, error)
+
+    async def _register(self, path: str, known: _Socket) -> None:
+        async with RegistrationClient(path, timeout_s=_CALL_S) as client:
+            info = await client.info()
+            try:
+                await self._accept(path, known, info)
+            except Exception as error:
+                await _notify(client, False, str(error))
+                raise
+            await _notify(client, True)
+        _log.info("registered a plug-in", extra={"plugin": known.name, "type": info.type, "endpoint": known.endpoint})
+
+    async def _accept(self, path: str, known: _Socket, info: AnyMessage) -> None:
+        handler = self._handlers.get(info.type)
+        if handler is None:
+            text = f"no handler registered for plugin type: {info.type} at socket {path}"
+            raise ValueError(f"RegisterPlugin error -- {text}")
+        known.name, known.endpoint = info.name, info.endpoint or path
+        await handler.register(known.name, known.endpoint, list(info.supported_versions))
+        known.handler = handler
+
+    async def _unregister(self, known: _Socket) -> None:
+        if known.handler is None:
+            return
+        try:
+            await known.handler.unregister(known.name, known.endpoint)
+        except Exception as error:
+            _log.warning("cannot unregister the plug-in %s: %s", known.name, error)
+        else:
+            _log.info("unregistered a plug-in", extra={"plugin": known.name})
+
+
+async def _notify(client: RegistrationClient, registered: bool, error: str = "") -> None:
+    """Send the result to a plug-in. One that does not take it stays registered."""
+    try:
+        await client.notify(registered, error)
+    except CsiError as fault:
+        _log.warning("the plug-in at %s does not take the result of its registration: %s", client.socket, fault)
+
+
+def sockets_in(directory: Path) -> dict[str, tuple[int, int]]:
+    """Return the sockets below a directory, with their inodes and times of creation."""
+    found = {}
+    for path in directory.rglob("*") if directory.is_dir() else ():
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        if stat.S_ISSOCK(status.st_mode) and not path.name.startswith("."):
+            found[str(path)] = status.st_ino, status.st_ctime_ns
+    return found
