@@ -6,6 +6,7 @@ Source: kubelet pkg/kubelet/kubelet_node_status.go, component-helpers apimachine
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFou
 from sampan.core.time import Clock, format_micro_time, format_time
 from sampan.loops.resources import LEASES, NODES
 from sampan.node.claim import LEASE_DURATION_S, LEASE_NAMESPACE, NodeClaim
+from sampan.node.garbage.images import ImageInStore, reported
 from sampan.node.node_object import NodeAddress, NodeShape, conditions, new_node, node_status
 from sampan.node.pod_status import REPLACE
 from sampan.resource import Object, meta
@@ -69,13 +71,16 @@ class Heartbeats:
         serving: Callable[[], Awaitable[NodeAddress]] | None = None,
         claim: NodeClaim | None = None,
         health: Health | None = None,
+        images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None,
     ) -> None:
         """`serving` waits for the nodes' server and returns its address; None if the nodes have no server.
 
         `claim`: claim to the only node, which must be obtained first; None if no other agent can have the nodes' names.
-        `health`: of the only node's runtime; None for a runtime that cannot fail.
+        `health`: of the only node's runtime; None for a runtime that cannot fail. `images`: of the same runtime, for
+        the status; raises `OSError`. None for a runtime whose images nothing needs to know.
         """
         self._health = health
+        self._images = images
         self._nodes = client.resource(NODES)
         self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
         self._members = members
@@ -199,6 +204,9 @@ class Heartbeats:
         before = node.get("status", {})
         problem = "" if self._health is None else self._health.problem
         status["conditions"] = conditions(now, before.get("conditions"), problem=problem)
+        if self._images is not None:
+            with contextlib.suppress(OSError):
+                status["images"] = reported(await self._images())
         if before.get("addresses"):
             status["addresses"] = [REPLACE, *status["addresses"]]
         await self._nodes.status.patch(member.name, StrategicMergePatch({"status": status}))

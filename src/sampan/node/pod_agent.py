@@ -10,7 +10,7 @@ Source: kubelet pkg/kubelet/{kubelet.go,pod_workers.go}, pkg/kubelet/status/stat
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -110,6 +110,21 @@ class PodAgent:
             if ref is not None and pod is not None and home is not None:
                 found.append(HostedPod(pod, home.runtime, ref.raw))
         return found
+
+    async def uids(self) -> Set[str] | None:
+        """Return the uids of all Pods of these nodes; None while this process has no node."""
+        if not self.nodes:
+            return None
+        await self._informer.synced()
+        while not self._recovered:
+            await self._recover()
+        return {known.uid for known in self._known.values()}
+
+    def has_ended(self, uid: str) -> bool:
+        """Return True for a Pod in its last phase."""
+        key = next((key for key, known in self._known.items() if known.uid == uid), "")
+        pod = self._pod(key) if key else None
+        return pod is not None and pod.metadata.uid == uid and pod.has_ended
 
     async def reconcile(self, request: Request) -> Result | None:
         """Bring one Pod closer to its desired state."""

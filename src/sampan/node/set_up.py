@@ -4,7 +4,7 @@ Concurrency: the manager runs the agent of all nodes' Pods (a controller), the n
 nodes with processes it also runs the runtime, the agent's tasks, and the broadcaster of events.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from sampan.node.claim import NodeClaim
 from sampan.node.container_support import NoSupport
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
 from sampan.node.extended_resources import ExtendedResources
+from sampan.node.garbage.images import ImageInStore
 from sampan.node.heartbeats import Health, Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.images import Images
@@ -209,11 +210,14 @@ def add_heartbeats(
     serve: NodeAddress | None,
     claim: NodeClaim | None = None,
     health: Health | None = None,
+    images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None,
 ) -> Heartbeats:
     """Return the nodes' heartbeats, and add the nodes' server to the manager."""
     client = context.manager.client.direct
     if serve is None:
-        heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, claim=claim, health=health)
+        heartbeats = Heartbeats(
+            client, members, shape=shape, clock=context.clock, claim=claim, health=health, images=images
+        )
     else:
         only = members[0].name if len(members) == 1 else ""
         addresses = (serve.address, *(member.name for member in members[:1]))
@@ -228,7 +232,14 @@ def add_heartbeats(
             return replace(serve, port=server.port)
 
         heartbeats = Heartbeats(
-            client, members, shape=shape, clock=context.clock, serving=serving, claim=claim, health=health
+            client,
+            members,
+            shape=shape,
+            clock=context.clock,
+            serving=serving,
+            claim=claim,
+            health=health,
+            images=images,
         )
     return heartbeats
 

@@ -144,6 +144,10 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         endpoint = runtime_socket(cri.container_runtime_endpoint)
     except NoRuntime as error:
         raise StartError(str(error)) from error
+    try:
+        images = cri.garbage.policy()
+    except ValueError as error:
+        raise StartError(str(error)) from error
     assigned = settings.node_cidrs.allocate_node_cidrs and _IPAM in settings.controllers
     return CriNode(
         settings.nodes[0],
@@ -156,6 +160,7 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         cni_configurations=cri.cni_conf_dir,
         cluster_dns=cri.cluster_dns,
         cluster_domain=cri.cluster_domain,
+        images=images,
         range_wait_s=None if assigned else node.range_wait_s,
     )
 

@@ -11,12 +11,14 @@ from sampan.loops.context import ControllerContext
 from sampan.loops.resources import SERVICES
 from sampan.node.claim import NodeClaim
 from sampan.node.cri.client import CriClient
+from sampan.node.cri.garbage import CriGarbage
 from sampan.node.cri.network import NETWORK_NODE_VIEW, PodNetwork
 from sampan.node.cri.observer import CriSettings
 from sampan.node.cri.pull import PullSecrets
 from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.runtime import CriRuntime
 from sampan.node.environment.services import SERVICE_VIEW
+from sampan.node.garbage import GarbageCollector
 from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.node_events import NodeEvents
@@ -57,16 +59,21 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     )
     broadcaster = EventBroadcaster(CoreEventSink(client))
     context.manager.add(broadcaster)
+    events = NodeEvents(broadcaster, context.clock)
+    cri = CriClient(node.endpoint)
     runtime = CriRuntime(
-        CriClient(node.endpoint),
+        cri,
         settings,
         clock=context.clock,
         changed=agent.changed,
         dns=partial(_dns, node, context.informer(SERVICES)),
         credentials=PullSecrets(References(client)),
-        report=NodeEvents(broadcaster, context.clock).warning,
+        report=events.warning,
     )
     context.manager.add(runtime.run, group=Group.OTHERS)
+    garbage = CriGarbage(cri, runtime, wanted=agent.uids, ended=agent.has_ended)
+    report = partial(events.node_warning, node.name)
+    context.manager.add(GarbageCollector(garbage, node.images, clock=context.clock, report=report))
     member = Member(node.name, 0, address)
     _add_network(context, node, member)
     home = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))
@@ -78,7 +85,7 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = add_heartbeats(context, [member], shape, agent, node.serve, claim, runtime.health)
+    heartbeats = add_heartbeats(context, [member], shape, agent, node.serve, claim, runtime.health, garbage.images)
     context.manager.add(heartbeats)
     return heartbeats
 
