@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sampan.node.eviction.thresholds import EvictionPolicy
 from sampan.node.garbage.images import ImagePolicy
 from sampan.node.node_object import NodeAddress, NodeShape
 
@@ -64,5 +65,6 @@ class CriNode:
     """Addresses of the cluster's DNS servers; empty to use the Service kube-system/kube-dns."""
     cluster_domain: str = "cluster.local"
     images: ImagePolicy = field(default_factory=ImagePolicy)
+    eviction: EvictionPolicy = field(default_factory=EvictionPolicy)
     range_wait_s: float | None = 5.0
     """Time to wait for a controller to assign a pod CIDR before the node chooses one."""

@@ -29,6 +29,7 @@ from sampan.node.images import Images
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeAddress, NodeShape, host_ip
+from sampan.node.node_state import NodeState
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
 from sampan.node.pod_agent import PodAgent
 from sampan.node.pod_cidrs import NodePodCidrs
@@ -175,6 +176,7 @@ def add_agent(
     make_worker: Callable[[Callable[[str], None]], PodWorker],
     *,
     elected: bool = False,
+    state: NodeState | None = None,
 ) -> PodAgent:
     """Return the agent of some nodes. It admits Pods by the labels and taints of their Node objects."""
     single = names[0] if len(names) == 1 and not shared else ""
@@ -194,7 +196,7 @@ def add_agent(
 
     ExtendedResources(context, nodes, names, elected=elected)
     admission = NodeAdmission(homes, facts)
-    return PodAgent(context, pods, make_worker, admission=admission, nodes=homes, elected=elected)
+    return PodAgent(context, pods, make_worker, admission=admission, state=state, nodes=homes, elected=elected)
 
 
 def nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> SharedInformer[Any]:
@@ -210,13 +212,15 @@ def add_heartbeats(
     serve: NodeAddress | None,
     claim: NodeClaim | None = None,
     health: Health | None = None,
+    *,
     images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None,
+    state: NodeState | None = None,
 ) -> Heartbeats:
     """Return the nodes' heartbeats, and add the nodes' server to the manager."""
     client = context.manager.client.direct
     if serve is None:
         heartbeats = Heartbeats(
-            client, members, shape=shape, clock=context.clock, claim=claim, health=health, images=images
+            client, members, shape=shape, clock=context.clock, claim=claim, health=health, images=images, state=state
         )
     else:
         only = members[0].name if len(members) == 1 else ""
@@ -240,6 +244,7 @@ def add_heartbeats(
             claim=claim,
             health=health,
             images=images,
+            state=state,
         )
     return heartbeats
 

@@ -1,12 +1,15 @@
 """Settings that keep a node with a container runtime healthy. Names and meanings are the kubelet's."""
 
 from dataclasses import dataclass
+from typing import Final
 
-from sampan.core.settings import setting
+from sampan.core.settings import Kind, setting
 from sampan.core.settings.kinds import DURATION, integer
+from sampan.node.eviction.thresholds import HARD, EvictionPolicy, eviction_thresholds
 from sampan.node.garbage.images import ImagePolicy
 
-_PERCENT = integer(0, 100, metavar="PERCENT")
+_PERCENT: Final = integer(0, 100, metavar="PERCENT")
+_THRESHOLDS: Final = Kind("SIGNAL<QUANTITY,...", str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +37,35 @@ class GarbageSettings:
         )
         policy.check()
         return policy
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionSettings:
+    """Settings of evictions."""
+
+    eviction_hard: str = setting(
+        HARD,
+        "Amounts below which a Pod is evicted at once. Empty: never.",
+        kind=_THRESHOLDS,
+    )
+    eviction_soft: str = setting(
+        "", "Amounts below which a Pod is evicted after --eviction-soft-grace-period.", kind=_THRESHOLDS
+    )
+    eviction_soft_grace_period: str = setting(
+        "", "Times before soft evictions: memory.available=30s.", kind=Kind("SIGNAL=DURATION,...", str)
+    )
+    eviction_max_pod_grace_period: int = setting(
+        0,
+        "Longest grace period of a Pod that a soft threshold evicts.",
+        kind=integer(0, metavar="SECONDS"),
+    )
+    eviction_pressure_transition_period_s: float = setting(
+        300.0, "Time for which a condition of pressure stays after its last observation.", kind=DURATION
+    )
+
+    def policy(self) -> EvictionPolicy:
+        """Return the thresholds and times. Raises `ValueError`."""
+        thresholds = eviction_thresholds(self.eviction_hard, self.eviction_soft, self.eviction_soft_grace_period)
+        return EvictionPolicy(
+            thresholds, float(self.eviction_max_pod_grace_period), self.eviction_pressure_transition_period_s
+        )

@@ -145,7 +145,7 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
     except NoRuntime as error:
         raise StartError(str(error)) from error
     try:
-        images = cri.garbage.policy()
+        images, eviction = cri.garbage.policy(), cri.eviction.policy()
     except ValueError as error:
         raise StartError(str(error)) from error
     assigned = settings.node_cidrs.allocate_node_cidrs and _IPAM in settings.controllers
@@ -161,6 +161,7 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         cluster_dns=cri.cluster_dns,
         cluster_domain=cri.cluster_domain,
         images=images,
+        eviction=eviction,
         range_wait_s=None if assigned else node.range_wait_s,
     )
 

@@ -5,9 +5,7 @@ Source: kubelet pkg/kubelet/kuberuntime/{kuberuntime_gc.go,kuberuntime_image.go}
 """
 
 import json
-import os
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence, Set
-from pathlib import Path
 
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.container_config import CONTAINER_NAME
@@ -15,6 +13,7 @@ from sampan.node.cri.errors import CriError
 from sampan.node.cri.messages import AnyMessage, value
 from sampan.node.cri.runtime import CriRuntime
 from sampan.node.cri.sandbox_config import POD_UID
+from sampan.node.eviction.meter import disk_of
 from sampan.node.garbage.containers import (
     ContainerInStore,
     SandboxInStore,
@@ -129,12 +128,6 @@ class CriGarbage:
 def image_in_store(image: AnyMessage) -> ImageInStore:
     """Convert CRI's Image."""
     return ImageInStore(image.id, [*image.repo_digests, *image.repo_tags], image.size, image.pinned)
-
-
-def disk_of(path: str | Path) -> Disk:
-    """Return the space of the file system of a path, as available to users other than root. Raises `OSError`."""
-    found = os.statvfs(path)
-    return Disk(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize, found.f_files, found.f_ffree)
 
 
 def sandbox_image(info: dict[str, str]) -> str:

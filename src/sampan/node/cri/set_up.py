@@ -18,12 +18,15 @@ from sampan.node.cri.pull import PullSecrets
 from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.runtime import CriRuntime
 from sampan.node.environment.services import SERVICE_VIEW
+from sampan.node.eviction import EvictionManager, MachineMeter
 from sampan.node.garbage import GarbageCollector
 from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
+from sampan.node.node_state import NodeState
 from sampan.node.nodes import CriNode
+from sampan.node.pod_agent import PodAgent
 from sampan.node.pod_cidrs import NodePodCidrs
 from sampan.node.pod_worker import PodWorker
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
@@ -40,12 +43,12 @@ _DNS: str = "kube-system/kube-dns"
 def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     """Add the node. The returned heartbeats know when it is registered."""
     homes: dict[str, NodeHome] = {}
-    memory = TmpfsMounts(node.root)
+    memory, state = TmpfsMounts(node.root), NodeState()
 
     def make_worker(changed: Callable[[str], None]) -> PodWorker:
         return container_worker(context, node.root, memory, changed, on_host_network=False)
 
-    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker)
+    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker, state=state)
     instance = instance_of(node.root)
     shape = host_shape("cri", "cri://unknown", node.root)
     client, address = context.manager.client.direct, node.serve.address
@@ -72,8 +75,7 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     )
     context.manager.add(runtime.run, group=Group.OTHERS)
     garbage = CriGarbage(cri, runtime, wanted=agent.uids, ended=agent.has_ended)
-    report = partial(events.node_warning, node.name)
-    context.manager.add(GarbageCollector(garbage, node.images, clock=context.clock, report=report))
+    _add_health(context, node, garbage, runtime, agent=agent, state=state, events=events)
     member = Member(node.name, 0, address)
     _add_network(context, node, member)
     home = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))
@@ -85,9 +87,40 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = add_heartbeats(context, [member], shape, agent, node.serve, claim, runtime.health, garbage.images)
+    heartbeats = add_heartbeats(
+        context, [member], shape, agent, node.serve, claim, runtime.health, images=garbage.images, state=state
+    )
     context.manager.add(heartbeats)
     return heartbeats
+
+
+def _add_health(
+    context: ControllerContext,
+    node: CriNode,
+    garbage: CriGarbage,
+    runtime: CriRuntime,
+    *,
+    agent: PodAgent,
+    state: NodeState,
+    events: NodeEvents,
+) -> None:
+    """Add garbage collection and eviction."""
+    report = partial(events.node_warning, node.name)
+    collector = GarbageCollector(garbage, node.images, clock=context.clock, report=report)
+    context.manager.add(collector)
+    meter = MachineMeter(node.root, image_disk=garbage.image_disk, log_directory=runtime.log_directory_of)
+    context.manager.add(
+        EvictionManager(
+            node.name,
+            node.eviction,
+            pods=agent,
+            state=state,
+            meter=meter,
+            reports=events,
+            clock=context.clock,
+            collector=collector,
+        )
+    )
 
 
 def _add_network(context: ControllerContext, node: CriNode, member: Member) -> None:

@@ -44,6 +44,8 @@ class Disk:
     available_bytes: int
     inodes: int = 0
     inodes_free: int = 0
+    device: int = 0
+    """Number by which disks differ."""
 
 
 @dataclass(frozen=True, slots=True)
