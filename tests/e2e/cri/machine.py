@@ -161,13 +161,15 @@ class Machine:
     def left(self) -> list[str]:
         """Return what Pods have left: cgroups, network namespaces, mounts, addresses, files."""
         mounts = self.run("cat", "/proc/self/mounts").splitlines()
+        # The namespace began with the mounts of the whole machine. Other tests may have made some of them.
+        mounts = [line for line in mounts if str(self.root) in line or "/run/netns" in line]
         found = [line for line in mounts if "/pods/" in line or "cni-" in line or "/run/io.containerd" in line]
         found += [f"netns {name}" for name in self.run("ip", "netns", "list").split()]
         found += [f"link {line}" for line in self.run("ip", "-o", "link").splitlines() if "veth" in line]
         found += [str(each) for each in _CGROUPS.glob(f"*/{self.cgroup.strip('/')}/kubepods/*/pod*")]
         found += [str(each) for each in _CGROUPS.glob(f"*/{self.cgroup.strip('/')}/kubepods/pod*")]
-        found += [str(each) for each in self.root.glob("**/node/pods/*")]
-        found += [str(each) for each in self.root.glob("**/node/addresses/sampan/1*")]
+        found += [str(each) for each in self.root.glob("data/node/pods/*")]
+        found += [str(each) for each in self.root.glob("data/node/addresses/sampan/1*")]
         return found + [str(each) for each in self.root.glob("logs/*")]
 
 

@@ -24,6 +24,7 @@ from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
+from sampan.node.node_object import NodeShape
 from sampan.node.node_state import NodeState
 from sampan.node.nodes import CriNode
 from sampan.node.pod_agent import PodAgent
@@ -52,21 +53,13 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     instance = instance_of(node.root)
     shape = host_shape("cri", "cri://unknown", node.root)
     client, address = context.manager.client.direct, node.serve.address
-    settings = CriSettings(
-        node.root,
-        address,
-        PurePosixPath(node.logs),
-        instance,
-        cgroup_root=node.cgroup_root,
-        memory_bytes=int(shape.memory.removesuffix("Ki")) * 1024,
-    )
     broadcaster = EventBroadcaster(CoreEventSink(client))
     context.manager.add(broadcaster)
     events = NodeEvents(broadcaster, context.clock)
     cri = CriClient(node.endpoint)
     runtime = CriRuntime(
         cri,
-        settings,
+        _settings(node, shape, instance),
         clock=context.clock,
         changed=agent.changed,
         dns=partial(_dns, node, context.informer(SERVICES)),
@@ -92,6 +85,17 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     )
     context.manager.add(heartbeats)
     return heartbeats
+
+
+def _settings(node: CriNode, shape: NodeShape, instance: str) -> CriSettings:
+    return CriSettings(
+        node.root,
+        node.serve.address,
+        PurePosixPath(node.logs),
+        instance,
+        cgroup_root=node.cgroup_root,
+        memory_bytes=int(shape.memory.removesuffix("Ki")) * 1024,
+    )
 
 
 def _add_health(

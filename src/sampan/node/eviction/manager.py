@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from sampan.core.time import Clock
+from sampan.node.eviction.local_limits import exceeded, has_limits
 from sampan.node.eviction.meter import Meter
 from sampan.node.eviction.pressure import Pressure, Signals, advanced, met, reclaims_disk
 from sampan.node.eviction.ranking import eviction_text, ranked
@@ -28,6 +29,8 @@ END_POLL_S: Final = 1.0
 GRACE_S: Final = 1.0
 """Grace period of a Pod that must leave at once."""
 REASON: Final = "Evicted"
+_REST: Final = 20.0
+"""Pause after a walk through directories, as a multiple of its time: the walks take at most a twentieth of it."""
 _log = logging.getLogger("sampan.node")
 
 
@@ -88,6 +91,9 @@ class EvictionManager:
         self._clock = clock
         self._collector = collector
         self._pressure = Pressure()
+        self._leaving: set[str] = set()
+        """Evicted Pods that may not have ended yet."""
+        self._walk_at = 0.0
 
     def __str__(self) -> str:
         return "eviction manager of the node"
@@ -107,16 +113,16 @@ class EvictionManager:
 
     async def _pass(self) -> Sequence[str]:
         """Measure, and evict what must go. Returns the uids of evicted Pods."""
-        if not self._policy.thresholds:
-            return []
+        self._leaving = {uid for uid in self._leaving if not self._pods.has_ended(uid)}
         signals = await self._meter.signals()
         before = self._pressure.conditions
         self._pressure = advanced(self._pressure, signals, self._policy, self._clock.now().timestamp())
         if self._pressure.conditions != before:
             _log.warning("pressure of the node has changed", extra={"conditions": sorted(self._pressure.conditions)})
         self._state.set_pressures(self._pressure.conditions)
-        if not self._pressure.due:
-            return []
+        above_limit = await self._evict_above_limits()
+        if above_limit or not self._pressure.due:
+            return above_limit
         threshold = self._pressure.due[0]
         resource = RESOURCES[threshold.signal]
         self._reports.node_warning(self._node, "EvictionThresholdMet", f"Attempting to reclaim {resource}")
@@ -137,7 +143,9 @@ class EvictionManager:
         return not met(self._policy.thresholds, await self._meter.signals())
 
     async def _evict_for(self, threshold: Threshold, signals: Signals) -> Sequence[str]:
-        """Evict the first Pod of the ranking."""
+        """Evict the first Pod of the ranking. If an evicted Pod has not ended yet, wait for it instead."""
+        if self._leaving:
+            return list(self._leaving)
         is_disk = CONDITIONS[threshold.signal] == "DiskPressure"
         active = {each.pod.metadata.uid: each for each in self._active()}
         uses = [await self._meter.use(each, with_files=is_disk) for each in active.values()]
@@ -152,6 +160,25 @@ class EvictionManager:
         _log.warning("cannot evict any pod: none is running, or all are critical")
         return []
 
+    async def _evict_above_limits(self) -> Sequence[str]:
+        """Evict the Pods that use more local storage than their limits. Their directories are walked one by one."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        if began < self._walk_at:
+            return []
+        found = []
+        for each in self._active():
+            pod = each.pod
+            if pod.metadata.uid in self._leaving or not has_limits(pod):
+                continue
+            use = await self._meter.use(each)
+            message = exceeded(pod, use, has_image_disk=self._meter.has_image_disk)
+            if message and not use.is_critical:
+                self._evict(pod, ForcedEnd(REASON, message, GRACE_S, is_disruption=False))
+                found.append(pod.metadata.uid)
+        self._walk_at = loop.time() + _REST * (loop.time() - began)
+        return found
+
     def _active(self) -> list[HostedPod]:
         """Return the Pods that run, or are about to."""
         return [each for each in self._pods.hosted() if not each.pod.has_ended]
@@ -159,6 +186,7 @@ class EvictionManager:
     def _evict(self, pod: Pod, end: ForcedEnd, annotations: Mapping[str, str] | None = None) -> None:
         _log.warning("evicting a pod", extra={"pod": pod.key, "reason": end.message})
         self._reports.warning(pod, REASON, end.message, "", annotations)
+        self._leaving.add(pod.metadata.uid)
         self._pods.force_end(pod.metadata.uid, end)
 
     async def _until_ended(self, uids: Sequence[str]) -> None:
