@@ -7,6 +7,7 @@ from sampan.core.settings import Kind, setting
 from sampan.core.settings.kinds import DURATION, integer
 from sampan.node.eviction.thresholds import HARD, EvictionPolicy, eviction_thresholds
 from sampan.node.garbage.images import ImagePolicy
+from sampan.node.shutdown.policy import ShutdownPolicy, shutdown_policy
 
 _PERCENT: Final = integer(0, 100, metavar="PERCENT")
 _THRESHOLDS: Final = Kind("SIGNAL<QUANTITY,...", str)
@@ -68,4 +69,32 @@ class EvictionSettings:
         thresholds = eviction_thresholds(self.eviction_hard, self.eviction_soft, self.eviction_soft_grace_period)
         return EvictionPolicy(
             thresholds, float(self.eviction_max_pod_grace_period), self.eviction_pressure_transition_period_s
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ShutdownSettings:
+    """Settings of the graceful shutdown of a node."""
+
+    shutdown_grace_period_s: float = setting(
+        0.0,
+        "Time in which the Pods of the node end when the machine shuts down; without systemd, when `sampan node` "
+        "gets SIGTERM. 0: Pods are not ended.",
+        kind=DURATION,
+    )
+    shutdown_grace_period_critical_pods_s: float = setting(
+        0.0, "Part of --shutdown-grace-period for critical Pods, which end last.", kind=DURATION
+    )
+    shutdown_grace_period_by_pod_priority: str = setting(
+        "",
+        "Times by priority in place of --shutdown-grace-period: 0=30s,10000=10s.",
+        kind=Kind("PRIORITY=DURATION,...", str),
+    )
+
+    def policy(self) -> ShutdownPolicy:
+        """Return the stages. Raises `ValueError`."""
+        return shutdown_policy(
+            self.shutdown_grace_period_s,
+            self.shutdown_grace_period_critical_pods_s,
+            self.shutdown_grace_period_by_pod_priority,
         )

@@ -33,6 +33,7 @@ from sampan.node.pod_worker import PodWorker
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.references import References
 from sampan.node.set_up import add_agent, add_heartbeats, container_worker, nodes_of
+from sampan.node.shutdown import Inhibitor, NodeShutdown, has_systemd
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from sampan.operator.manager import Group
@@ -108,7 +109,7 @@ def _add_health(
     state: NodeState,
     events: NodeEvents,
 ) -> None:
-    """Add garbage collection and eviction."""
+    """Add garbage collection, eviction and graceful shutdown."""
     report = partial(events.node_warning, node.name)
     collector = GarbageCollector(garbage, node.images, clock=context.clock, report=report)
     context.manager.add(collector)
@@ -125,6 +126,11 @@ def _add_health(
             collector=collector,
         )
     )
+    if node.shutdown.stages:
+        inhibitor = Inhibitor() if has_systemd() else None
+        signal = node.shutdown_signal
+        shutdown = NodeShutdown(node.shutdown, pods=agent, state=state, signal=signal, inhibitor=inhibitor)
+        context.manager.add(shutdown)
 
 
 def _add_network(context: ControllerContext, node: CriNode, member: Member) -> None:
