@@ -146,17 +146,28 @@ class Machine:
         command = [*self.enter, "ctr", "--address", self.socket, "version"]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
-    def up(self, data: Path) -> "subprocess.Popen[str]":
-        """Start a server with a node, and wait until it is ready."""
+    def up(self, data: Path, *more: str) -> "subprocess.Popen[str]":
+        """Start a server with a node, and wait until it is ready. `more`: other options."""
         command = [sys.executable, "-m", "sampan.cli", "up", "--data", str(data), "--port", "6443"]
         command += ["--bind", ADDRESS, "--storage", "memory", "--node-runtime", "cri"]
-        command += ["--container-runtime-endpoint", self.socket, "--cni-conf-dir", str(self.root / "cni")]
-        command += ["--pod-logs-dir", str(self.root / "logs"), "--cgroup-root", f"/{self.cgroup}"]
+        command += [*self._node_options(), *more]
         with (self.root / "sampan.log").open("a") as log:
             process = subprocess.Popen([*self.enter, *command], stdout=subprocess.PIPE, stderr=log, text=True)
         assert process.stdout is not None
         assert process.stdout.readline().startswith("ready"), (self.root / "sampan.log").read_text()
         return process
+
+    def node(self, data: Path, *more: str) -> "subprocess.Popen[bytes]":
+        """Start a node in its own process. `data`: directory of the server; `more`: other options."""
+        command = [sys.executable, "-m", "sampan.cli", "node", "--runtime", "cri", "--node-name", "node-1"]
+        command += ["--kubeconfig", str(data / "kubeconfig"), "--root", str(data / "node"), "--address", ADDRESS]
+        command += [*self._node_options(), *more]
+        with (self.root / "node.log").open("a") as log:
+            return subprocess.Popen([*self.enter, *command], stdout=log, stderr=log)
+
+    def _node_options(self) -> list[str]:
+        options = ["--container-runtime-endpoint", self.socket, "--cni-conf-dir", str(self.root / "cni")]
+        return [*options, "--pod-logs-dir", str(self.root / "logs"), "--cgroup-root", f"/{self.cgroup}"]
 
     def left(self) -> list[str]:
         """Return what Pods have left: cgroups, network namespaces, mounts, addresses, files."""
