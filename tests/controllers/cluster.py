@@ -16,7 +16,7 @@ from tests.client.connected import connected
 
 WAIT_S = 60.0
 
-SetUp = Callable[[ControllerContext], None]
+SetUp = Callable[[ControllerContext], object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -383,6 +383,7 @@ def check(settings: UpSettings) -> None:
             raise ValueError(f"{first} and {second} belong together")
     settings.node_cidrs.resolved()
     if settings.node_runtime == "cri" and settings.nodes:
+        settings.cri.check()
         try:
             runtime_socket(settings.cri.container_runtime_endpoint)
         except NoRuntime as error:

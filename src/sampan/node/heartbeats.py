@@ -6,6 +6,7 @@ Source: kubelet pkg/kubelet/kubelet_node_status.go, component-helpers apimachine
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,9 @@ from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFou
 from sampan.core.time import Clock, format_micro_time, format_time
 from sampan.loops.resources import LEASES, NODES
 from sampan.node.claim import LEASE_DURATION_S, LEASE_NAMESPACE, NodeClaim
+from sampan.node.garbage.images import ImageInStore, reported
 from sampan.node.node_object import NodeAddress, NodeShape, conditions, new_node, node_status
+from sampan.node.node_state import NodeState
 from sampan.node.pod_status import REPLACE
 from sampan.resource import Object, meta
 
@@ -69,13 +72,18 @@ class Heartbeats:
         serving: Callable[[], Awaitable[NodeAddress]] | None = None,
         claim: NodeClaim | None = None,
         health: Health | None = None,
+        images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None,
+        state: NodeState | None = None,
     ) -> None:
         """`serving` waits for the nodes' server and returns its address; None if the nodes have no server.
 
         `claim`: claim to the only node, which must be obtained first; None if no other agent can have the nodes' names.
-        `health`: of the only node's runtime; None for a runtime that cannot fail.
+        `health`: of the only node's runtime; None for a runtime that cannot fail. `images`: of the same runtime, for
+        the status; raises `OSError`. None for a runtime whose images nothing needs to know. `state`: of the only node.
         """
         self._health = health
+        self._images = images
+        self._state = state
         self._nodes = client.resource(NODES)
         self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
         self._members = members
@@ -120,18 +128,20 @@ class Heartbeats:
         status_at = loop.time() + STATUS_S
         async with asyncio.TaskGroup() as tasks:
             if self._health is not None:
-                tasks.create_task(self._follow(self._health), name="health of the node")
+                tasks.create_task(self._follow(self._health.changed), name="health of the node")
+            if self._state is not None:
+                tasks.create_task(self._follow(self._state.changed), name="state of the node")
             while True:
                 await self._round(tasks)
                 if loop.time() >= status_at:
                     status_at += STATUS_S
                     await self._together(self._tell_status)
 
-    async def _follow(self, health: Health) -> None:
-        """Write the status after each change of the runtime's state."""
+    async def _follow(self, changed: Callable[[], Awaitable[None]]) -> None:
+        """Write the status now and after each change."""
         while True:
             await self._together(self._tell_status)
-            await health.changed()
+            await changed()
 
     async def _round(self, tasks: asyncio.TaskGroup) -> None:
         """Renew each lease once. The renewals are spread over one period."""
@@ -167,8 +177,7 @@ class Heartbeats:
         """Create the Node. If it exists, update its labels and status."""
         now = format_time(self._clock.now())
         node = new_node(member.name, member.number, self._shape_now(), where=self._where(member), now=now)
-        if self._health is not None:
-            node["status"]["conditions"] = conditions(now, problem=self._health.problem)
+        node["status"]["conditions"] = self._conditions(now, [])
         try:
             created = await self._nodes.create(node)
         except AlreadyExists:
@@ -197,11 +206,20 @@ class Heartbeats:
         status = node_status(member.name, self._where(member), self._shape_now())
         now = format_time(self._clock.now())
         before = node.get("status", {})
-        problem = "" if self._health is None else self._health.problem
-        status["conditions"] = conditions(now, before.get("conditions"), problem=problem)
+        status["conditions"] = self._conditions(now, before.get("conditions", []))
+        if self._images is not None:
+            with contextlib.suppress(OSError):
+                status["images"] = reported(await self._images())
         if before.get("addresses"):
             status["addresses"] = [REPLACE, *status["addresses"]]
         await self._nodes.status.patch(member.name, StrategicMergePatch({"status": status}))
+
+    def _conditions(self, now: str, before: list[Object]) -> list[Object]:
+        """Return the conditions for the state of the runtime and of the node."""
+        problems = [each.problem for each in (self._health, self._state) if each is not None and each.problem]
+        problem = f"[{', '.join(problems)}]" if len(problems) > 1 else "".join(problems)
+        pressures = self._state.pressures if self._state is not None else frozenset()
+        return conditions(now, before, problem=problem, pressures=pressures)
 
     def _shape_now(self) -> NodeShape:
         """Return the shape with the runtime's version, which is unknown until the runtime has responded."""

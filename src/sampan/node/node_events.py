@@ -1,5 +1,7 @@
 """`NodeEvents`: records events about Pods and their containers, with the kubelet as their source."""
 
+from collections.abc import Mapping
+
 from sampan.core.time import Clock
 from sampan.node.views import Pod
 from sampan.operator.events import EventBroadcaster, EventRecorder
@@ -18,14 +20,19 @@ class NodeEvents:
 
     def normal(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
         """Record a Normal event about a Pod, or about one of its containers."""
-        self._recorder(pod).normal(_reference(pod, container), reason, note)
+        self._recorder(pod.spec.node_name).normal(_reference(pod, container), reason, note)
 
-    def warning(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
-        """Record a Warning event."""
-        self._recorder(pod).warning(_reference(pod, container), reason, note)
+    def warning(
+        self, pod: Pod, reason: str, note: str, container: str = "", annotations: Mapping[str, str] | None = None
+    ) -> None:
+        """Record a Warning event. `annotations`: of the Event object."""
+        self._recorder(pod.spec.node_name).warning(_reference(pod, container), reason, note, annotations=annotations)
 
-    def _recorder(self, pod: Pod) -> EventRecorder:
-        node = pod.spec.node_name
+    def node_warning(self, node: str, reason: str, note: str) -> None:
+        """Record a Warning event about a node. As a kubelet's, its reference has the name in place of the uid."""
+        self._recorder(node).warning(ObjectReference("v1", "Node", "", node, node), reason, note)
+
+    def _recorder(self, node: str) -> EventRecorder:
         recorder = self._recorders.get(node)
         if recorder is None:
             recorder = self._recorders[node] = EventRecorder(self._broadcaster, COMPONENT, node, self._clock, host=node)

@@ -4,6 +4,7 @@ Source: kubelet pkg/kubelet/kubelet_node_status.go, pkg/kubelet/nodestatus/sette
 """
 
 import uuid
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -109,10 +110,20 @@ def node_status(name: str, where: NodeAddress, shape: NodeShape) -> dict[str, An
     return status
 
 
-def conditions(now: str, before: list[dict[str, Any]] | None = None, *, problem: str = "") -> list[dict[str, Any]]:
+_PRESSURES: Final = {
+    "MemoryPressure": ("True", "KubeletHasInsufficientMemory", "kubelet has insufficient memory available"),
+    "DiskPressure": ("True", "KubeletHasDiskPressure", "kubelet has disk pressure"),
+    "PIDPressure": ("True", "KubeletHasInsufficientPID", "kubelet has insufficient PID available"),
+}
+
+
+def conditions(
+    now: str, before: list[dict[str, Any]] | None = None, *, problem: str = "", pressures: Set[str] = frozenset()
+) -> list[dict[str, Any]]:
     """Return the conditions of a node. Those that do not change keep their transition time.
 
-    `problem`: reason why the node is not ready; empty for a healthy node.
+    `problem`: reason why the node is not ready; empty for a healthy node. `pressures`: conditions of pressure that
+    are True.
     """
     current = {
         "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -122,6 +133,7 @@ def conditions(now: str, before: list[dict[str, Any]] | None = None, *, problem:
         if problem
         else ("True", "KubeletReady", "kubelet is posting ready status"),
     }
+    current |= {name: value for name, value in _PRESSURES.items() if name in pressures}
     old = {condition["type"]: condition for condition in before or ()}
     return [
         {

@@ -4,7 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sampan.node.eviction.thresholds import EvictionPolicy
+from sampan.node.garbage.images import ImagePolicy
 from sampan.node.node_object import NodeAddress, NodeShape
+from sampan.node.shutdown.policy import ShutdownPolicy
+from sampan.node.shutdown.signal import ShutdownSignal
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,11 @@ class CriNode:
     cluster_dns: Sequence[str] = ()
     """Addresses of the cluster's DNS servers; empty to use the Service kube-system/kube-dns."""
     cluster_domain: str = "cluster.local"
+    images: ImagePolicy = field(default_factory=ImagePolicy)
+    eviction: EvictionPolicy = field(default_factory=EvictionPolicy)
+    shutdown: ShutdownPolicy = field(default_factory=ShutdownPolicy)
+    shutdown_signal: ShutdownSignal = field(default_factory=ShutdownSignal)
+    """Request of the process to end its Pods."""
     range_wait_s: float | None = 5.0
     """Time to wait for a controller to assign a pod CIDR before the node chooses one."""
     joined: bool = False

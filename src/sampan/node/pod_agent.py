@@ -10,7 +10,7 @@ Source: kubelet pkg/kubelet/{kubelet.go,pod_workers.go}, pkg/kubelet/status/stat
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,7 +22,9 @@ from sampan.informer.version import older
 from sampan.loops.context import ControllerContext
 from sampan.loops.views import node_name_of
 from sampan.node.admission import NodeAdmission, Refusal
+from sampan.node.forced_end import ForcedEnd
 from sampan.node.node_home import NodeHome
+from sampan.node.node_state import NodeState
 from sampan.node.plan import Plan
 from sampan.node.pod_status import Observation, Status, difference, pod_status
 from sampan.node.pod_worker import PodWorker, pod_addresses
@@ -45,6 +47,8 @@ class _Known:
 
     uid: str
     node: str
+    forced_end: ForcedEnd | None = None
+    """End that the node has decided."""
     written: Pod | None = None
     """The server's response to the last write of the status."""
 
@@ -59,12 +63,14 @@ class PodAgent:
         make_worker: Callable[[Callable[[str], None]], PodWorker],
         *,
         admission: NodeAdmission | None = None,
+        state: NodeState | None = None,
         nodes: dict[str, NodeHome] | None = None,
         elected: bool = False,
     ) -> None:
         """`informer` has the Pods of at least these nodes, in any view.
 
         `make_worker` gets the function that queues a Pod by its key. Without `admission` every Pod is admitted.
+        `state`: of the only node; a node under pressure refuses Pods.
         `nodes`: by name; the caller may add more until the manager runs, then with `add_node`. `elected`: only the
         leader reconciles.
         """
@@ -74,6 +80,7 @@ class PodAgent:
         self._pods = context.manager.client.direct.resource(NODE_POD_VIEW, namespace="")
         self._worker = make_worker(self.changed)
         self._admission = admission
+        self._state = state
         self._known: dict[str, _Known] = {}
         self._recovered = False
         self._recovery = asyncio.Lock()
@@ -111,6 +118,31 @@ class PodAgent:
                 found.append(HostedPod(pod, home.runtime, ref.raw))
         return found
 
+    async def uids(self) -> Set[str] | None:
+        """Return the uids of all Pods of these nodes; None while this process has no node."""
+        if not self.nodes:
+            return None
+        await self._informer.synced()
+        while not self._recovered:
+            await self._recover()
+        return {known.uid for known in self._known.values()}
+
+    def has_ended(self, uid: str) -> bool:
+        """Return True for a Pod in its last phase, and for one that is gone."""
+        key = self._key(uid)
+        pod = self._pod(key) if key else None
+        return pod is None or pod.metadata.uid != uid or pod.has_ended
+
+    def force_end(self, uid: str, end: ForcedEnd) -> None:
+        """Stop a Pod, and write its last status. Returns at once. A second call replaces the first."""
+        key = self._key(uid)
+        if key:
+            self._known[key].forced_end = end
+            self.changed(key)
+
+    def _key(self, uid: str) -> str:
+        return next((key for key, known in self._known.items() if known.uid == uid), "")
+
     async def reconcile(self, request: Request) -> Result | None:
         """Bring one Pod closer to its desired state."""
         while not self._recovered:
@@ -132,6 +164,9 @@ class PodAgent:
             return None
         if pod.has_ended:
             await self._finish(pod, home, known)
+            return None
+        if known.forced_end is not None:
+            await self._end_by_force(pod, home, known, known.forced_end)
             return None
         refusal = self._refusal(pod, known)
         if refusal is not None:
@@ -189,7 +224,8 @@ class PodAgent:
         ref = self._informer.indexer.get(pod.key)
         if ref is None or ref.uid != known.uid:
             return None
-        return self._admission.admit(known.node, known.uid, ref.raw)
+        refusal = self._state.refusal(pod, ref.raw) if self._state is not None else None
+        return refusal or self._admission.admit(known.node, known.uid, ref.raw)
 
     def _active_s(self, pod: Pod) -> float:
         start = pod.status.get("startTime")
@@ -207,6 +243,19 @@ class PodAgent:
         self._release(known)
         await self._finish(known.written or pod, home, known)
 
+    async def _end_by_force(self, pod: Pod, home: NodeHome, known: _Known, end: ForcedEnd) -> None:
+        """Stop a Pod that its node has evicted, then write its last status. Its conditions come first."""
+        conditions = end.conditions(pod, self._clock.now())
+        await self._write(pod, known, {"phase": pod.status.get("phase", "Pending"), "conditions": conditions})
+        pod = self._pod(pod.key) or pod
+        if not await self._worker.stop(pod, home, grace_s_max=end.grace_s_max):
+            return  # The runtime calls `changed` when they have ended.
+        has_containers = bool(home.runtime.containers(known.uid))
+        status = await self._last_status(pod, home, phase="Failed") if has_containers else None
+        await self._write(pod, known, end.failed(status, pod, self._clock.now()))
+        self._release(known)
+        await home.runtime.stop_sandbox(known.uid)
+
     async def _finish(self, pod: Pod, home: NodeHome, known: _Known) -> None:
         """Stop what still runs of a Pod in its last phase, and write the final status."""
         if not await self._worker.stop(pod, home):
@@ -220,7 +269,8 @@ class PodAgent:
 
     async def _end(self, pod: Pod, home: NodeHome, known: _Known) -> None:
         """Stop the containers of a Pod that is being deleted, then delete it."""
-        if not await self._worker.stop(pod, home):
+        grace_s_max = known.forced_end.grace_s_max if known.forced_end is not None else None
+        if not await self._worker.stop(pod, home, grace_s_max=grace_s_max):
             return  # The runtime calls `changed` when they have ended.
         if not pod.has_ended:
             self._release(known)

@@ -101,14 +101,18 @@ class PodWorker:
         records = self.records(pod, home)
         return Synced(plan(pod, records, self._clock.now()), records, (), {}, error.retry_s, has_sandbox=False)
 
-    async def stop(self, pod: Pod, home: NodeHome) -> bool:
-        """Stop all containers of a Pod. Returns whether all have ended."""
+    async def stop(self, pod: Pod, home: NodeHome, *, grace_s_max: float | None = None) -> bool:
+        """Stop all containers of a Pod. Returns whether all have ended.
+
+        `grace_s_max`: limit of the Pod's grace period; None for no limit.
+        """
         uid = pod.metadata.uid
         place = PodPlace(pod, home.host_ip, pod_addresses(pod, home), home.allocatable)
         running = _running(self.records(pod, home))
         if running:
+            grace_s = _grace_s(pod) if grace_s_max is None else min(grace_s_max, _grace_s(pod))
             self._support.pod_ends(uid)
-            await self._support.stop(home.runtime, place, running, _grace_s(pod))
+            await self._support.stop(home.runtime, place, running, grace_s)
             # Simulated containers may have ended already; then no change will wake the agent.
             running = _running(self.records(pod, home))
         if running:

@@ -117,3 +117,7 @@ class Usage:
     """Seconds of CPU time since its start."""
     memory_bytes: int
     """Working set."""
+    disk_bytes: int = 0
+    """Writable layer; 0 if the runtime does not measure it."""
+    inodes: int = 0
+    """Files of the writable layer."""

@@ -24,12 +24,14 @@ from sampan.node.csi.lazy import LazyCsi
 from sampan.node.csi.parts import CsiParts
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
 from sampan.node.extended_resources import ExtendedResources
+from sampan.node.garbage.images import ImageInStore
 from sampan.node.heartbeats import Health, Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.images import Images
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeAddress, NodeShape, host_ip
+from sampan.node.node_state import NodeState
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
 from sampan.node.pod_agent import PodAgent
 from sampan.node.pod_cidrs import NodePodCidrs
@@ -216,6 +218,7 @@ def add_agent(
     make_worker: Callable[[Callable[[str], None]], PodWorker],
     *,
     elected: bool = False,
+    state: NodeState | None = None,
 ) -> PodAgent:
     """Return the agent of some nodes. It admits Pods by the labels and taints of their Node objects."""
     single = names[0] if len(names) == 1 and not shared else ""
@@ -235,7 +238,7 @@ def add_agent(
 
     ExtendedResources(context, nodes, names, elected=elected)
     admission = NodeAdmission(homes, facts)
-    return PodAgent(context, pods, make_worker, admission=admission, nodes=homes, elected=elected)
+    return PodAgent(context, pods, make_worker, admission=admission, state=state, nodes=homes, elected=elected)
 
 
 def nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> SharedInformer[Any]:
@@ -252,11 +255,16 @@ def add_heartbeats(
     claim: NodeClaim | None = None,
     health: Health | None = None,
     csi: CsiNode | None = None,
+    *,
+    images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None,
+    state: NodeState | None = None,
 ) -> Heartbeats:
     """Return the nodes' heartbeats, and add the nodes' server to the manager."""
     client = context.manager.client.direct
     if serve is None:
-        heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, claim=claim, health=health)
+        heartbeats = Heartbeats(
+            client, members, shape=shape, clock=context.clock, claim=claim, health=health, images=images, state=state
+        )
     else:
         only = members[0].name if len(members) == 1 else ""
         addresses = (serve.address, *(member.name for member in members[:1]))
@@ -274,7 +282,15 @@ def add_heartbeats(
             return replace(serve, port=server.port)
 
         heartbeats = Heartbeats(
-            client, members, shape=shape, clock=context.clock, serving=serving, claim=claim, health=health
+            client,
+            members,
+            shape=shape,
+            clock=context.clock,
+            serving=serving,
+            claim=claim,
+            health=health,
+            images=images,
+            state=state,
         )
     if csi is not None:
         csi.heartbeats = heartbeats

@@ -48,6 +48,7 @@ class PodSpec(msgspec.Struct, rename="camel"):
     """Spec of a Pod."""
 
     node_name: str = ""
+    priority: int | None = None
     restart_policy: str = "Always"
     host_network: bool = False
     host_pid: bool = msgspec.field(name="hostPID", default=False)

@@ -1,6 +1,6 @@
-"""Registry with one image, made of programs of this machine. Run as `python registry.py DIRECTORY PORT`.
+"""Registry with two images, made of programs of this machine. Run as `python registry.py DIRECTORY PORT`.
 
-`build` writes the image's blobs. The server is a separate process, because it must be in the network namespace of the
+`build` writes the images' blobs. The server is a separate process, because it must be in the network namespace of the
 container runtime.
 """
 
@@ -20,13 +20,18 @@ _PROGRAMS = ("/bin/sh", "/bin/sleep", "/bin/cat")
 
 
 def build(directory: Path) -> None:
-    """Write the blobs of the image, by digest, and its manifest as `manifest`."""
+    """Write the blobs of the images, by digest, and their manifests as `app` and `pause`."""
     directory.mkdir(parents=True, exist_ok=True)
     layer = _layer(_PROGRAMS)
+    for name in ("app", "pause"):
+        _build(directory, name, layer)
+
+
+def _build(directory: Path, name: str, layer: bytes) -> None:
     config = {
         "architecture": "amd64",
         "os": "linux",
-        "config": {"Entrypoint": ["/bin/sleep"], "Cmd": ["1000"], "Env": ["PATH=/bin"]},
+        "config": {"Entrypoint": ["/bin/sleep"], "Cmd": ["1000"], "Env": ["PATH=/bin"], "Labels": {"name": name}},
         "rootfs": {"type": "layers", "diff_ids": [_digest(layer)]},
     }
     manifest = {
@@ -37,7 +42,7 @@ def build(directory: Path) -> None:
     }
     data = json.dumps(manifest).encode()
     _store(directory, data, _MANIFEST)
-    (directory / "manifest").write_bytes(data)
+    (directory / name).write_bytes(data)
 
 
 def _layer(programs: Iterable[str]) -> bytes:
@@ -74,17 +79,17 @@ class _Handler(BaseHTTPRequestHandler):
     directory = Path()
 
     def do_GET(self) -> None:
-        match = re.fullmatch(r"/v2/.*(?:app|pause)/(manifests|blobs)/([^/?]+).*", self.path)
+        match = re.fullmatch(r"/v2/.*(app|pause)/(manifests|blobs)/([^/?]+).*", self.path)
         if self.path == "/v2/":
             self._send(b"{}", "application/json")
             return
-        name = "" if match is None else match[2] if match[2].startswith("sha256:") else "manifest"
+        name = "" if match is None else match[3] if match[3].startswith("sha256:") else match[1]
         path = self.directory / name
         if not name or not path.is_file():
             self.send_error(404)
             return
         assert match is not None
-        self._send(path.read_bytes(), _MANIFEST if match[1] == "manifests" else "application/octet-stream")
+        self._send(path.read_bytes(), _MANIFEST if match[2] == "manifests" else "application/octet-stream")
 
     do_HEAD = do_GET
 

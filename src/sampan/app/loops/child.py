@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.log import format_of
-from sampan.app.loops.settings import USAGE_ERROR
+from sampan.app.loops.settings import USAGE_ERROR, CriNodeSettings
 from sampan.app.settings import UpSettings
 from sampan.core.child_process import ChildProcess
+from sampan.core.settings import settings_of
+from sampan.core.settings.tree import value_at
 from sampan.server.verbs.components import (
     CONTROLLER_MANAGER,
     CONTROLLER_MANAGER_LEASE,
@@ -110,15 +112,8 @@ def _node_options(settings: UpSettings) -> list[str]:
         return []
     found = [f"--node-runtime={settings.node_runtime}", f"--node-root={Path(settings.data) / 'node'}"]
     if settings.node_runtime == "cri":
-        cri = settings.cri
-        found += [
-            f"--container-runtime-endpoint={cri.container_runtime_endpoint}",
-            f"--cluster-domain={cri.cluster_domain}",
-            f"--pod-logs-dir={cri.pod_logs_dir}",
-            f"--cni-conf-dir={cri.cni_conf_dir}",
-            f"--cgroup-root={cri.cgroup_root}",
-            *([f"--cluster-dns={','.join(cri.cluster_dns)}"] if cri.cluster_dns else []),
-        ]
+        values = ((each, value_at(settings.cri, each.path)) for each in settings_of(CriNodeSettings()))
+        found += [f"--{each.name}={each.kind.write(value)}" for each, value in values if value != each.default]
     return found
 
 

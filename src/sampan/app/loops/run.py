@@ -36,9 +36,11 @@ from sampan.node.node_object import NodeAddress
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.node.set_up import set_up as set_up_nodes
+from sampan.node.shutdown import STATUS_S, ShutdownPolicy, has_systemd
 from sampan.operator.controller import CacheSyncTimeout
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost
 from sampan.operator.manager import Manager, ManagerOptions, ShutdownTimeout
+from sampan.operator.manager.signals import stop_on_signals
 from sampan.scheduler.set_up import set_up as set_up_scheduler
 from sampan.service_proxy.base_rules import RuleOptions
 from sampan.service_proxy.errors import ServiceProxyError
@@ -60,6 +62,8 @@ _EXPECTED: Final = (
     NodeTaken,
     ServiceProxyError,
 )
+
+Nodes = SimulatedNodes | ProcessNode | CriNode
 
 _log = logging.getLogger("sampan.app")
 
@@ -95,17 +99,35 @@ async def _run_manager(
     """Run the loops of the settings, and those that the functions add."""
     manager = Manager(client, _options(settings))
     context = loop_context(manager, config, settings)
-    set_up(context, settings)
+    nodes = set_up(context, settings)
     for add in more:
         add(context)
     manager.add(FreeMemory())
     _freeze_heap()
     with _ends_with_stdin(manager.stop) if settings.ends_with_stdin else _nothing():
+        await _run_until_signal(manager, nodes)
+
+
+async def _run_until_signal(manager: Manager, nodes: Nodes | None) -> None:
+    """Run until a signal. Without systemd, the signal first ends the Pods of a node that has a time for that."""
+    if not isinstance(nodes, CriNode) or not nodes.shutdown.stages or has_systemd():
         await manager.run(handle_signals=True)
+        return
+    limit_s, ends = nodes.shutdown.total_s + STATUS_S + 1.0, set[asyncio.Task[None]]()
+
+    async def end() -> None:
+        await nodes.shutdown_signal.request(limit_s)
+        manager.stop()
+
+    with stop_on_signals(lambda: ends.add(asyncio.create_task(end(), name="shutdown of the node"))):
+        await manager.run()
 
 
-def set_up(context: ControllerContext, settings: LoopSettings) -> None:
-    """Add the loops of the settings to the manager. Raises `KeyError` for an unknown controller."""
+def set_up(context: ControllerContext, settings: LoopSettings) -> Nodes | None:
+    """Add the loops of the settings to the manager. Returns the nodes, if there are any.
+
+    Raises `KeyError` for an unknown controller.
+    """
     for name in settings.controllers:
         if name != _IPAM or settings.node_cidrs.allocate_node_cidrs:
             CONTROLLERS[name](context)
@@ -113,9 +135,11 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> None:
         set_up_scheduler(context)
     if settings.dns is not None:
         set_up_dns(context, settings.dns, own_address(), keeps_running=settings.ends_with_stdin)
+    nodes = None
     if settings.nodes:
         shared = settings.scheduler or bool(settings.controllers)
-        set_up_nodes(context, _nodes(settings, shared))
+        nodes = _nodes(settings, shared)
+        set_up_nodes(context, nodes)
     if settings.joined is not None:
         [name] = settings.nodes
         context.manager.add(CertificateRotation(settings.joined, context.manager.client.direct, name, context.clock))
@@ -125,9 +149,10 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> None:
         name, address = settings.proxy.node_name, rules.healthz_bind_address
         keeps_running = settings.ends_with_stdin
         set_up_proxy(context.manager, name, options=options, healthz_address=address, keeps_running=keeps_running)
+    return nodes
 
 
-def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode | CriNode:
+def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
     """Return the nodes of the settings. `shared`: other loops watch all Pods too."""
     node = settings.node
     default = own_address() if node.runtime == "cri" else "127.0.0.1"
@@ -159,6 +184,10 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         endpoint = runtime_socket(cri.container_runtime_endpoint)
     except NoRuntime as error:
         raise StartError(str(error)) from error
+    try:
+        images, eviction, shutdown = cri.garbage.policy(), cri.eviction.policy(), cri.shutdown.policy()
+    except ValueError as error:
+        raise StartError(str(error)) from error
     assigned = settings.node_cidrs.allocate_node_cidrs and _IPAM in settings.controllers
     return CriNode(
         settings.nodes[0],
@@ -171,6 +200,10 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         cni_configurations=cri.cni_conf_dir,
         cluster_dns=cri.cluster_dns,
         cluster_domain=cri.cluster_domain,
+        images=images,
+        eviction=eviction,
+        # The end of `sampan up` does not end Pods: its restart is no shutdown of the machine.
+        shutdown=ShutdownPolicy() if settings.ends_with_stdin and not has_systemd() else shutdown,
         range_wait_s=None if assigned else node.range_wait_s,
         joined=settings.joined is not None,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.log_settings import LogSettings
+from sampan.app.loops.node_health_settings import EvictionSettings, GarbageSettings, ShutdownSettings
 from sampan.app.loops.proxy_settings import NodeProxy
 from sampan.core.bootstrap_token import parse_token
 from sampan.core.settings import Kind, nested, setting
@@ -137,6 +138,15 @@ class CriNodeSettings:
         kind=DIRECTORY,
     )
     cgroup_root: str = setting("/", "Cgroup that has the cgroups of all Pods.", kind=Kind("CGROUP", str))
+    garbage: GarbageSettings = nested(GarbageSettings)
+    eviction: EvictionSettings = nested(EvictionSettings)
+    shutdown: ShutdownSettings = nested(ShutdownSettings)
+
+    def check(self) -> None:
+        """Raise `ValueError` for settings that contradict each other."""
+        self.garbage.policy()
+        self.eviction.policy()
+        self.shutdown.policy()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,10 @@ class CriClient(RpcClient):
         """Return a StatusResponse: the conditions RuntimeReady and NetworkReady, handlers and features."""
         return await self._call("Status")
 
+    async def status_info(self) -> dict[str, str]:
+        """Return the runtime's own description of itself: JSON texts by name."""
+        return dict((await self._call("Status", verbose=True)).info)
+
     # ---- sandboxes
 
     async def run_pod_sandbox(self, config: AnyMessage, runtime_handler: str = "") -> str:
@@ -192,6 +196,11 @@ class CriClient(RpcClient):
         spec = message("ImageSpec")(image=image)
         response = await self._call("PullImage", timeout_s=None, image=spec, auth=auth, sandbox_config=sandbox_config)
         return str(response.image_ref)
+
+    async def image_mountpoint(self) -> str:
+        """Return a path on the file system that has the images."""
+        found = (await self._call("ImageFsInfo")).image_filesystems
+        return str(found[0].fs_id.mountpoint) if found else ""
 
     async def remove_image(self, image: str) -> None:
         """Remove an image by reference or id. Idempotent."""

@@ -260,6 +260,11 @@ class CriObserver:
     def _log_directory(self, known: CriPod) -> Path:
         return Path(self._settings.logs) / f"{known.namespace}_{known.name}_{known.uid}"
 
+    def log_directory_of(self, pod: Pod, container: str) -> Path:
+        """Return the directory of a container's logs."""
+        metadata = pod.metadata
+        return Path(self._settings.logs) / f"{metadata.namespace}_{metadata.name}_{metadata.uid}" / container
+
     def _log_file(self, known: CriPod, container: str, restart_count: int) -> Path:
         return self._log_directory(known) / log_path(container, restart_count)
 

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import logging
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Final
 
@@ -65,7 +65,7 @@ class CriRuntime(CriStreams):
         for known in self._pods:
             if known.uid not in wanted and known.instance == self._settings.instance:
                 self._spawn(self._remove_orphan(known), f"removal of {known.key}")
-        await asyncio.to_thread(self._drop_directories, wanted | {pod.uid for pod in self._pods})
+        await self.drop_directories(wanted)
 
     async def _adopt(self, pod: CriPod) -> None:
         """Read the addresses of a running sandbox, and remove containers that were created but never started."""
@@ -86,13 +86,49 @@ class CriRuntime(CriStreams):
                 _log.warning("cannot remove pod %s, retrying: %s", pod.key, error)
                 await asyncio.sleep(STATUS_S)
 
-    def _drop_directories(self, wanted: set[str]) -> None:
-        """Remove the files of Pods of which neither the API server nor the runtime has anything."""
-        pods = self._settings.root / "pods"
+    # ---- garbage collection
+
+    def own_pods(self) -> set[str]:
+        """Return the uids of the Pods that this agent has made."""
+        return {pod.uid for pod in self._pods if pod.instance == self._settings.instance}
+
+    async def drop_directories(self, wanted: Set[str]) -> None:
+        """Remove files and logs of Pods of which neither the API server nor the runtime has anything.
+
+        `wanted`: uids of the Pods of the API server.
+        """
+        await asyncio.to_thread(self._drop_directories, wanted | {pod.uid for pod in self._pods})
+
+    async def remove_dead_container(self, uid: str, id: str) -> None:
+        """Remove a container that has ended."""
+        known = self._pods.get(uid)
+        if known is None:
+            return
+        async with known.lock:
+            run = known.runs.get(id)
+            if run is not None and run.record is not None and not run.record.is_running:
+                await self._remove_run(known, run)
+
+    async def remove_dead_sandbox(self, uid: str, id: str) -> None:
+        """Remove a sandbox that is not ready."""
+        known = self._pods.get(uid)
+        if known is None:
+            return
+        async with known.lock:
+            sandbox = known.sandboxes.get(id)
+            if sandbox is not None and not sandbox.is_ready:
+                await self._client.remove_pod_sandbox(id)
+                known.sandboxes.pop(id, None)
+
+    def _drop_directories(self, wanted: Set[str]) -> None:
+        # Each Pod of this agent has a directory of the agent: logs without one belong to another agent.
+        pods, logs = self._settings.root / "pods", Path(self._settings.logs)
         for directory in pods.iterdir() if pods.is_dir() else ():
             if directory.name not in wanted:
                 unmount_below(directory)
                 delete_but_csi(directory)
+                for log_directory in logs.glob(f"*_{directory.name}"):
+                    shutil.rmtree(log_directory, ignore_errors=True)
 
     # ---- sandboxes
 

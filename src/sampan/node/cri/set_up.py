@@ -12,22 +12,29 @@ from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE, NETWORK_NODE_VIEW
 from sampan.loops.resources import CONFIG_MAPS, SERVICES
 from sampan.node.claim import NodeClaim
 from sampan.node.cri.client import CriClient
+from sampan.node.cri.garbage import CriGarbage
 from sampan.node.cri.network import FollowNodes, FollowPublished, PodNetwork
 from sampan.node.cri.observer import CriSettings
 from sampan.node.cri.pull import PullSecrets
 from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.runtime import CriRuntime
 from sampan.node.environment.services import SERVICE_VIEW
+from sampan.node.eviction import EvictionManager, MachineMeter
+from sampan.node.garbage import GarbageCollector
 from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
+from sampan.node.node_object import NodeShape
+from sampan.node.node_state import NodeState
 from sampan.node.nodes import CriNode
+from sampan.node.pod_agent import PodAgent
 from sampan.node.pod_cidrs import NodePodCidrs
 from sampan.node.pod_worker import PodWorker
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.references import References
 from sampan.node.set_up import CsiNode, add_agent, add_heartbeats, container_worker, nodes_of
+from sampan.node.shutdown import Inhibitor, NodeShutdown, has_systemd
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from sampan.operator.manager import Group
@@ -39,36 +46,32 @@ _DNS: str = "kube-system/kube-dns"
 def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     """Add the node. The returned heartbeats know when it is registered."""
     homes: dict[str, NodeHome] = {}
-    memory = TmpfsMounts(node.root)
+    memory, state = TmpfsMounts(node.root), NodeState()
     csi = CsiNode(node.name)
 
     def make_worker(changed: Callable[[str], None]) -> PodWorker:
         return container_worker(context, node.root, memory, changed, on_host_network=False, node=csi)
 
-    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker)
+    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker, state=state)
     instance = instance_of(node.root)
     shape = host_shape("cri", "cri://unknown", node.root)
     client, address = context.manager.client.direct, node.serve.address
-    settings = CriSettings(
-        node.root,
-        address,
-        PurePosixPath(node.logs),
-        instance,
-        cgroup_root=node.cgroup_root,
-        memory_bytes=int(shape.memory.removesuffix("Ki")) * 1024,
-    )
     broadcaster = EventBroadcaster(CoreEventSink(client))
     context.manager.add(broadcaster)
+    events = NodeEvents(broadcaster, context.clock)
+    cri = CriClient(node.endpoint)
     runtime = CriRuntime(
-        CriClient(node.endpoint),
-        settings,
+        cri,
+        _settings(node, shape, instance),
         clock=context.clock,
         changed=agent.changed,
         dns=partial(_dns, node, context.informer(SERVICES)),
         credentials=PullSecrets(References(client)),
-        report=NodeEvents(broadcaster, context.clock).warning,
+        report=events.warning,
     )
     context.manager.add(runtime.run, group=Group.OTHERS)
+    garbage = CriGarbage(cri, runtime, wanted=agent.uids, ended=agent.has_ended)
+    _add_health(context, node, garbage, runtime, agent=agent, state=state, events=events)
     member = Member(node.name, 0, address)
     _add_network(context, node, member)
     home = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))
@@ -80,9 +83,56 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = add_heartbeats(context, [member], shape, agent, node.serve, claim, runtime.health, csi)
+    heartbeats = add_heartbeats(
+        context, [member], shape, agent, node.serve, claim, runtime.health, csi, images=garbage.images, state=state
+    )
     context.manager.add(heartbeats)
     return heartbeats
+
+
+def _settings(node: CriNode, shape: NodeShape, instance: str) -> CriSettings:
+    return CriSettings(
+        node.root,
+        node.serve.address,
+        PurePosixPath(node.logs),
+        instance,
+        cgroup_root=node.cgroup_root,
+        memory_bytes=int(shape.memory.removesuffix("Ki")) * 1024,
+    )
+
+
+def _add_health(
+    context: ControllerContext,
+    node: CriNode,
+    garbage: CriGarbage,
+    runtime: CriRuntime,
+    *,
+    agent: PodAgent,
+    state: NodeState,
+    events: NodeEvents,
+) -> None:
+    """Add garbage collection, eviction and graceful shutdown."""
+    report = partial(events.node_warning, node.name)
+    collector = GarbageCollector(garbage, node.images, clock=context.clock, report=report)
+    context.manager.add(collector)
+    meter = MachineMeter(node.root, image_disk=garbage.image_disk, log_directory=runtime.log_directory_of)
+    context.manager.add(
+        EvictionManager(
+            node.name,
+            node.eviction,
+            pods=agent,
+            state=state,
+            meter=meter,
+            reports=events,
+            clock=context.clock,
+            collector=collector,
+        )
+    )
+    if node.shutdown.stages:
+        inhibitor = Inhibitor() if has_systemd() else None
+        signal = node.shutdown_signal
+        shutdown = NodeShutdown(node.shutdown, pods=agent, state=state, signal=signal, inhibitor=inhibitor)
+        context.manager.add(shutdown)
 
 
 def _add_network(context: ControllerContext, node: CriNode, member: Member) -> None:

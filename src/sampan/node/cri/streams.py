@@ -121,7 +121,12 @@ class CriStreams(CriObserver):
             found: dict[str, dict[str, Usage]] = {}
             for each in await self._client.list_container_stats():
                 labels = each.attributes.labels
-                used = Usage(each.cpu.usage_core_nano_seconds.value / 1e9, int(each.memory.working_set_bytes.value))
+                used = Usage(
+                    each.cpu.usage_core_nano_seconds.value / 1e9,
+                    int(each.memory.working_set_bytes.value),
+                    int(each.writable_layer.used_bytes.value),
+                    int(each.writable_layer.inodes_used.value),
+                )
                 found.setdefault(labels.get(POD_UID, ""), {})[labels.get(CONTAINER_NAME, "")] = used
             self._stats = (now, found)
         return self._stats[1].get(uid, {})

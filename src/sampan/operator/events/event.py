@@ -2,7 +2,8 @@
 
 import datetime as dt
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from sampan.core.names import dns1123_subdomain_errors
@@ -74,6 +75,8 @@ class Event:
     related: ObjectReference | None = None
     host: str = ""
     """Node of the event, if it is relevant."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    """Annotations of the Event object, for programs."""
 
     @property
     def namespace(self) -> str:

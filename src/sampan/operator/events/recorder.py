@@ -1,5 +1,6 @@
 """`EventRecorder`: records events in reconcilers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sampan.core.time import Clock
@@ -32,11 +33,28 @@ class EventRecorder:
         """
         self._record(obj, "Normal", reason, note, (action, related))
 
-    def warning(self, obj: Any, reason: str, note: str, *, action: str = "", related: Any = None) -> None:
-        """Record a warning. The arguments are those of `normal`."""
-        self._record(obj, "Warning", reason, note, (action, related))
+    def warning(
+        self,
+        obj: Any,
+        reason: str,
+        note: str,
+        *,
+        action: str = "",
+        related: Any = None,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Record a warning. The arguments are those of `normal`. `annotations`: of the Event object."""
+        self._record(obj, "Warning", reason, note, (action, related), annotations)
 
-    def _record(self, obj: Any, type: EventType, reason: str, note: str, more: tuple[str, Any]) -> None:
+    def _record(
+        self,
+        obj: Any,
+        type: EventType,
+        reason: str,
+        note: str,
+        more: tuple[str, Any],
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
         action, related = more
         self._broadcaster.put(
             Event(
@@ -50,5 +68,6 @@ class EventRecorder:
                 self._clock.now(),
                 None if related is None else reference_to(related),
                 self._host,
+                annotations or {},
             )
         )

@@ -68,7 +68,7 @@ def _new_event(sighting: Sighting) -> Object:
     body: Object = {
         "apiVersion": NEW_EVENTS.api_version,
         "kind": "Event",
-        "metadata": {"name": sighting.series.name, "namespace": event.namespace},
+        "metadata": _metadata(sighting),
         "eventTime": format_micro_time(event.time),
         "reportingController": event.controller,
         "reportingInstance": event.instance,
@@ -85,6 +85,13 @@ def _new_event(sighting: Sighting) -> Object:
     return body
 
 
+def _metadata(sighting: Sighting) -> Object:
+    found: Object = {"name": sighting.series.name, "namespace": sighting.event.namespace}
+    if sighting.event.annotations:
+        found["annotations"] = dict(sighting.event.annotations)
+    return found
+
+
 def _series(sighting: Sighting) -> dict[str, Any]:
     return {"count": sighting.series.count, "lastObservedTime": format_micro_time(sighting.series.last)}
 
@@ -94,7 +101,7 @@ def _core_event(sighting: Sighting) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": sighting.series.name, "namespace": event.namespace},
+        "metadata": _metadata(sighting),
         "involvedObject": event.regarding.to_dict(),
         "reason": event.reason,
         "message": event.note,

@@ -1,0 +1,76 @@
+"""`NodeState`: pressure and shutdown of a node: its conditions, and the Pods that it refuses meanwhile.
+
+Source: kubelet pkg/kubelet/eviction/eviction_manager.go `Admit`, pkg/kubelet/nodeshutdown (1.36).
+"""
+
+import asyncio
+from collections.abc import Set
+from typing import Final
+
+from sampan.core.tolerations import NO_SCHEDULE, Taint, untolerated
+from sampan.node.admission import Refusal
+from sampan.node.demand import demand_of
+from sampan.node.views import Pod
+
+SHUTTING_DOWN: Final = "node is shutting down"
+CRITICAL: Final = 2_000_000_000
+"""Priority from which on a Pod counts as critical: that of the class system-cluster-critical."""
+_MEMORY: Final = "MemoryPressure"
+_MEMORY_TAINT: Final = Taint("node.kubernetes.io/memory-pressure", "", NO_SCHEDULE)
+_SHUTDOWN: Final = Refusal("NodeShutdown", "Pod was rejected as the node is shutting down.")
+
+
+class NodeState:
+    """State of one node. The eviction manager and the shutdown write it; heartbeats and admission read it."""
+
+    def __init__(self) -> None:
+        self._pressures: frozenset[str] = frozenset()
+        self._is_shutting_down = False
+        self._changed = asyncio.Event()
+
+    @property
+    def pressures(self) -> Set[str]:
+        """Conditions of pressure that are True."""
+        return self._pressures
+
+    @property
+    def problem(self) -> str:
+        """Reason why the node is not ready; empty unless it is shutting down."""
+        return SHUTTING_DOWN if self._is_shutting_down else ""
+
+    async def changed(self) -> None:
+        """Wait for a change."""
+        await self._changed.wait()
+        self._changed.clear()
+
+    def set_pressures(self, names: frozenset[str]) -> None:
+        """Set the conditions of pressure."""
+        if names != self._pressures:
+            self._pressures = names
+            self._changed.set()
+
+    def set_shutting_down(self, value: bool) -> None:
+        """Set whether the node is shutting down."""
+        if value != self._is_shutting_down:
+            self._is_shutting_down = value
+            self._changed.set()
+
+    def refusal(self, pod: Pod, raw: bytes) -> Refusal | None:
+        """Return the reason why a new Pod cannot start now. `raw`: the Pod as JSON."""
+        if self._is_shutting_down:
+            return _SHUTDOWN
+        if not self._pressures or is_critical(pod):
+            return None
+        if self._pressures == {_MEMORY}:
+            if pod.status.get("qosClass", "BestEffort") != "BestEffort":
+                return None
+            if untolerated(demand_of(raw).tolerations, (_MEMORY_TAINT,)) is None:
+                return None
+        return Refusal("Evicted", f"The node had condition: [{' '.join(sorted(self._pressures))}]. ")
+
+
+def is_critical(pod: Pod) -> bool:
+    """Return True for a Pod that is never evicted: a static Pod, its mirror, or one of a system priority."""
+    annotations = pod.metadata.annotations
+    source = annotations.get("kubernetes.io/config.source", "api")
+    return source != "api" or "kubernetes.io/config.mirror" in annotations or (pod.spec.priority or 0) >= CRITICAL
