@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sampan.node.joining import NodeCredentials
 from sampan.node.node_object import NodeAddress, NodeShape
 
 
@@ -26,6 +27,8 @@ class SimulatedNodes:
     """True if only the leader runs the nodes, because several processes simulate the same ones."""
     renewed: bool = True
     """False if nothing judges the nodes by their Leases: they are registered, and then not renewed."""
+    credentials: NodeCredentials | None = None
+    """Files of a single node that has joined: its server gets a signed certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class ProcessNode:
     serve: NodeAddress = field(default_factory=lambda: NodeAddress("127.0.0.1"))
     pod_address: str = ""
     """Address of all its Pods, because they share the machine's network; empty for that of `serve`."""
+    credentials: NodeCredentials | None = None
+    """Files of a node that has joined: its server gets a signed certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +69,5 @@ class CriNode:
     cluster_domain: str = "cluster.local"
     range_wait_s: float | None = 5.0
     """Time to wait for a controller to assign a pod CIDR before the node chooses one."""
-    joined: bool = False
-    """True for a node with the rights of a node: it may not read other Nodes."""
+    credentials: NodeCredentials | None = None
+    """Files of a node that has joined: it may not read other Nodes, and its server gets a signed certificate."""

@@ -120,7 +120,14 @@ def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode
     if node.runtime == "simulated":
         given = None if _IPAM in settings.controllers and settings.node_cidrs.allocate_node_cidrs else node.range_wait_s
         elected = bool(settings.lease)
-        return SimulatedNodes(settings.nodes, shared_informer=shared, serve=serve, range_wait_s=given, elected=elected)
+        return SimulatedNodes(
+            settings.nodes,
+            shared_informer=shared,
+            serve=serve,
+            range_wait_s=given,
+            elected=elected,
+            credentials=settings.joined,
+        )
     if node.runtime == "cri":
         return _cri_node(settings, serve, shared)
     images = dict(node.images)
@@ -132,6 +139,7 @@ def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode
         shared_informer=shared,
         serve=serve,
         pod_address=node.pod_address or own_address(),
+        credentials=settings.joined,
     )
 
 
@@ -157,7 +165,7 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         cluster_dns=cri.cluster_dns,
         cluster_domain=cri.cluster_domain,
         range_wait_s=None if assigned else node.range_wait_s,
-        joined=settings.joined is not None,
+        credentials=settings.joined,
     )
 
 
