@@ -8,6 +8,7 @@ from sampan.app.loops.settings import (
     ControllersSettings,
     DnsServerSettings,
     JoinSettings,
+    LeaveSettings,
     NodesSettings,
     SchedulerSettings,
 )
@@ -21,6 +22,7 @@ ROOTS = {
     "sampan controllers": ControllersSettings(),
     "sampan dns": DnsServerSettings(),
     "sampan join": JoinSettings(),
+    "sampan leave": LeaveSettings(),
     "sampan node": NodesSettings(),
     "sampan proxy": ProxySettings(),
     "sampan scheduler": SchedulerSettings(),

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.cri.image import APP
+from tests.e2e.cri.processes import SAMPAN
 from tests.e2e.cri.small_cluster import SmallCluster, small_cluster
 from tests.e2e.kubectl import Kubectl
 from tests.machines import Machine, missing, wait_for
@@ -138,3 +140,24 @@ def test_a_killed_agent_makes_its_node_not_ready_and_its_restart_restarts_no_con
     assert nodes.kubectl("exec", "web-two", "--", "cat", "/w/index.html") == "two"
     assert nodes.pod("web-two")["status"]["containerStatuses"][0]["restartCount"] == 0
     assert two.pids("httpd")
+
+
+def test_a_machine_that_leaves_keeps_nothing_of_the_node(nodes: Nodes) -> None:
+    [_, two] = nodes.cluster.nodes
+    leave = [*SAMPAN, "leave", "--root", "/var/lib/sampan", "--cgroup-root", f"/{two.cgroup}"]
+    assert (
+        "an agent uses the directory"
+        in subprocess.run([*two.enter, *leave], capture_output=True, text=True, timeout=60, check=False).stderr
+    )
+    nodes.cluster.kill_agent("two")
+    assert two.run(*leave).strip() == "node removed"
+    assert two.left() == []
+    assert not two.pids("httpd")
+    assert (routes(two), two.run("nft", "list", "tables")) == ([], "")
+    assert "sampan0" not in two.run("ip", "-o", "link")
+    assert list((two.root / "etc/cni/net.d").iterdir()) == []
+    assert not (two.root / "var/lib/sampan").exists()
+    nodes.kubectl("delete", "pod", "web-two", "--force")
+    nodes.kubectl("delete", "node", "two")
+    [one, _] = nodes.cluster.nodes
+    wait_for(lambda: routes(one) == [], "the removal of the route")
