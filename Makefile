@@ -12,7 +12,7 @@ JOBS ?= logical
 # Files of tests go to processes, in their order: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: clients up demo test fuzz check bench loop-fuzz soak robustness kinds kinds-report release install-check first-minutes clean
+.PHONY: clients cluster up demo test fuzz check bench loop-fuzz soak robustness kinds kinds-report release install-check first-minutes clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -29,6 +29,11 @@ up: $(VENV)/.ready
 
 demo: $(VENV)/.ready
 	@cd examples/01-network && exec $(CURDIR)/$(BIN)/python demo.py $(ARGS)
+
+# A server and nodes for containers on separate machines, which are namespaces of this one. Needs Linux and root; on
+# Debian it installs containerd. Ctrl-C ends and removes all of it. ARGS=--nodes=3: three nodes.
+cluster: $(VENV)/.ready
+	@exec $(BIN)/python -m tests.e2e.cri $(ARGS)
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)

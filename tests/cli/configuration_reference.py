@@ -9,6 +9,7 @@ from sampan.app.loops.settings import (
     CsiSettings,
     DnsServerSettings,
     JoinSettings,
+    LeaveSettings,
     NodesSettings,
     SchedulerSettings,
 )
@@ -23,6 +24,7 @@ ROOTS = {
     "sampan csi": CsiSettings(),
     "sampan dns": DnsServerSettings(),
     "sampan join": JoinSettings(),
+    "sampan leave": LeaveSettings(),
     "sampan node": NodesSettings(),
     "sampan proxy": ProxySettings(),
     "sampan scheduler": SchedulerSettings(),

@@ -13,18 +13,28 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from cryptography import x509
 
 from sampan.app.errors import StartError
 from sampan.app.join import node_name, server_url
 from sampan.cli.tokens.command import token_command
 from sampan.client import ApiError, Client, Config, Forbidden, ListOptions, MergePatch, WriteOptions, load_config
 from sampan.core.bootstrap_token import parse_token
-from sampan.core.certificates import make_authority, make_client_certificate
+from sampan.core.certificates import KeyPair, make_authority, make_client_certificate, make_server_certificate
 from sampan.core.clock import utc_now
 from sampan.http.tls import TlsOptions
 from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE
 from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, CONFIG_MAPS, LEASES, NODES, PODS, SECRETS
-from sampan.node.joining import CertificateRotation, JoinError, NodeCredentials, Trust, discover, request_certificate
+from sampan.node.joining import (
+    CertificateRotation,
+    JoinError,
+    NodeCredentials,
+    ServingCertificate,
+    Trust,
+    discover,
+    request_certificate,
+)
+from sampan.node.joining.certificate import request_serving_certificate
 from sampan.node.joining.rotation import renewal_time
 from sampan.resource import ResourceInfo
 from tests.cli.server import Server, running
@@ -34,6 +44,7 @@ CONTROLLERS = (
     "bootstrap-signer-controller",
     "certificatesigningrequest-approving-controller",
     "certificatesigningrequest-signing-controller",
+    "kubelet-serving-approving-controller",
 )
 WAIT_S = 30.0
 ROOT = "joined"
@@ -192,6 +203,69 @@ async def test_a_node_may_not_touch_objects_of_another_node(joinable: Joinable, 
         with pytest.raises(ApiError) as refused:
             await attempt()
         assert refused.value.code == 403
+
+
+async def register(joinable: Joinable, name: str, address: str) -> None:
+    """Create a Node with an address."""
+    status = {"addresses": [{"type": "InternalIP", "address": address}]}
+    async with joinable.admin() as admin:
+        await admin.resource(NODES).apply(
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}, field_manager="test"
+        )
+        await admin.resource(NODES).status.patch(name, MergePatch({"status": status}))
+
+
+async def test_a_node_gets_a_serving_certificate_for_its_own_address_only(joinable: Joinable, node: Client) -> None:
+    await register(joinable, "mallory", "192.0.2.7")
+    pair = await request_serving_certificate(node, "mallory", ["mallory", "192.0.2.7"], timeout_s=WAIT_S)
+    names = pair.certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["mallory"]
+    assert [str(each) for each in names.get_values_for_type(x509.IPAddress)] == ["192.0.2.7"]
+    with pytest.raises(JoinError, match="was not signed within 1 s"):
+        await request_serving_certificate(node, "mallory", ["mallory", "192.0.2.8"], timeout_s=1)
+    with pytest.raises(Forbidden, match="can only create a node CSR with CN=system:node:mallory"):
+        await request_serving_certificate(node, "victim", ["victim"], timeout_s=WAIT_S)
+
+
+def serving(credentials: NodeCredentials, node: Client, clock: SetClock, used: list[KeyPair]) -> ServingCertificate:
+    """Return the certificate of the server of mallory, and note which ones it uses."""
+
+    async def registered() -> None:
+        pass
+
+    hosts = ["192.0.2.7", "mallory"]
+    return ServingCertificate(credentials, node, "mallory", hosts, use=used.append, registered=registered, clock=clock)
+
+
+async def test_a_serving_certificate_is_stored_used_and_renewed(
+    joinable: Joinable, node: Client, tmp_path: Path
+) -> None:
+    await register(joinable, "mallory", "192.0.2.7")
+    (tmp_path / "pki").mkdir()
+    credentials, clock, used = NodeCredentials(tmp_path), SetClock(utc_now()), list[KeyPair]()
+    await serving(credentials, node, clock, used)._renew_once()
+    first = credentials.read_serving()
+    assert first is not None
+    assert (tmp_path / "pki" / "node-serving.pem").stat().st_mode & 0o777 == 0o600
+    clock.forward((renewal_time(first.certificate, 0.95) - utc_now()).total_seconds())
+    await serving(credentials, node, clock, used)._renew_once()
+    second = credentials.read_serving()
+    assert second is not None
+    assert [each.certificate for each in used] == [first.certificate]
+    assert second.certificate != first.certificate
+
+
+async def test_a_stored_certificate_of_another_address_is_not_used(
+    joinable: Joinable, node: Client, tmp_path: Path
+) -> None:
+    await register(joinable, "mallory", "192.0.2.7")
+    (tmp_path / "pki").mkdir()
+    credentials, now, used = NodeCredentials(tmp_path), utc_now(), list[KeyPair]()
+    day = dt.timedelta(days=1)
+    old = make_server_certificate(make_authority("a", now, day), ["192.0.2.8"], now, day, common_name="mallory")
+    credentials.write_serving(old)
+    await serving(credentials, node, SetClock(now), used)._renew_once()
+    assert used == []
 
 
 async def test_a_node_reads_only_the_published_networks_of_other_nodes(joinable: Joinable, node: Client) -> None:

@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from sampan.controllers import certificate_signing
-from sampan.controllers.certificate_signing.approving import ApprovingController, kinds_of
+from sampan.controllers.certificate_signing.approval import Approval
+from sampan.controllers.certificate_signing.approving import kinds_of
 from sampan.controllers.certificate_signing.cleaner import ends_at
 from sampan.controllers.certificate_signing.issue import issue, lifetime
 from sampan.controllers.certificate_signing.rules import (
@@ -163,10 +164,10 @@ def signing(context: ControllerContext) -> None:
 
 
 async def test_a_kubelets_request_is_approved_and_signed(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def may(_: ApprovingController, _csr: Object, kind: str) -> bool:
+    async def may(_: Approval, _csr: Object, kind: str) -> bool:
         return kind == "nodeclient"
 
-    monkeypatch.setattr(ApprovingController, "_may", may)
+    monkeypatch.setattr(Approval, "may", may)
     async with cluster(signing, certificate_signing.set_up_approving) as c:
         await c.create(CERTIFICATE_SIGNING_REQUESTS, csr())
         found = await c.until(CERTIFICATE_SIGNING_REQUESTS, "r", lambda r: r["status"].get("certificate"))
@@ -180,11 +181,11 @@ async def test_a_kubelets_request_is_approved_and_signed(monkeypatch: pytest.Mon
 async def test_a_request_without_authorization_stays_pending(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = asyncio.Event()
 
-    async def may_not(_: ApprovingController, _csr: Object, _kind: str) -> bool:
+    async def may_not(_: Approval, _csr: Object, _kind: str) -> bool:
         asked.set()
         return False
 
-    monkeypatch.setattr(ApprovingController, "_may", may_not)
+    monkeypatch.setattr(Approval, "may", may_not)
     async with cluster(certificate_signing.set_up_approving) as c:
         await c.create(CERTIFICATE_SIGNING_REQUESTS, csr())
         await asyncio.wait_for(asked.wait(), 60)

@@ -50,6 +50,8 @@ class Machine:
     """First process of its PID namespace."""
     started: "list[subprocess.Popen[bytes]]" = field(default_factory=list)
     """Programs that `start` has started."""
+    inherited: "set[str]" = field(default_factory=set)
+    """Mounts of this machine, which the other one has too."""
 
     @property
     def enter(self) -> Sequence[str]:
@@ -75,7 +77,13 @@ class Machine:
     def start(self, *command: str, log: str) -> "subprocess.Popen[bytes]":
         """Start a program that runs until the machine ends. `log`: file for its output, in the machine's directory."""
         with (self.root / log).open("ab") as output:
-            process = subprocess.Popen([*self.enter, *command], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+            process = subprocess.Popen(
+                [*self.enter, *command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
         self.started.append(process)
         return process
 
@@ -95,9 +103,13 @@ class Machine:
                 found += [name] if "\0".join(words) in line else []
         return found
 
+    def mounts(self) -> set[str]:
+        """Return all mounts of the machine."""
+        return set(self.run("cat", "/proc/self/mounts").splitlines())
+
     def left(self) -> list[str]:
         """Return what Pods have left: cgroups, network namespaces, mounts, addresses, files."""
-        mounts = self.run("cat", "/proc/self/mounts").splitlines()
+        mounts = self.mounts() - self.inherited
         found = [line for line in mounts if "/pods/" in line or "cni-" in line or "/io.containerd.runtime" in line]
         found += [f"netns {name}" for name in self.run("ip", "netns", "list").split()]
         found += [f"link {line}" for line in self.run("ip", "-o", "link").splitlines() if ": veth" in line]
@@ -110,19 +122,24 @@ class Machine:
 
 @contextmanager
 def machine(root: Path, name: str = "machine") -> Iterator[Machine]:
-    """Run a machine with its files in a directory. At its end all its programs have ended."""
+    """Run a machine with its files in a directory. At its end all its programs have ended.
+
+    Its programs have separate sessions, so that Ctrl-C reaches only the caller, which ends them in order.
+    """
     root.mkdir(parents=True, exist_ok=True)
     process = subprocess.Popen(
         [
             *("unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"),
             *("--propagation", "private", "bash", "-c", _START.format(root=root, name=name, own=" ".join(_OWN))),
-        ]
+        ],
+        start_new_session=True,
     )
     found = Machine(root, name)
     try:
         wait_for((root / "started").exists, "the namespaces")
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         found.pid = int(children[0])
+        found.inherited = found.mounts()
         yield found
     finally:
         process.kill()

@@ -64,6 +64,7 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "garbage-collector-controller": garbage_collector.set_up,
     "horizontal-pod-autoscaler-controller": horizontal_pod_autoscaler.set_up,
     "job-controller": job.set_up,
+    "kubelet-serving-approving-controller": certificate_signing.set_up_serving,
     "legacy-serviceaccount-token-cleaner-controller": legacy_token_cleaner.set_up,
     "namespace-controller": namespace.set_up,
     "node-ipam-controller": node_ipam.set_up,

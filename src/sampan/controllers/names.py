@@ -22,6 +22,7 @@ NAMES: Final = (
     "garbage-collector-controller",
     "horizontal-pod-autoscaler-controller",
     "job-controller",
+    "kubelet-serving-approving-controller",
     "legacy-serviceaccount-token-cleaner-controller",
     "namespace-controller",
     "node-ipam-controller",

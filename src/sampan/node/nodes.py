@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sampan.node.eviction.thresholds import EvictionPolicy
 from sampan.node.garbage.images import ImagePolicy
+from sampan.node.joining import NodeCredentials
 from sampan.node.node_object import NodeAddress, NodeShape
 from sampan.node.shutdown.policy import ShutdownPolicy
 from sampan.node.shutdown.signal import ShutdownSignal
@@ -30,6 +31,8 @@ class SimulatedNodes:
     """True if only the leader runs the nodes, because several processes simulate the same ones."""
     renewed: bool = True
     """False if nothing judges the nodes by their Leases: they are registered, and then not renewed."""
+    credentials: NodeCredentials | None = None
+    """Files of a single node that has joined: its server gets a signed certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class ProcessNode:
     serve: NodeAddress = field(default_factory=lambda: NodeAddress("127.0.0.1"))
     pod_address: str = ""
     """Address of all its Pods, because they share the machine's network; empty for that of `serve`."""
+    credentials: NodeCredentials | None = None
+    """Files of a node that has joined: its server gets a signed certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +78,5 @@ class CriNode:
     """Request of the process to end its Pods."""
     range_wait_s: float | None = 5.0
     """Time to wait for a controller to assign a pod CIDR before the node chooses one."""
-    joined: bool = False
-    """True for a node with the rights of a node: it may not read other Nodes."""
+    credentials: NodeCredentials | None = None
+    """Files of a node that has joined: it may not read other Nodes, and its server gets a signed certificate."""

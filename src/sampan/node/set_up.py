@@ -4,6 +4,7 @@ Concurrency: the manager runs the agent of all nodes' Pods (a controller), the n
 nodes with processes it also runs the runtime, the agent's tasks, and the broadcaster of events.
 """
 
+import ipaddress
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,6 +29,7 @@ from sampan.node.garbage.images import ImageInStore
 from sampan.node.heartbeats import Health, Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.images import Images
+from sampan.node.joining import NodeCredentials, ServingCertificate
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeAddress, NodeShape, host_ip
@@ -103,7 +105,7 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
     ranges.follow(nodes_of(context, nodes.names, nodes.shared_informer))
     context.manager.add(ranges, group=group)
     shape = replace(nodes.shape, has_pod_cidr=has_ranges)
-    heartbeats = add_heartbeats(context, members, shape, agent, nodes.serve)
+    heartbeats = add_heartbeats(context, members, shape, agent, nodes.serve, credentials=nodes.credentials)
     heartbeats.renewed = nodes.renewed
     context.manager.add(heartbeats, group=group)
     return heartbeats
@@ -140,7 +142,9 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim, csi=csi)
+    heartbeats = add_heartbeats(
+        context, [Member(node.name, 0, address)], shape, agent, node.serve, claim, csi=csi, credentials=node.credentials
+    )
     context.manager.add(heartbeats)
     return heartbeats
 
@@ -258,8 +262,12 @@ def add_heartbeats(
     *,
     images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None,
     state: NodeState | None = None,
+    credentials: NodeCredentials | None = None,
 ) -> Heartbeats:
-    """Return the nodes' heartbeats, and add the nodes' server to the manager."""
+    """Return the nodes' heartbeats, and add the nodes' server to the manager.
+
+    `credentials`: of the only node, if it has joined. Then its server gets a signed certificate.
+    """
     client = context.manager.client.direct
     if serve is None:
         heartbeats = Heartbeats(
@@ -292,9 +300,29 @@ def add_heartbeats(
             images=images,
             state=state,
         )
+        # No machine but this one reaches a loopback address, and the controller approves none.
+        if credentials is not None and not _is_loopback(serve.address):
+            context.manager.add(
+                ServingCertificate(
+                    credentials,
+                    client,
+                    only,
+                    addresses,
+                    use=server.use_certificate,
+                    registered=heartbeats.registered,
+                    clock=context.clock,
+                )
+            )
     if csi is not None:
         csi.heartbeats = heartbeats
     return heartbeats
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _informer(context: ControllerContext, view: ObjectType[Any], field_selector: str) -> SharedInformer[Any]:

@@ -83,6 +83,20 @@ def unmount_below(directory: Path, *, source: str = "") -> None:
             _libc.umount2(os.fsencode(path), _MNT_DETACH)
 
 
+def mounts_below(directory: Path) -> list[str]:
+    """Return the mount points at or below a directory, of every type, in the order of the mounts."""
+    prefix = os.path.realpath(directory)
+    lines = Path(_MOUNT_INFO).read_text(errors="surrogateescape").splitlines()
+    points = [_unescaped(line.split(" ")[4]) for line in lines]
+    return [path for path in points if path == prefix or path.startswith(f"{prefix}/")]
+
+
+def unmount_all_below(directory: Path) -> None:
+    """Unmount every mount at or below a directory, also those of hostPath volumes, before it is deleted."""
+    for path in reversed(mounts_below(directory)):
+        _libc.umount2(os.fsencode(path), _MNT_DETACH)
+
+
 def _mount(source: str, path: Path, options: str) -> int:
     """Mount a tmpfs; returns the error number, 0 for success."""
     flags = ctypes.c_ulong(_MS_NOSUID | _MS_NODEV)

@@ -3,13 +3,12 @@
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.cri import image
-from tests.e2e.cri.processes import up_with_node
+from tests.e2e.cri.processes import kubectl_on, up_with_node
 from tests.e2e.kubectl import Kubectl
 from tests.machines import Containerd, Machine, lan, missing, wait_for
 
@@ -65,11 +64,3 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield Cluster(found, containerd, kubectl)
         kubectl("delete", "pods,jobs", "--all", "--timeout=60s")
         wait_for(lambda: not found.left(), "the removal of all traces of Pods", 15)
-
-
-def kubectl_on(machine: Machine, kubeconfig: Path) -> Kubectl:
-    """Return kubectl that runs on a machine."""
-    home = machine.root / "home"
-    home.mkdir()
-    environment = {"KUBECONFIG": str(kubeconfig), "HOME": str(home), "PATH": "/usr/bin:/bin"}
-    return Kubectl(machine.program("kubectl"), environment, "default")

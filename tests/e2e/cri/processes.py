@@ -1,9 +1,10 @@
-"""`sampan up` and `sampan join` on machines."""
+"""`sampan up`, `sampan join` and kubectl on machines."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.e2e.kubectl import Kubectl
 from tests.machines import Machine
 
 SAMPAN = (sys.executable, "-m", "sampan.cli")
@@ -12,8 +13,9 @@ SAMPAN = (sys.executable, "-m", "sampan.cli")
 def up(machine: Machine, address: str, *options: str, data: Path) -> "subprocess.Popen[bytes]":
     """Start a server, and wait until it is ready. Its log is `sampan.log` in the machine's directory."""
     command = [*SAMPAN, "up", "--data", str(data), "--port", "6443", "--bind", address, "--storage", "memory", *options]
+    words = [*machine.enter, *command]
     with (machine.root / "sampan.log").open("a") as log:
-        process = subprocess.Popen([*machine.enter, *command], stdout=subprocess.PIPE, stderr=log)
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, start_new_session=True)
     machine.started.append(process)
     assert process.stdout is not None
     with process.stdout as lines:
@@ -37,3 +39,11 @@ def join(machine: Machine, command: list[str], *options: str) -> "subprocess.Pop
     words = [*SAMPAN, *command[1:], "--runtime", "cri", "--service-proxy"]
     words += ["--root", "/var/lib/sampan", "--cgroup-root", f"/{machine.cgroup}", *options]
     return machine.start(*words, log="sampan.log")
+
+
+def kubectl_on(machine: Machine, kubeconfig: Path) -> Kubectl:
+    """Return kubectl that runs on a machine."""
+    home = machine.root / "home"
+    home.mkdir()
+    environment = {"KUBECONFIG": str(kubeconfig), "HOME": str(home), "PATH": "/usr/bin:/bin"}
+    return Kubectl(machine.program("kubectl"), environment, "default")

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.cri import image
-from tests.e2e.cri.conftest import kubectl_on
-from tests.e2e.cri.processes import SAMPAN, up
+from tests.e2e.cri.processes import SAMPAN, kubectl_on, up
 from tests.e2e.cri.test_pods import manifest
 from tests.e2e.kubectl import Kubectl
 from tests.machines import Containerd, Machine, lan, missing, wait_for

@@ -160,7 +160,14 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
     if node.runtime == "simulated":
         given = None if _IPAM in settings.controllers and settings.node_cidrs.allocate_node_cidrs else node.range_wait_s
         elected = bool(settings.lease)
-        return SimulatedNodes(settings.nodes, shared_informer=shared, serve=serve, range_wait_s=given, elected=elected)
+        return SimulatedNodes(
+            settings.nodes,
+            shared_informer=shared,
+            serve=serve,
+            range_wait_s=given,
+            elected=elected,
+            credentials=settings.joined,
+        )
     if node.runtime == "cri":
         return _cri_node(settings, serve, shared)
     images = dict(node.images)
@@ -172,6 +179,7 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
         shared_informer=shared,
         serve=serve,
         pod_address=node.pod_address or own_address(),
+        credentials=settings.joined,
     )
 
 
@@ -205,7 +213,7 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         # The end of `sampan up` does not end Pods: its restart is no shutdown of the machine.
         shutdown=ShutdownPolicy() if settings.ends_with_stdin and not has_systemd() else shutdown,
         range_wait_s=None if assigned else node.range_wait_s,
-        joined=settings.joined is not None,
+        credentials=settings.joined,
     )
 
 

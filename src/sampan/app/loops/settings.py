@@ -326,6 +326,15 @@ class JoinSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LeaveSettings:
+    """Options of `sampan leave`."""
+
+    root: Path = setting(Path("sampan-node"), "Directory of the node.", kind=DIRECTORY, group=NODES)
+    cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
+    log: LogSettings = nested(LogSettings, prefix="log-", group=PROCESS)
+
+
+@dataclass(frozen=True, slots=True)
 class AllLoopsSettings:
     """Options of `sampan loops`, which `sampan up` starts."""
 

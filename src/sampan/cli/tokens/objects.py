@@ -31,6 +31,8 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 _GET_NODES: Final = "kubeadm:get-nodes"
 _READ_ENDPOINTS: Final = "sampan:node-service-proxy"
 """Role for the service proxy of a node. That of kube-proxy may read all Nodes, which a node must not."""
+_APPROVE_SERVING: Final = "sampan:node-autoapprove-serving"
+"""Role with which `kubelet-serving-approving-controller` approves the certificate of a node's server."""
 _READ_NETWORKS: Final = "sampan:node-pod-networks"
 """Role for the ConfigMap from which a node learns the routes to other nodes' Pods."""
 _WATCH: Final = ("get", "list", "watch")
@@ -75,8 +77,14 @@ def cluster_info(server: str, ca_pem: str) -> Object:
 
 
 def permissions() -> list[tuple[ResourceInfo, Object]]:
-    """Return the roles and bindings of machines that join, and of nodes that renew their certificates."""
+    """Return the roles and bindings of machines that join, and of nodes that have joined."""
+    return [*_of_tokens(), *_of_nodes()]
+
+
+def _of_tokens() -> list[tuple[ResourceInfo, Object]]:
+    """Return the permissions of machines that join."""
     bootstrappers = _subject("Group", NODE_GROUP)
+    anyone = _subject("User", "system:anonymous")
     return [
         (_CLUSTER_ROLES, _role("ClusterRole", _GET_NODES, _rule("", "nodes"))),
         (_CLUSTER_BINDINGS, _cluster_binding(_GET_NODES, _GET_NODES, bootstrappers)),
@@ -85,37 +93,32 @@ def permissions() -> list[tuple[ResourceInfo, Object]]:
             _CLUSTER_BINDINGS,
             _cluster_binding("kubeadm:node-autoapprove-bootstrap", f"{_CSR}:nodeclient", bootstrappers),
         ),
+        (_ROLES, _in_public(_role("Role", _CLUSTER_INFO_ROLE, _rule("", "configmaps", CLUSTER_INFO)))),
+        (_BINDINGS, _in_public(_binding("RoleBinding", "Role", _CLUSTER_INFO_ROLE, anyone))),
+    ]
+
+
+def _of_nodes() -> list[tuple[ResourceInfo, Object]]:
+    """Return the permissions of nodes: to renew certificates, for their service proxies, and for routes."""
+    nodes = _subject("Group", "system:nodes")
+    serving = _rule("certificates.k8s.io", "certificatesigningrequests/selfnodeserver", verbs=["create"])
+    services = [
+        _rule("discovery.k8s.io", "endpointslices", verbs=_WATCH),
+        _rule("networking.k8s.io", "servicecidrs", verbs=_WATCH),
+    ]
+    networks = _role("Role", _READ_NETWORKS, _rule("", "configmaps", pod_networks.CONFIG_MAP, verbs=_WATCH))
+    read_networks = _binding("RoleBinding", "Role", _READ_NETWORKS, nodes)
+    return [
         (
             _CLUSTER_BINDINGS,
-            _cluster_binding(
-                "kubeadm:node-autoapprove-certificate-rotation",
-                f"{_CSR}:selfnodeclient",
-                _subject("Group", "system:nodes"),
-            ),
+            _cluster_binding("kubeadm:node-autoapprove-certificate-rotation", f"{_CSR}:selfnodeclient", nodes),
         ),
-        (
-            _CLUSTER_ROLES,
-            _role(
-                "ClusterRole",
-                _READ_ENDPOINTS,
-                _rule("discovery.k8s.io", "endpointslices", verbs=_WATCH),
-                _rule("networking.k8s.io", "servicecidrs", verbs=_WATCH),
-            ),
-        ),
-        (_CLUSTER_BINDINGS, _cluster_binding(_READ_ENDPOINTS, _READ_ENDPOINTS, _subject("Group", "system:nodes"))),
-        (_ROLES, _in(pod_networks.NAMESPACE, _role("Role", _READ_NETWORKS, _NETWORKS_RULE))),
-        (
-            _BINDINGS,
-            _in(
-                pod_networks.NAMESPACE,
-                _binding("RoleBinding", "Role", _READ_NETWORKS, _subject("Group", "system:nodes")),
-            ),
-        ),
-        (_ROLES, _in_public(_role("Role", _CLUSTER_INFO_ROLE, _rule("", "configmaps", CLUSTER_INFO)))),
-        (
-            _BINDINGS,
-            _in_public(_binding("RoleBinding", "Role", _CLUSTER_INFO_ROLE, _subject("User", "system:anonymous"))),
-        ),
+        (_CLUSTER_ROLES, _role("ClusterRole", _APPROVE_SERVING, serving)),
+        (_CLUSTER_BINDINGS, _cluster_binding(_APPROVE_SERVING, _APPROVE_SERVING, nodes)),
+        (_CLUSTER_ROLES, _role("ClusterRole", _READ_ENDPOINTS, *services)),
+        (_CLUSTER_BINDINGS, _cluster_binding(_READ_ENDPOINTS, _READ_ENDPOINTS, nodes)),
+        (_ROLES, _in(pod_networks.NAMESPACE, networks)),
+        (_BINDINGS, _in(pod_networks.NAMESPACE, read_networks)),
     ]
 
 
@@ -155,9 +158,6 @@ def _binding(kind: str, role_kind: str, role: str, subject: Object) -> Object:
         "roleRef": {"apiGroup": _RBAC, "kind": role_kind, "name": role},
         "subjects": [subject],
     }
-
-
-_NETWORKS_RULE: Final = _rule("", "configmaps", pod_networks.CONFIG_MAP, verbs=_WATCH)
 
 
 def _in_public(obj: Object) -> Object:

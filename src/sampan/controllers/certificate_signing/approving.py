@@ -5,7 +5,7 @@ Source: kubernetes pkg/controller/certificates/approver/sarapprove.go (1.36).
 
 from typing import Final
 
-from sampan.client import Conflict, NotFound
+from sampan.controllers.certificate_signing.approval import Approval, NotRecognized
 from sampan.controllers.certificate_signing.rules import (
     KUBELET_CLIENT,
     common_name,
@@ -14,18 +14,13 @@ from sampan.controllers.certificate_signing.rules import (
     is_issued,
     request_of,
 )
-from sampan.core.time import timestamp
 from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, SUBJECT_ACCESS_REVIEWS
+from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object
 
 NAME: Final = "certificatesigningrequest-approving-controller"
-
-
-class NotRecognized(Exception):
-    """The requester is not authorized to have the request approved automatically. A retry may find new permissions."""
 
 
 def set_up(context: ControllerContext) -> None:
@@ -37,10 +32,8 @@ class ApprovingController:
     """Approves requests of kubelets for client certificates."""
 
     def __init__(self, context: ControllerContext) -> None:
-        client = context.manager.client
-        self._clock = context.clock
-        self._requests = client.resource(CERTIFICATE_SIGNING_REQUESTS)
-        self._reviews = client.direct.resource(SUBJECT_ACCESS_REVIEWS)
+        self._requests = context.manager.client.resource(CERTIFICATE_SIGNING_REQUESTS)
+        self._approval = Approval(context)
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one request. Raises `NotRecognized`, `ApiError`, `TransportError`."""
@@ -49,8 +42,10 @@ class ApprovingController:
             return None
         kinds = kinds_of(csr)
         for kind, description in kinds:
-            if await self._may(csr, kind):
-                await self._approve(csr, f"Auto approving {description} certificate after SubjectAccessReview.")
+            if await self._approval.may(csr, kind):
+                await self._approval.approve(
+                    csr, f"Auto approving {description} certificate after SubjectAccessReview."
+                )
                 return None
         if kinds:
             tried = " ".join(kind for kind, _ in kinds)
@@ -58,36 +53,6 @@ class ApprovingController:
                 f'recognized csr "{request.name}" as [{tried}] but subject access review was not approved'
             )
         return None
-
-    async def _may(self, csr: Object, kind: str) -> bool:
-        spec = csr["spec"]
-        attributes = {
-            "group": CERTIFICATE_SIGNING_REQUESTS.gvr.group,
-            "resource": CERTIFICATE_SIGNING_REQUESTS.gvr.resource,
-            "subresource": kind,
-            "verb": "create",
-            "version": "*",
-        }
-        identity = {"user": "username", "uid": "uid", "groups": "groups", "extra": "extra"}
-        requester = {name: spec[field] for name, field in identity.items() if spec.get(field)}
-        review = {
-            "apiVersion": SUBJECT_ACCESS_REVIEWS.api_version,
-            "kind": SUBJECT_ACCESS_REVIEWS.kind,
-            "spec": {**requester, "resourceAttributes": attributes},
-        }
-        reviewed = await self._reviews.create(review)
-        return bool((reviewed.get("status") or {}).get("allowed"))
-
-    async def _approve(self, csr: Object, message: str) -> None:
-        now = timestamp(self._clock)
-        condition = {"type": "Approved", "status": "True", "reason": "AutoApproved", "message": message}
-        condition |= {"lastUpdateTime": now, "lastTransitionTime": now}
-        status = csr.get("status") or {}
-        approved = {**csr, "status": {**status, "conditions": [*(status.get("conditions") or ()), condition]}}
-        try:
-            await self._requests.subresource("approval").update(csr["metadata"]["name"], approved)
-        except (Conflict, NotFound):
-            return  # The event of that change queues the request again.
 
 
 def kinds_of(csr: Object) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ KUBELET_CLIENT: Final = "kubernetes.io/kube-apiserver-client-kubelet"
 KUBELET_SERVING: Final = "kubernetes.io/kubelet-serving"
 LEGACY_UNKNOWN: Final = "kubernetes.io/legacy-unknown"
 NODES_GROUP: Final = "system:nodes"
-_NODE_PREFIX: Final = "system:node:"
+NODE_PREFIX: Final = "system:node:"
 _SIGNING: Final = {"digital signature", "key encipherment"}
 
 
@@ -81,8 +81,8 @@ def _node_fault(request: x509.CertificateSigningRequest, usages: Collection[str]
     organizations = [name.value for name in request.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]
     if organizations != [NODES_GROUP]:
         return f"subject organization is not {NODES_GROUP}"
-    if not common_name(request).startswith(_NODE_PREFIX):
-        return f"subject common name does not begin with {_NODE_PREFIX}"
+    if not common_name(request).startswith(NODE_PREFIX):
+        return f"subject common name does not begin with {NODE_PREFIX}"
     if set(usages) not in ({"digital signature", purpose}, {*_SIGNING, purpose}):
         return f"usages did not match {{digital signature, {purpose}}}"
     return ""

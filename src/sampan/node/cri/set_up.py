@@ -84,7 +84,17 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
         lock_file=node.root / INSTANCE_FILE,
     )
     heartbeats = add_heartbeats(
-        context, [member], shape, agent, node.serve, claim, runtime.health, csi, images=garbage.images, state=state
+        context,
+        [member],
+        shape,
+        agent,
+        node.serve,
+        claim,
+        runtime.health,
+        csi,
+        images=garbage.images,
+        state=state,
+        credentials=node.credentials,
     )
     context.manager.add(heartbeats)
     return heartbeats
@@ -139,7 +149,7 @@ def _add_network(context: ControllerContext, node: CriNode, member: Member) -> N
     network = PodNetwork(node.name, configurations=node.cni_configurations, leases=node.root.absolute() / "addresses")
     cidrs = NodePodCidrs(context.manager.client.direct, {member: network}, wait_s=node.range_wait_s)
     cidrs.follow(nodes_of(context, [node.name], node.shared_informer))
-    if node.joined:
+    if node.credentials is not None:
         informers = context.manager.informers
         own = Scope(field_selector=f"metadata.name={node.name}")
         informers.informer_for(NETWORK_NODE_VIEW, own).add_handler(FollowNodes(network))

@@ -3,6 +3,7 @@
 1. `discovery.py` reads the cluster's CA from a server that cannot be verified yet, and then verifies both.
 2. `certificate.py` requests a certificate for `system:node:<name>` with the token.
 3. `credentials.py` stores it with a kubeconfig; `rotation.py` renews it, with the certificate itself.
+4. `serving.py` gets the certificate of the node's server, and renews it.
 """
 
 from sampan.node.joining.certificate import request_certificate
@@ -10,5 +11,14 @@ from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.joining.discovery import Trust, discover
 from sampan.node.joining.errors import JoinError
 from sampan.node.joining.rotation import CertificateRotation
+from sampan.node.joining.serving import ServingCertificate
 
-__all__ = ["CertificateRotation", "JoinError", "NodeCredentials", "Trust", "discover", "request_certificate"]
+__all__ = [
+    "CertificateRotation",
+    "JoinError",
+    "NodeCredentials",
+    "ServingCertificate",
+    "Trust",
+    "discover",
+    "request_certificate",
+]

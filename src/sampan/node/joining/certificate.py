@@ -1,9 +1,12 @@
-"""`request_certificate`: gets a client certificate for a node through a CertificateSigningRequest.
+"""Certificates of a node, through CertificateSigningRequests: one as a client, one for its server.
 
-Source: kubelet certificate/bootstrap/bootstrap.go `requestNodeCertificate`; client-go util/certificate/csr (1.36).
+Source: kubelet certificate/bootstrap/bootstrap.go `requestNodeCertificate`, certificate/kubelet.go; client-go
+util/certificate/csr (1.36).
 """
 
 import base64
+import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,9 +21,9 @@ from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.node.joining.errors import JoinError
 from sampan.resource import Object, meta
 
-SIGNER: Final = "kubernetes.io/kube-apiserver-client-kubelet"
+CLIENT_SIGNER: Final = "kubernetes.io/kube-apiserver-client-kubelet"
+SERVING_SIGNER: Final = "kubernetes.io/kubelet-serving"
 _ORGANIZATION: Final = "system:nodes"
-_USAGES: Final = ("client auth", "digital signature")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +39,49 @@ def user_of(node: str) -> str:
     return f"system:node:{node}"
 
 
-def new_request(node: str) -> CertificateRequest:
-    """Return a new key and a request for the node's user."""
+def new_request(node: str, hosts: Sequence[str] = ()) -> CertificateRequest:
+    """Return a new key and a request for the node's user. `hosts`: names and addresses of its server."""
     key = ec.generate_private_key(ec.SECP256R1())
     attributes = [
         x509.NameAttribute(NameOID.ORGANIZATION_NAME, _ORGANIZATION),
         x509.NameAttribute(NameOID.COMMON_NAME, user_of(node)),
     ]
-    request = x509.CertificateSigningRequestBuilder().subject_name(x509.Name(attributes)).sign(key, hashes.SHA256())
+    builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name(attributes))
+    if hosts:
+        names = x509.SubjectAlternativeName([alternative_name(host) for host in hosts])
+        builder = builder.add_extension(names, critical=False)
+    request = builder.sign(key, hashes.SHA256())
     return CertificateRequest(key, request.public_bytes(serialization.Encoding.PEM))
 
 
+def alternative_name(host: str) -> x509.DNSName | x509.IPAddress:
+    """Return a name or an address as a subject alternative name."""
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
 async def request_certificate(client: Client, node: str, *, timeout_s: float) -> KeyPair:
-    """Return a new certificate and its key. Raises `JoinError`, `ClientError`.
+    """Return a new client certificate and its key. Raises `JoinError`, `ClientError`.
 
     The request is approved by a controller if the client has the permission, or by an administrator.
     """
-    request = new_request(node)
+    return await _request(client, new_request(node), CLIENT_SIGNER, "client auth", timeout_s)
+
+
+async def request_serving_certificate(client: Client, node: str, hosts: Sequence[str], *, timeout_s: float) -> KeyPair:
+    """Return a new certificate for the node's server, and its key. Raises `JoinError`, `ClientError`.
+
+    The request is approved by a controller if the Node has exactly these addresses, or by an administrator.
+    """
+    return await _request(client, new_request(node, hosts), SERVING_SIGNER, "server auth", timeout_s)
+
+
+async def _request(client: Client, request: CertificateRequest, signer: str, purpose: str, timeout_s: float) -> KeyPair:
     requests = client.resource(CERTIFICATE_SIGNING_REQUESTS)
-    spec = {"request": base64.b64encode(request.pem).decode(), "signerName": SIGNER, "usages": list(_USAGES)}
+    usages = [purpose, "digital signature"]
+    spec = {"request": base64.b64encode(request.pem).decode(), "signerName": signer, "usages": usages}
     created = await requests.create(
         {
             "apiVersion": CERTIFICATE_SIGNING_REQUESTS.api_version,

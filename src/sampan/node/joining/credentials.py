@@ -1,8 +1,9 @@
-"""`NodeCredentials`: kubeconfig, CA and client certificate of a node, in its directory.
+"""`NodeCredentials`: kubeconfig, CA and certificates of a node, in its directory.
 
 <directory>/kubeconfig
 <directory>/pki/ca.crt
 <directory>/pki/node-client.pem       certificate and key in one file, so that it is replaced in one step
+<directory>/pki/node-serving.pem      the same of the node's server
 """
 
 import os
@@ -19,6 +20,7 @@ class NodeCredentials:
     def __init__(self, directory: Path) -> None:
         self._pki = directory / "pki"
         self._certificate = self._pki / "node-client.pem"
+        self._serving = self._pki / "node-serving.pem"
         self.kubeconfig = directory / "kubeconfig"
 
     def read(self) -> KeyPair | None:
@@ -30,6 +32,17 @@ class NodeCredentials:
             return None
         content = self._certificate.read_bytes()
         return read_key_pair(content, content)
+
+    def read_serving(self) -> KeyPair | None:
+        """Return certificate and key of the node's server, or None without one. Raises as `read`."""
+        if not self._serving.exists():
+            return None
+        content = self._serving.read_bytes()
+        return read_key_pair(content, content)
+
+    def write_serving(self, certificate: KeyPair) -> None:
+        """Replace certificate and key of the node's server. Raises `OSError`."""
+        _replace(self._serving, certificate.certificate_pem() + certificate.key_pem())
 
     def server(self) -> str:
         """Return the URL of the server in the kubeconfig. Raises `OSError`, `ValueError`."""

@@ -56,21 +56,22 @@ class CertificateRotation:
         current = self._credentials.read()
         if current is None:
             raise JoinError("the files of the node's certificate are missing: join the cluster again")
-        at = renewal_time(current.certificate, random.uniform(0.7, 0.9))
-        await self._sleep_until(at)
+        await sleep_until(renewal_time(current.certificate), self._clock)
         renewed = await request_certificate(self._client, self._node, timeout_s=APPROVAL_S)
         self._credentials.write_certificate(renewed)
         _log.info("client certificate renewed", extra={"until": str(renewed.certificate.not_valid_after_utc)})
 
-    async def _sleep_until(self, at: dt.datetime) -> None:
-        while True:
-            left_s = (at - self._clock.now()).total_seconds()
-            if left_s <= 0:
-                return
-            await asyncio.sleep(min(left_s, SLEEP_S_MAX))
+
+async def sleep_until(at: dt.datetime, clock: Clock) -> None:
+    """Sleep until a time. A suspended machine wakes up late by at most `SLEEP_S_MAX`."""
+    while True:
+        left_s = (at - clock.now()).total_seconds()
+        if left_s <= 0:
+            return
+        await asyncio.sleep(min(left_s, SLEEP_S_MAX))
 
 
-def renewal_time(certificate: x509.Certificate, part: float) -> dt.datetime:
-    """Return the time at which a part of the certificate's lifetime is over."""
+def renewal_time(certificate: x509.Certificate, part: float | None = None) -> dt.datetime:
+    """Return the time at which a part of the certificate's lifetime is over; None: a random one of 70 to 90 %."""
     start = certificate.not_valid_before_utc
-    return start + (certificate.not_valid_after_utc - start) * part
+    return start + (certificate.not_valid_after_utc - start) * (part or random.uniform(0.7, 0.9))

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, ProcessCollector
 
 from sampan.client import Client, ClientError
+from sampan.core.certificates import KeyPair
 from sampan.core.time import Clock, SystemClock
+from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.node.server.handlers import Handlers
 from sampan.node.server.hosted import FindPod, ListPods
 from sampan.node.server.options import NodeServerOptions
@@ -62,8 +64,8 @@ class NodeServer:
             upgrades=True,
             close_timeout_s=30.0,
         )
-        tls = serving_context(options, clock)
-        self._listener = HttpListener(self.answer, options.host, options.port, limits=limits, tls=tls)
+        self._tls = serving_context(options, clock)
+        self._listener = HttpListener(self.answer, options.host, options.port, limits=limits, tls=self._tls)
 
     def __str__(self) -> str:
         return "node server"
@@ -72,6 +74,10 @@ class NodeServer:
     def port(self) -> int:
         """Port on which it listens, once it is ready."""
         return self._listener.port
+
+    def use_certificate(self, certificate: KeyPair) -> None:
+        """Use another certificate for new connections. Raises `ssl.SSLError`."""
+        load_certificate(self._tls, ClientCertificate(certificate.certificate_pem(), certificate.key_pem()))
 
     async def ready(self) -> None:
         """Wait until it listens."""

@@ -1,0 +1,185 @@
+"""The approver of serving certificates: approves those of nodes for their own name and addresses.
+
+Kubernetes leaves this to administrators, because a Node's addresses are claims of the node itself. This controller
+approves a request only if all of this holds:
+
+- the node itself requests it, and may create `certificatesigningrequests/selfnodeserver`;
+- the only DNS name is the node's name, and it is not one of the API server;
+- each address is one of its Node, of no other Node, and none of the API server, of Services or of the loopback network.
+
+So a stolen node certificate does not get one with which it could pretend to be the API server or another node.
+"""
+
+import ipaddress
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+import yaml
+from cryptography import x509
+
+from sampan.client import NotFound
+from sampan.controllers.certificate_signing.approval import Approval, NotRecognized
+from sampan.controllers.certificate_signing.rules import (
+    KUBELET_SERVING,
+    NODE_PREFIX,
+    alternative_names,
+    common_name,
+    fault,
+    has,
+    is_issued,
+    request_of,
+)
+from sampan.core.bootstrap_token import CLUSTER_INFO, CLUSTER_INFO_NAMESPACE, KUBECONFIG_KEY
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, CONFIG_MAPS, ENDPOINT_SLICES, NODES, SERVICE_CIDRS
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import Object
+
+NAME: Final = "kubelet-serving-approving-controller"
+PERMISSION: Final = "selfnodeserver"
+_API_SERVER: Final = "kubernetes"
+_ADDRESS_TYPES: Final = ("InternalIP", "ExternalIP")
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def set_up(context: ControllerContext) -> None:
+    """Register the controller with the manager."""
+    (Builder(context.manager).named(NAME).for_(CERTIFICATE_SIGNING_REQUESTS).complete(ServingApprover(context)))
+
+
+class ServingApprover:
+    """Approves requests of nodes for serving certificates."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._requests = client.resource(CERTIFICATE_SIGNING_REQUESTS)
+        self._direct = client.direct
+        self._api_server = context.api_server
+        self._approval = Approval(context)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """Reconcile one request. Raises `NotRecognized`, `ApiError`, `TransportError`."""
+        csr = await self._requests.find(request)
+        if csr is None or csr["spec"].get("signerName") != KUBELET_SERVING:
+            return None
+        if is_issued(csr) or has(csr, "Approved") or has(csr, "Denied"):
+            return None
+        reason = await self._refusal(csr)
+        if reason:
+            raise NotRecognized(
+                f'csr "{request.name}" is not approved automatically: {reason}; check it, and approve it with '
+                f"`kubectl certificate approve {request.name}`"
+            )
+        await self._approval.approve(csr, "Auto approving serving certificate for the name and addresses of the Node.")
+        return None
+
+    async def _refusal(self, csr: Object) -> str:
+        """Return the reason why a request is not approved; empty if it is."""
+        try:
+            wanted = request_of(csr)
+        except ValueError as error:
+            return f"it is malformed: {error}"
+        found = fault(csr, wanted)
+        if found:
+            return found
+        if csr["spec"].get("username") != common_name(wanted):
+            return "another user requests it than the node that it is for"
+        if not await self._approval.may(csr, PERMISSION):
+            return f"the node may not create certificatesigningrequests/{PERMISSION}"
+        name = common_name(wanted).removeprefix(NODE_PREFIX)
+        nodes: list[Object] = [*(await self._direct.resource(NODES).list())]
+        return refusal(name, alternative_names(wanted), nodes, await self._api_server_hosts(), await self._services())
+
+    async def _api_server_hosts(self) -> list[str]:
+        """Return names and addresses of the API server: of the loops, the join command and the EndpointSlices."""
+        found = [urlsplit(self._api_server).hostname or ""]
+        try:
+            info = await self._direct.resource(CONFIG_MAPS, namespace=CLUSTER_INFO_NAMESPACE).get(CLUSTER_INFO)
+            kubeconfig = yaml.safe_load(info["data"][KUBECONFIG_KEY])
+            found += [urlsplit(each["cluster"]["server"]).hostname or "" for each in kubeconfig["clusters"]]
+        except NotFound:
+            pass
+        slices = await self._direct.resource(ENDPOINT_SLICES, namespace="default").list()
+        for each in slices:
+            if (each["metadata"].get("labels") or {}).get("kubernetes.io/service-name") == _API_SERVER:
+                found += [address for endpoint in each.get("endpoints") or () for address in endpoint["addresses"]]
+        return found
+
+    async def _services(self) -> list[str]:
+        """Return the networks of cluster IPs."""
+        found = await self._direct.resource(SERVICE_CIDRS).list()
+        return [cidr for each in found for cidr in (each.get("spec") or {}).get("cidrs") or ()]
+
+
+def refusal(
+    name: str,
+    names: Iterable[x509.GeneralName],
+    nodes: Iterable[Object],
+    api_server: Iterable[str],
+    services: Iterable[str],
+) -> str:
+    """Return the reason why a node does not get a certificate for these names; empty if it does.
+
+    `api_server`: its names and addresses. `services`: networks of cluster IPs.
+    """
+    owners: dict[Address, set[str]] = {}
+    for node in nodes:
+        for address in addresses_of(node):
+            owners.setdefault(address, set()).add(node["metadata"]["name"])
+    reserved = {host.lower() for host in api_server}
+    networks = [ipaddress.ip_network(cidr) for cidr in services]
+    for each in names:
+        found = (
+            _name_refusal(name, str(each.value), reserved)
+            if isinstance(each, x509.DNSName)
+            else _address_refusal(name, each, owners, reserved, networks)
+        )
+        if found:
+            return found
+    return ""
+
+
+def _name_refusal(name: str, wanted: str, reserved: set[str]) -> str:
+    if wanted != name:
+        return f"the DNS name {wanted} is not the node's name {name}"
+    words = wanted.split(".")
+    if wanted in reserved or words[0] in (_API_SERVER, "localhost") or "svc" in words:
+        return f"the DNS name {wanted} may be one of the API server or of a Service"
+    return ""
+
+
+def _address_refusal(
+    name: str,
+    wanted: x509.GeneralName,
+    owners: dict[Address, set[str]],
+    reserved: set[str],
+    services: Iterable[ipaddress.IPv4Network | ipaddress.IPv6Network],
+) -> str:
+    if not isinstance(wanted, x509.IPAddress):
+        return "only DNS names and addresses are approved"
+    address = ipaddress.ip_address(str(wanted.value))
+    found = owners.get(address, set())
+    if name not in found:
+        return f"the Node {name} does not have the address {address}"
+    if found != {name}:
+        return f"more than one Node has the address {address}"
+    if str(address) in reserved or address.is_loopback or address.is_unspecified or address.is_multicast:
+        return f"the address {address} may be one of the API server"
+    if any(address in network for network in services):
+        return f"the address {address} is in the range of cluster IPs"
+    return ""
+
+
+def addresses_of(node: Object) -> list[Address]:
+    """Return the addresses of a Node that are IP addresses."""
+    found = []
+    for each in (node.get("status") or {}).get("addresses") or ():
+        if each.get("type") in _ADDRESS_TYPES:
+            try:
+                found.append(ipaddress.ip_address(each["address"]))
+            except ValueError:
+                continue
+    return found

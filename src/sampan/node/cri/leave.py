@@ -1,0 +1,74 @@
+"""`remove_node`: removes all that a node with containers has made on its machine, except its directory.
+
+Pods are those with the node's instance in their sandboxes; containers of other programs are left alone.
+"""
+
+import logging
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sampan.node.cri.cgroups import ROOT as CGROUPS
+from sampan.node.cri.client import CriClient
+from sampan.node.cri.messages import AnyMessage
+from sampan.node.cri.network import BRIDGE, FILE, TABLE
+from sampan.node.cri.programs import run
+from sampan.node.cri.routes import set_routes
+from sampan.node.cri.sandbox_config import INSTANCE, POD_NAME, POD_NAMESPACE, POD_UID
+
+_log = logging.getLogger("sampan.node")
+_KUBEPODS: Final = "kubepods"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTraces:
+    """Places in which a node leaves something."""
+
+    endpoint: str
+    """Socket of the runtime."""
+    instance: str
+    logs: Path
+    cni_configurations: Path
+    cgroup_root: str
+
+
+async def remove_node(traces: NodeTraces) -> None:
+    """Remove Pods, network and cgroups. Raises `CriError`, `OSError`."""
+    async with CriClient(traces.endpoint) as client:
+        await client.connect()
+        for sandbox in await client.list_pod_sandboxes():
+            if sandbox.annotations.get(INSTANCE) == traces.instance:
+                await _remove_pod(client, sandbox, traces.logs)
+    _remove_cgroups(traces.cgroup_root)
+    if (traces.cni_configurations / FILE).exists():
+        await _remove_network(traces.cni_configurations)
+
+
+async def _remove_pod(client: CriClient, sandbox: AnyMessage, logs: Path) -> None:
+    await client.stop_pod_sandbox(sandbox.id)
+    await client.remove_pod_sandbox(sandbox.id)
+    name = "_".join(sandbox.labels.get(label, "") for label in (POD_NAMESPACE, POD_NAME, POD_UID))
+    shutil.rmtree(logs / name, ignore_errors=True)
+    _log.info("pod removed", extra={"pod": name})
+
+
+async def _remove_network(configurations: Path) -> None:
+    """Remove routes, rules, bridge and the runtime's network configuration."""
+    await set_routes({})
+    await run("nft", "-f", "-", text=f"table inet {TABLE}\ndelete table inet {TABLE}\n")
+    if BRIDGE in await run("ip", "-o", "link", "show", "type", "bridge"):
+        await run("ip", "link", "del", BRIDGE)
+    (configurations / FILE).unlink(missing_ok=True)
+    _log.info("network removed")
+
+
+def _remove_cgroups(root: str) -> None:
+    """Remove the empty cgroups of Pods. The kernel keeps those that have processes."""
+    name = f"{root.strip('/')}/{_KUBEPODS}".lstrip("/")
+    for top in (CGROUPS / name, *CGROUPS.glob(f"*/{name}")):
+        for directory, _, _ in os.walk(top, topdown=False):
+            with suppress(OSError):
+                os.rmdir(directory)
