@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sampan.core.extras import import_extra
 from sampan.informer.factory import Scope
@@ -105,7 +105,7 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
     ranges.follow(nodes_of(context, nodes.names, nodes.shared_informer))
     context.manager.add(ranges, group=group)
     shape = replace(nodes.shape, has_pod_cidr=has_ranges)
-    heartbeats = add_heartbeats(context, members, shape, agent, nodes.serve, credentials=nodes.credentials)
+    heartbeats = add_heartbeats(context, members, shape, agent, nodes.serve, NodeParts(credentials=nodes.credentials))
     heartbeats.renewed = nodes.renewed
     context.manager.add(heartbeats, group=group)
     return heartbeats
@@ -142,9 +142,8 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = add_heartbeats(
-        context, [Member(node.name, 0, address)], shape, agent, node.serve, claim, csi=csi, credentials=node.credentials
-    )
+    parts = NodeParts(claim, csi=csi, credentials=node.credentials)
+    heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, parts)
     context.manager.add(heartbeats)
     return heartbeats
 
@@ -250,72 +249,92 @@ def nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> 
     return _informer(context, NODE_VIEW, f"metadata.name={names[0]}" if len(names) == 1 and not shared else "")
 
 
+@dataclass(frozen=True, slots=True)
+class NodeParts:
+    """Parts of a node that its heartbeats and its server work with. Simulated nodes have none."""
+
+    claim: NodeClaim | None = None
+    health: Health | None = None
+    csi: CsiNode | None = None
+    images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None
+    state: NodeState | None = None
+    credentials: NodeCredentials | None = None
+    """Only for a node that has joined. Its server gets a signed certificate."""
+
+
+NO_PARTS: Final = NodeParts()
+
+
 def add_heartbeats(
     context: ControllerContext,
     members: Sequence[Member],
     shape: NodeShape,
     agent: PodAgent,
     serve: NodeAddress | None,
-    claim: NodeClaim | None = None,
-    health: Health | None = None,
-    csi: CsiNode | None = None,
-    *,
-    images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None,
-    state: NodeState | None = None,
-    credentials: NodeCredentials | None = None,
+    parts: NodeParts = NO_PARTS,
 ) -> Heartbeats:
-    """Return the nodes' heartbeats, and add the nodes' server to the manager.
-
-    `credentials`: of the only node, if it has joined. Then its server gets a signed certificate.
-    """
+    """Return the nodes' heartbeats, and add the nodes' server to the manager. Only a single node has `parts`."""
     client = context.manager.client.direct
-    if serve is None:
-        heartbeats = Heartbeats(
-            client, members, shape=shape, clock=context.clock, claim=claim, health=health, images=images, state=state
-        )
-    else:
-        only = members[0].name if len(members) == 1 else ""
-        addresses = (serve.address, *(member.name for member in members[:1]))
-        options = NodeServerOptions(
-            host=serve.address, port=serve.port, node_name=only, addresses=addresses, client_ca=context.root_ca
-        )
-        stats = no_volume_stats if csi is None else csi.stats
-        server = NodeServer(
-            agent.pod, options, listing=agent.hosted, client=client, clock=context.clock, volume_stats=stats
-        )
-        context.manager.add(server)
+    server = None if serve is None else _server(context, members, agent, serve, parts)
 
-        async def serving() -> NodeAddress:
-            await server.ready()
-            return replace(serve, port=server.port)
+    async def serving() -> NodeAddress:
+        assert serve is not None
+        assert server is not None
+        await server.ready()
+        return replace(serve, port=server.port)
 
-        heartbeats = Heartbeats(
+    heartbeats = Heartbeats(
+        client,
+        members,
+        shape=shape,
+        clock=context.clock,
+        serving=None if server is None else serving,
+        claim=parts.claim,
+        health=parts.health,
+        images=parts.images,
+        state=parts.state,
+    )
+    # No machine but this one reaches a loopback address, and the controller approves none.
+    if server is not None and serve is not None and parts.credentials is not None and not _is_loopback(serve.address):
+        certificate = ServingCertificate(
+            parts.credentials,
             client,
-            members,
-            shape=shape,
+            members[0].name,
+            _server_names(members, serve),
+            use=server.use_certificate,
+            registered=heartbeats.registered,
             clock=context.clock,
-            serving=serving,
-            claim=claim,
-            health=health,
-            images=images,
-            state=state,
         )
-        # No machine but this one reaches a loopback address, and the controller approves none.
-        if credentials is not None and not _is_loopback(serve.address):
-            context.manager.add(
-                ServingCertificate(
-                    credentials,
-                    client,
-                    only,
-                    addresses,
-                    use=server.use_certificate,
-                    registered=heartbeats.registered,
-                    clock=context.clock,
-                )
-            )
-    if csi is not None:
-        csi.heartbeats = heartbeats
+        context.manager.add(certificate)
+    if parts.csi is not None:
+        parts.csi.heartbeats = heartbeats
     return heartbeats
+
+
+def _server(
+    context: ControllerContext, members: Sequence[Member], agent: PodAgent, serve: NodeAddress, parts: NodeParts
+) -> NodeServer:
+    options = NodeServerOptions(
+        host=serve.address,
+        port=serve.port,
+        node_name=members[0].name if len(members) == 1 else "",
+        addresses=_server_names(members, serve),
+        client_ca=context.root_ca,
+    )
+    server = NodeServer(
+        agent.pod,
+        options,
+        listing=agent.hosted,
+        client=context.manager.client.direct,
+        clock=context.clock,
+        volume_stats=no_volume_stats if parts.csi is None else parts.csi.stats,
+    )
+    context.manager.add(server)
+    return server
+
+
+def _server_names(members: Sequence[Member], serve: NodeAddress) -> tuple[str, ...]:
+    return (serve.address, *(member.name for member in members[:1]))
 
 
 def _is_loopback(host: str) -> bool:

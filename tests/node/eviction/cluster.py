@@ -19,7 +19,7 @@ from sampan.node.node_object import NodeShape
 from sampan.node.node_state import NodeState
 from sampan.node.pod_agent import PodAgent
 from sampan.node.pod_worker import PodWorker
-from sampan.node.set_up import add_agent, add_heartbeats
+from sampan.node.set_up import NodeParts, add_agent, add_heartbeats
 from sampan.node.simulated import SimulatedRuntime
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from tests.client.connected import connected
@@ -61,7 +61,7 @@ class Node:
         runtime = SimulatedRuntime(PodAddresses(pod_cidr(0)), context.clock, agent.changed)
         homes[NODE] = NodeHome("172.16.0.1", runtime)
         members = [Member(NODE, 0, "172.16.0.1")]
-        context.manager.add(add_heartbeats(context, members, NodeShape(), agent, None, state=self.state))
+        context.manager.add(add_heartbeats(context, members, NodeShape(), agent, None, NodeParts(state=self.state)))
         context.manager.add(
             EvictionManager(
                 NODE,

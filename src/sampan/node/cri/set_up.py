@@ -33,7 +33,7 @@ from sampan.node.pod_cidrs import NodePodCidrs
 from sampan.node.pod_worker import PodWorker
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.references import References
-from sampan.node.set_up import CsiNode, add_agent, add_heartbeats, container_worker, nodes_of
+from sampan.node.set_up import CsiNode, NodeParts, add_agent, add_heartbeats, container_worker, nodes_of
 from sampan.node.shutdown import Inhibitor, NodeShutdown, has_systemd
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.operator.events import CoreEventSink, EventBroadcaster
@@ -60,15 +60,7 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     context.manager.add(broadcaster)
     events = NodeEvents(broadcaster, context.clock)
     cri = CriClient(node.endpoint)
-    runtime = CriRuntime(
-        cri,
-        _settings(node, shape, instance),
-        clock=context.clock,
-        changed=agent.changed,
-        dns=partial(_dns, node, context.informer(SERVICES)),
-        credentials=PullSecrets(References(client)),
-        report=events.warning,
-    )
+    runtime = _runtime(context, node, cri, _settings(node, shape, instance), agent.changed, events)
     context.manager.add(runtime.run, group=Group.OTHERS)
     garbage = CriGarbage(cri, runtime, wanted=agent.uids, ended=agent.has_ended)
     _add_health(context, node, garbage, runtime, agent=agent, state=state, events=events)
@@ -83,21 +75,29 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = add_heartbeats(
-        context,
-        [member],
-        shape,
-        agent,
-        node.serve,
-        claim,
-        runtime.health,
-        csi,
-        images=garbage.images,
-        state=state,
-        credentials=node.credentials,
-    )
+    parts = NodeParts(claim, runtime.health, csi, garbage.images, state, node.credentials)
+    heartbeats = add_heartbeats(context, [member], shape, agent, node.serve, parts)
     context.manager.add(heartbeats)
     return heartbeats
+
+
+def _runtime(
+    context: ControllerContext,
+    node: CriNode,
+    cri: CriClient,
+    settings: CriSettings,
+    changed: Callable[[str], None],
+    events: NodeEvents,
+) -> CriRuntime:
+    return CriRuntime(
+        cri,
+        settings,
+        clock=context.clock,
+        changed=changed,
+        dns=partial(_dns, node, context.informer(SERVICES)),
+        credentials=PullSecrets(References(context.manager.client.direct)),
+        report=events.warning,
+    )
 
 
 def _settings(node: CriNode, shape: NodeShape, instance: str) -> CriSettings:
