@@ -47,6 +47,8 @@ class ProcessNode:
     serve: NodeAddress = field(default_factory=lambda: NodeAddress("127.0.0.1"))
     pod_address: str = ""
     """Address of all its Pods, because they share the machine's network; empty for that of `serve`."""
+    eviction: EvictionPolicy = field(default_factory=EvictionPolicy)
+    """Empty by default: a developer's machine is often short of disk, and its owner decides what to end."""
 
 
 @dataclass(frozen=True, slots=True)

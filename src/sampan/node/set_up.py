@@ -21,6 +21,7 @@ from sampan.node.admission import NodeAdmission, NodeFacts
 from sampan.node.claim import NodeClaim
 from sampan.node.container_support import NoSupport
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
+from sampan.node.eviction import EvictionManager, MachineMeter
 from sampan.node.extended_resources import ExtendedResources
 from sampan.node.garbage.images import ImageInStore
 from sampan.node.heartbeats import Health, Heartbeats, Member
@@ -103,8 +104,14 @@ def _simulation_worker(context: ControllerContext, changed: Callable[[str], None
 def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats:
     homes: dict[str, NodeHome] = {}
     memory = TmpfsMounts(node.root)
+    state = NodeState()
     agent = add_agent(
-        context, homes, [node.name], node.shared_informer, partial(container_worker, context, node.root, memory)
+        context,
+        homes,
+        [node.name],
+        node.shared_informer,
+        partial(container_worker, context, node.root, memory),
+        state=state,
     )
     address = node.serve.address
     images = ProcessImages(node.images, directory=node.image_directory)
@@ -123,8 +130,15 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim)
+    heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim, state=state)
     context.manager.add(heartbeats)
+    broadcaster = EventBroadcaster(CoreEventSink(context.manager.client.direct))
+    context.manager.add(broadcaster)
+    meter, events = MachineMeter(node.root), NodeEvents(broadcaster, context.clock)
+    manager = EvictionManager(
+        node.name, node.eviction, pods=agent, state=state, meter=meter, reports=events, clock=context.clock
+    )
+    context.manager.add(manager)
     return heartbeats
 
 
