@@ -183,6 +183,17 @@ async def test_pod_past_its_deadline_fails(root: Path) -> None:
         assert status["message"] == "Pod was active on the node longer than the specified deadline"
 
 
+async def test_pod_above_the_limit_of_its_volume_is_evicted(root: Path) -> None:
+    async with node(root) as cluster:
+        # Without namespaces, the volume is below $SAMPAN_ROOT, the working directory.
+        script = "head -c 200000 /dev/zero > ${SAMPAN_ROOT:-}/data/file; exec sleep 1000"
+        mount = {"name": "data", "mountPath": "/data"}
+        volume = {"name": "data", "emptyDir": {"sizeLimit": "64Ki"}}
+        await create(cluster, shell(script, volumeMounts=[mount]), volumes=[volume])
+        pod = await cluster.until(PODS, "web", has_phase("Failed"))
+        assert pod["status"]["message"] == 'Usage of EmptyDir volume "data" exceeds the limit "64Ki". '
+
+
 async def test_pod_without_room_is_rejected(root: Path) -> None:
     async with node(root) as cluster:
         await create(cluster, shell("exec sleep 100", resources={"requests": {"cpu": "10k"}}))

@@ -52,6 +52,8 @@ class ProcessNode:
     """Address of all its Pods, because they share the machine's network; empty for that of `serve`."""
     credentials: NodeCredentials | None = None
     """Files of a node that has joined: its server gets a signed certificate."""
+    eviction: EvictionPolicy = field(default_factory=EvictionPolicy)
+    """Empty by default: a developer's machine is often short of disk, and its owner decides what to end."""
 
 
 @dataclass(frozen=True, slots=True)

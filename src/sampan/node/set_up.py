@@ -24,6 +24,7 @@ from sampan.node.container_support import NoSupport
 from sampan.node.csi.lazy import LazyCsi
 from sampan.node.csi.parts import CsiParts
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
+from sampan.node.eviction import EvictionManager, MachineMeter
 from sampan.node.extended_resources import ExtendedResources
 from sampan.node.garbage.images import ImageInStore
 from sampan.node.heartbeats import Health, Heartbeats, Member
@@ -122,9 +123,9 @@ def _simulation_worker(context: ControllerContext, changed: Callable[[str], None
 def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats:
     homes: dict[str, NodeHome] = {}
     memory = TmpfsMounts(node.root)
-    csi = CsiNode(node.name)
+    csi, state = CsiNode(node.name), NodeState()
     make_worker = partial(container_worker, context, node.root, memory, node=csi)
-    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker)
+    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker, state=state)
     address = node.serve.address
     images = ProcessImages(node.images, directory=node.image_directory)
     pod_ip = node.pod_address or address
@@ -142,10 +143,21 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    parts = NodeParts(claim, csi=csi, credentials=node.credentials)
+    parts = NodeParts(claim, csi=csi, state=state, credentials=node.credentials)
     heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, parts)
     context.manager.add(heartbeats)
+    _add_eviction(context, node, agent, state)
     return heartbeats
+
+
+def _add_eviction(context: ControllerContext, node: ProcessNode, agent: PodAgent, state: NodeState) -> None:
+    broadcaster = EventBroadcaster(CoreEventSink(context.manager.client.direct))
+    context.manager.add(broadcaster)
+    meter, events = MachineMeter(node.root), NodeEvents(broadcaster, context.clock)
+    manager = EvictionManager(
+        node.name, node.eviction, pods=agent, state=state, meter=meter, reports=events, clock=context.clock
+    )
+    context.manager.add(manager)
 
 
 def container_worker(

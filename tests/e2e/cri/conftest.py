@@ -3,12 +3,14 @@
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.cri import image
-from tests.e2e.cri.processes import kubectl_on, up_with_node
+from tests.e2e.cri.lone_node import Server
+from tests.e2e.cri.processes import kubectl_on, up, up_with_node
 from tests.e2e.kubectl import Kubectl
 from tests.machines import Containerd, Machine, lan, missing, wait_for
 
@@ -64,3 +66,22 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield Cluster(found, containerd, kubectl)
         kubectl("delete", "pods,jobs", "--all", "--timeout=60s")
         wait_for(lambda: not found.left(), "the removal of all traces of Pods", 15)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """Run a server without nodes on a machine with containerd."""
+    lacking = missing() or ("" if shutil.which("kubectl") else "kubectl is not on PATH")
+    if lacking:
+        pytest.skip(f"containerd: {lacking}")
+    image.build(tmp_path / "images.tar")
+    with lan(tmp_path, ["machine"]) as network:
+        [found] = network.machines
+        containerd = Containerd(found, image.PAUSE)
+        containerd.start()
+        containerd.load(tmp_path / "images.tar")
+        data = tmp_path / "data"
+        up(found, network.address(0), "--nodes", "0", data=data)
+        kubectl = kubectl_on(found, data / "kubeconfig")
+        wait_for(lambda: kubectl.run("get", "sa", "default").returncode == 0, "the service account")
+        yield Server(found, containerd, kubectl, data)

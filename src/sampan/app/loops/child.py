@@ -110,11 +110,12 @@ def _cidr_options(settings: UpSettings) -> list[str]:
 def _node_options(settings: UpSettings) -> list[str]:
     if settings.node_runtime == "simulated":
         return []
-    found = [f"--node-runtime={settings.node_runtime}", f"--node-root={Path(settings.data) / 'node'}"]
-    if settings.node_runtime == "cri":
-        values = ((each, value_at(settings.cri, each.path)) for each in settings_of(CriNodeSettings()))
-        found += [f"--{each.name}={each.kind.write(value)}" for each, value in values if value != each.default]
-    return found
+    values = ((each, value_at(settings.cri, each.path)) for each in settings_of(CriNodeSettings()))
+    return [
+        f"--node-runtime={settings.node_runtime}",
+        f"--node-root={Path(settings.data) / 'node'}",
+        *(f"--{each.name}={each.kind.write(value)}" for each, value in values if value != each.default),
+    ]
 
 
 class LoopsChild:

@@ -23,7 +23,7 @@ from sampan.app.free_memory import FreeMemory, limit_fragmentation, start_collec
 from sampan.app.listen import own_address
 from sampan.app.log import configure_logging
 from sampan.app.loops.context import loop_context
-from sampan.app.loops.settings import LoopSettings
+from sampan.app.loops.settings import LoopSettings, NodeSettings
 from sampan.app.loops.storage_driver import connected_driver
 from sampan.client import Client, Config, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
@@ -31,6 +31,7 @@ from sampan.controllers.catalogue import CONTROLLERS
 from sampan.dns.set_up import set_up as set_up_dns
 from sampan.loops.context import ControllerContext
 from sampan.node.claim import NodeTaken
+from sampan.node.eviction.thresholds import HARD, EvictionPolicy
 from sampan.node.joining import CertificateRotation
 from sampan.node.node_object import NodeAddress
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
@@ -180,7 +181,18 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
         serve=serve,
         pod_address=node.pod_address or own_address(),
         credentials=settings.joined,
+        eviction=_eviction(node),
     )
+
+
+def _eviction(node: NodeSettings) -> EvictionPolicy:
+    """Return the thresholds for processes: only those of the command line. Raises `StartError`."""
+    given = node.cri.eviction
+    hard = given.eviction_hard if given.eviction_hard != HARD else ""
+    try:
+        return replace(given, eviction_hard=hard).policy()
+    except ValueError as error:
+        raise StartError(str(error)) from error
 
 
 def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNode:
