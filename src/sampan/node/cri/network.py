@@ -132,8 +132,7 @@ class PodNetwork:
         if not self._own or self._applied == (self._own, routes, foreign):
             return
         if foreign:
-            (self._configurations / FILE).unlink(missing_ok=True)
-            await set_routes({})
+            await remove_network(self._configurations)
             _log.info("using the CNI configuration of another program", extra={"file": foreign})
         else:
             _forward(self._own)
@@ -141,6 +140,21 @@ class PodNetwork:
             await set_routes(routes)
             _write(self._configurations, network_configuration(self._own, self._leases))
         self._applied = (self._own, routes, foreign)
+
+
+async def remove_network(configurations: Path) -> None:
+    """Remove routes, rules and the configuration, if this program has written one. The bridge stays.
+
+    Raises `OSError`.
+    """
+    if _is_own(configurations):
+        await set_routes({})
+        await run("nft", "-f", "-", text=f"table inet {TABLE}\ndelete table inet {TABLE}\n")
+        (configurations / FILE).unlink(missing_ok=True)
+
+
+def _is_own(configurations: Path) -> bool:
+    return (configurations / FILE).exists()
 
 
 class FollowNodes:
