@@ -7,7 +7,15 @@ from contextlib import closing
 
 import pytest
 
-from sampan.app.listen import KEEPALIVE_S, advertised_address, bind_socket, client_host, serving_hosts
+from sampan.app.listen import (
+    KEEPALIVE_S,
+    address_towards,
+    advertised_address,
+    bind_socket,
+    client_host,
+    own_address,
+    serving_hosts,
+)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +36,15 @@ def test_clients_on_this_machine_reach_it_there(bind: str, host: str) -> None:
 def test_the_certificate_names_the_service_and_the_address() -> None:
     hosts = serving_hosts("192.0.2.1")
     assert {"localhost", "127.0.0.1", "::1", "kubernetes.default.svc", "192.0.2.1"} <= set(hosts)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_the_address_towards_a_host_is_that_of_the_route_to_it(host: str) -> None:
+    assert ipaddress.ip_address(address_towards(host)).is_loopback
+
+
+def test_the_address_towards_an_unknown_host_is_that_of_the_default_route() -> None:
+    assert address_towards("host.invalid") == own_address()
 
 
 def test_a_free_port_is_found() -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from sampan.app.errors import StartError
-from sampan.app.listen import own_address
+from sampan.app.listen import address_towards
 from sampan.app.log import configure_logging
 from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
 from sampan.app.loops.run import run_loops
@@ -72,9 +72,10 @@ def node_name(given: str) -> str:
 
 def reachable_address(server: str, node: NodeSettings, *, given: bool) -> NodeSettings:
     """Return the settings with an address at which the API server reaches the node, unless one is given."""
-    if given or _is_loopback(urlsplit(server).hostname or ""):
+    host = urlsplit(server).hostname or ""
+    if given or _is_loopback(host):
         return node
-    return replace(node, address=own_address())
+    return replace(node, address=address_towards(host))
 
 
 def _is_loopback(host: str) -> bool:

@@ -3,6 +3,7 @@
 import ipaddress
 import socket
 from collections.abc import Sequence
+from typing import Any
 
 KEEPALIVE_S = 180
 """Silence after which the system probes a connection, and interval of its probes, in seconds.
@@ -55,11 +56,28 @@ def own_address() -> str:
     return _asking_address(socket.AF_INET) or _asking_address(socket.AF_INET6) or "127.0.0.1"
 
 
+def address_towards(host: str) -> str:
+    """Return the source address of connections to a host; `own_address` if its name or route is unknown."""
+    try:
+        found = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)
+    except OSError:
+        return own_address()
+    for family, _, _, _, address in found:
+        source = _source_address(family, address)
+        if source is not None:
+            return source
+    return own_address()
+
+
 def _asking_address(family: int) -> str | None:
     somewhere = "192.0.2.1" if family == socket.AF_INET else "2001:db8::1"
+    return _source_address(family, (somewhere, 9))
+
+
+def _source_address(family: int, address: tuple[Any, ...]) -> str | None:
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((somewhere, 9))  # Chooses a route; nothing is sent.
+            probe.connect(address)  # Chooses a route; nothing is sent.
             return str(probe.getsockname()[0]).partition("%")[0]
     except OSError:
         return None

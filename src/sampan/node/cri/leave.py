@@ -14,9 +14,8 @@ from typing import Final
 from sampan.node.cri.cgroups import ROOT as CGROUPS
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.messages import AnyMessage
-from sampan.node.cri.network import BRIDGE, FILE, TABLE
+from sampan.node.cri.network import BRIDGE, remove_network
 from sampan.node.cri.programs import run
-from sampan.node.cri.routes import set_routes
 from sampan.node.cri.sandbox_config import INSTANCE, POD_NAME, POD_NAMESPACE, POD_UID
 
 _log = logging.getLogger("sampan.node")
@@ -43,8 +42,9 @@ async def remove_node(traces: NodeTraces) -> None:
             if sandbox.annotations.get(INSTANCE) == traces.instance:
                 await _remove_pod(client, sandbox, traces.logs)
     _remove_cgroups(traces.cgroup_root)
-    if (traces.cni_configurations / FILE).exists():
-        await _remove_network(traces.cni_configurations)
+    await remove_network(traces.cni_configurations)
+    if BRIDGE in await run("ip", "-o", "link", "show", "type", "bridge"):
+        await run("ip", "link", "del", BRIDGE)
 
 
 async def _remove_pod(client: CriClient, sandbox: AnyMessage, logs: Path) -> None:
@@ -53,16 +53,6 @@ async def _remove_pod(client: CriClient, sandbox: AnyMessage, logs: Path) -> Non
     name = "_".join(sandbox.labels.get(label, "") for label in (POD_NAMESPACE, POD_NAME, POD_UID))
     shutil.rmtree(logs / name, ignore_errors=True)
     _log.info("pod removed", extra={"pod": name})
-
-
-async def _remove_network(configurations: Path) -> None:
-    """Remove routes, rules, bridge and the runtime's network configuration."""
-    await set_routes({})
-    await run("nft", "-f", "-", text=f"table inet {TABLE}\ndelete table inet {TABLE}\n")
-    if BRIDGE in await run("ip", "-o", "link", "show", "type", "bridge"):
-        await run("ip", "link", "del", BRIDGE)
-    (configurations / FILE).unlink(missing_ok=True)
-    _log.info("network removed")
 
 
 def _remove_cgroups(root: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sampan.informer.ref import Deletion, Ref
-from sampan.loops.pod_networks import NETWORK_NODE_VIEW, PodNetworkOf, from_data
+from sampan.loops.pod_networks import NETWORK_NODE_VIEW, PodNetworkOf
 from sampan.node.cri.programs import run
 from sampan.node.cri.routes import routes_of, set_routes
 
@@ -132,8 +132,7 @@ class PodNetwork:
         if not self._own or self._applied == (self._own, routes, foreign):
             return
         if foreign:
-            (self._configurations / FILE).unlink(missing_ok=True)
-            await set_routes({})
+            await remove_network(self._configurations)
             _log.info("using the CNI configuration of another program", extra={"file": foreign})
         else:
             _forward(self._own)
@@ -141,6 +140,21 @@ class PodNetwork:
             await set_routes(routes)
             _write(self._configurations, network_configuration(self._own, self._leases))
         self._applied = (self._own, routes, foreign)
+
+
+async def remove_network(configurations: Path) -> None:
+    """Remove routes, rules and the configuration, if this program has written one. The bridge stays.
+
+    Raises `OSError`.
+    """
+    if _is_own(configurations):
+        await set_routes({})
+        await run("nft", "-f", "-", text=f"table inet {TABLE}\ndelete table inet {TABLE}\n")
+        (configurations / FILE).unlink(missing_ok=True)
+
+
+def _is_own(configurations: Path) -> bool:
+    return (configurations / FILE).exists()
 
 
 class FollowNodes:
@@ -160,24 +174,6 @@ class FollowNodes:
     def on_delete(self, obj: Deletion[Any]) -> None:
         """Forget a Node. The network of this node's Pods stays."""
         self._network.forget(obj.name)
-
-
-class FollowPublished:
-    """Handler of the ConfigMap with the networks of all nodes, for a node that may not read other Nodes."""
-
-    def __init__(self, network: PodNetwork) -> None:
-        self._network = network
-
-    def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
-        """Take over the networks."""
-        self._network.replace_others(from_data(obj.decode().get("data") or {}))
-
-    def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
-        """Take over changed networks."""
-        self.on_add(new, is_in_initial_list=False)
-
-    def on_delete(self, obj: Deletion[Any]) -> None:
-        """Do nothing: the controller creates the ConfigMap again."""
 
 
 def _write(directory: Path, configuration: Mapping[str, Any]) -> None:

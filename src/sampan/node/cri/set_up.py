@@ -8,13 +8,14 @@ from pathlib import PurePosixPath
 from sampan.informer.factory import Scope
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.context import ControllerContext
-from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE, NETWORK_NODE_VIEW
-from sampan.loops.resources import CONFIG_MAPS, SERVICES
+from sampan.loops.pod_networks import NETWORK_NODE_VIEW
+from sampan.loops.resources import SERVICES
 from sampan.node.claim import NodeClaim
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.garbage import CriGarbage
-from sampan.node.cri.network import FollowNodes, FollowPublished, PodNetwork
+from sampan.node.cri.network import FollowNodes, PodNetwork
 from sampan.node.cri.observer import CriSettings
+from sampan.node.cri.published import PublishedNetworks
 from sampan.node.cri.pull import PullSecrets
 from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.runtime import CriRuntime
@@ -153,8 +154,8 @@ def _add_network(context: ControllerContext, node: CriNode, member: Member) -> N
         informers = context.manager.informers
         own = Scope(field_selector=f"metadata.name={node.name}")
         informers.informer_for(NETWORK_NODE_VIEW, own).add_handler(FollowNodes(network))
-        published = Scope(namespace=NAMESPACE, field_selector=f"metadata.name={CONFIG_MAP}")
-        informers.informer_for(CONFIG_MAPS, published).add_handler(FollowPublished(network))
+        published = PublishedNetworks(context.manager.client.direct, network.replace_others)
+        context.manager.add(published)
     else:
         context.informer(NETWORK_NODE_VIEW).add_handler(FollowNodes(network))
     context.manager.add(cidrs)
