@@ -3,8 +3,8 @@
     report = run_campaign(Campaign(set_up_operator, BOAT, crds=[Boat]))
     assert not report.findings, report
 
-A change must end as if the object had been created with the new value. The change back must end in the first state, even
-if the operator failed on the value.
+A change must end as if the object had been created with the new value. The change back must end in the first state,
+even if the operator failed on the value.
 Source of the method: Acto (SOSP 2023).
 """
 
