@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sampan.testing.generated import build_object
 from sampan.testing.generated.campaign import BaseFailed, Campaign, run_campaign
 from tests.testing.generated.harbours import CRD, HARBOUR, LEFT_OVER, ONCE, RIGHT, STUCK, operator
 
@@ -126,3 +127,13 @@ def test_a_built_in_kind_can_be_changed() -> None:
 
     made = Campaign(idle, "ConfigMap")
     assert run_campaign(made).findings == []
+
+
+def test_the_history_of_a_deployment_is_not_compared() -> None:
+    async def idle() -> None:
+        return
+
+    web = build_object("Deployment", "web", spec={"replicas": 2})
+    made = Campaign(idle, web, loops="chain", values={"spec.template.spec.containers[0].image": ["web:2"]})
+    report = run_campaign(made, fields=["spec.template.spec.containers[0].image"], values_max=0)
+    assert (report.changes, report.findings, report.without_effect) == (1, [], [])

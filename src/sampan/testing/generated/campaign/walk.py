@@ -16,12 +16,13 @@ from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.outcome import Outcome, outcome_of
 from sampan.testing.generated.campaign.campaign import Campaign
+from sampan.testing.generated.campaign.history import without_history
 from sampan.testing.generated.semantics import companions
 from sampan.testing.operators import Running
 from sampan.testing.timeline import Place, timeline
 from sampan.testing.virtual_time import run_virtual
 
-_CALM_S: Final = 60.0
+_CALM_S: Final = 300.0
 """Virtual seconds after each step, for retries with a delay."""
 _TIMELINE_LINES: Final = 30
 
@@ -92,7 +93,8 @@ async def _step(cluster: Cluster, running: Running, obj: Object, previous: Objec
     except Exception as failure:
         error = f"{type(failure).__name__}: {_first_line(failure)}"
     failed = next((each.result for each in running.reconciles[done:] if each.result.startswith("failed")), error)
-    return Step(await outcome_of(cluster, first, (), error, fired=True), refused, failed)
+    outcome = await outcome_of(cluster, first, (), error, fired=True)
+    return Step(without_history(outcome), refused, failed)
 
 
 async def _change(cluster: Cluster, previous: Object, wanted: Object) -> None:
