@@ -121,6 +121,8 @@ def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode
         given = None if _IPAM in settings.controllers and settings.node_cidrs.allocate_node_cidrs else node.range_wait_s
         elected = bool(settings.lease)
         return SimulatedNodes(settings.nodes, shared_informer=shared, serve=serve, range_wait_s=given, elected=elected)
+    # gRPC would log a line for each program that the agent starts.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
     if node.runtime == "cri":
         return _cri_node(settings, serve, shared)
     images = dict(node.images)
@@ -138,8 +140,6 @@ def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode
 def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNode:
     """Return the node. Raises `StartError` without a container runtime."""
     node, cri = settings.node, settings.node.cri
-    # gRPC would log a line for each program that the agent starts.
-    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
     try:
         endpoint = runtime_socket(cri.container_runtime_endpoint)
     except NoRuntime as error:
