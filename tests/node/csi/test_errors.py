@@ -1,13 +1,16 @@
 """Errors of drivers, and clean-up after them and after a killed agent."""
 
 import os
+from types import ModuleType
 
 import pytest
 
 pytest.importorskip("grpc", reason="needs the extra cri")
 
 from sampan.client import DeleteOptions
-from sampan.loops.resources import PODS
+from sampan.core.extras import MissingExtra
+from sampan.loops.resources import CSI_NODES, PODS
+from sampan.node.csi import lazy
 from tests.node.csi.running import DRIVER, cluster, mounts_below, until, without_agent
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="drivers mount as root")
@@ -93,3 +96,31 @@ async def test_next_agent_unmounts_what_a_deleted_pod_has_left() -> None:
             await found.remove("stays")
             assert found.driver.methods("NodeUn")[-1] == "NodeUnstageVolume"
         assert list((found.node / "pods").iterdir()) == []
+
+
+async def test_pod_is_deleted_once_its_driver_is_back() -> None:
+    async with cluster() as found:
+        await found.create_driver()
+        await found.create_volume()
+        await found.run()
+        await found.running()
+        found.driver.stop()
+        await found.work.until(CSI_NODES, "node", lambda node: not node["spec"].get("drivers"))
+        await found.work.delete(PODS, "web")
+        await found.work.until(PODS, "web", lambda pod: "terminated" in str(pod["status"]["containerStatuses"]))
+        assert await found.work.exists(PODS, "web")
+        found.driver.start()
+        await found.work.until_gone(PODS, "web")
+
+
+async def test_node_without_grpc_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> ModuleType:
+        raise MissingExtra("volumes of CSI drivers needs the package grpc: pip install 'sampan[cri]'")
+
+    monkeypatch.setattr(lazy, "import_extra", fail)
+    async with cluster() as found:
+        await found.create_driver()
+        await found.create_volume()
+        await found.run()
+        await found.event("FailedMount", "pip install 'sampan[cri]'")
+        await found.remove()

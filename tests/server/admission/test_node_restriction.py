@@ -233,3 +233,25 @@ async def test_a_pod_that_is_not_there_is_told_by_its_kind(api: Api) -> None:
     bound = {"apiVersion": "v1", "kind": "Pod", "name": "none", "uid": "u"}
     obj = {"metadata": {"name": "a"}, "spec": {"boundObjectRef": bound}}
     assert await _answer(api, "CREATE", "serviceaccounts", obj, subresource="token") == 'pod "none" not found'
+
+
+@pytest.mark.parametrize("source", ["inline", "claim", "ephemeral"])
+async def test_a_node_requests_tokens_for_the_audience_of_a_csi_driver(api: Api, source: str) -> None:
+    driver = {"metadata": {"name": "d"}, "spec": {"tokenRequests": [{"audience": "vault"}]}}
+    await api.create("/apis/storage.k8s.io/v1/csidrivers", driver)
+    name = "p-v" if source == "ephemeral" else "c"
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "volumeName": "pv"}
+    await api.create("/api/v1/namespaces/default/persistentvolumeclaims", {"metadata": {"name": name}, "spec": spec})
+    csi = {"driver": "d", "volumeHandle": "h"}
+    volume = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "csi": csi}
+    await api.create("/api/v1/persistentvolumes", {"metadata": {"name": "pv"}, "spec": volume})
+    sources: dict[str, Any] = {
+        "inline": {"csi": {"driver": "d"}},
+        "claim": {"persistentVolumeClaim": {"claimName": "c"}},
+        "ephemeral": {"ephemeral": {"volumeClaimTemplate": {"spec": {**spec, "volumeName": ""}}}},
+    }
+    volumes = [{"name": "v", **sources[source]}]
+    made = await api.create(PODS, pod(nodeName="n", serviceAccountName="a", volumes=volumes))
+    bound = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": made["metadata"]["uid"]}
+    obj = {"metadata": {"name": "a"}, "spec": {"boundObjectRef": bound, "audiences": ["vault"]}}
+    assert await _answer(api, "CREATE", "serviceaccounts", obj, subresource="token") == ""

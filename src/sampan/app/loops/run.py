@@ -169,6 +169,8 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
             elected=elected,
             credentials=settings.joined,
         )
+    # gRPC would log a line for each program that the agent starts.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
     if node.runtime == "cri":
         return _cri_node(settings, serve, shared)
     images = dict(node.images)
@@ -198,8 +200,6 @@ def _eviction(node: NodeSettings) -> EvictionPolicy:
 def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNode:
     """Return the node. Raises `StartError` without a container runtime."""
     node, cri = settings.node, settings.node.cri
-    # gRPC would log a line for each program that the agent starts.
-    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
     try:
         endpoint = runtime_socket(cri.container_runtime_endpoint)
     except NoRuntime as error:

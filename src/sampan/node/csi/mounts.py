@@ -190,6 +190,9 @@ class CsiMounts:
         try:
             await self._publisher.unpublish(published, self._drivers.get(name))
         except (LookupError, CsiError) as error:
+            if isinstance(error, LookupError):
+                keys = (each.volume.pod.key for (uid, _), each in self._mounted.items() if uid == published.uid)
+                self._waiting.setdefault(name, set()).update(keys)
             text = error.args[0] if isinstance(error, LookupError) else str(error)
             action = "UnmountVolume.TearDown" if not published.is_block else "UnmapVolume.UnmapPodDevice"
             raise VolumeFault(text, volume=published.spec_name, action=action) from error
