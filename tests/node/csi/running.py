@@ -24,7 +24,7 @@ from sampan.loops.resources import (
     PODS,
     VOLUME_ATTACHMENTS,
 )
-from sampan.node.csi.attachments import attachment_name
+from sampan.node.csi.attachments import attachment_name, unique_name
 from sampan.node.nodes import ProcessNode
 from sampan.node.set_up import set_up
 from sampan.resource import Object
@@ -106,12 +106,14 @@ class Cluster:
         await self.work.patch_status(PERSISTENT_VOLUME_CLAIMS, name, status)
 
     async def attach(self, handle: str = "h", *, volume: str = "v", **metadata: str) -> None:
-        """Create a VolumeAttachment, as attached."""
+        """Create a VolumeAttachment, as attached, and report it in the node's status as the controller does."""
         name = attachment_name(DRIVER, handle, "node")
         spec = {"attacher": DRIVER, "nodeName": "node", "source": {"persistentVolumeName": volume}}
         await self.work.create(VOLUME_ATTACHMENTS, {"metadata": {"name": name}, "spec": spec})
         status = {"attached": True, "attachmentMetadata": metadata}
         await self.work.patch_status(VOLUME_ATTACHMENTS, name, status)
+        attached = [{"name": unique_name((DRIVER, handle)), "devicePath": ""}]
+        await self.work.patch_status(NODES, "node", {"volumesAttached": attached})
 
     async def run(
         self, name: str = "web", *, script: str = "exec sleep 100", volume: Any = None, **spec: Any

@@ -1,6 +1,7 @@
 """`Attachments`: waits until a volume is attached to the node, and reports the volumes that are in use.
 
-A volume is reported as in use before it is mounted, so that the attach-detach controller does not detach it.
+A volume is reported as in use before it is mounted, so that the attach-detach controller does not detach it. The
+controller removes a volume from `volumesAttached` before it looks at `volumesInUse`, so the node looks at it last.
 Source: kubernetes pkg/volume/csi/csi_attacher.go `waitForVolumeAttachment`, pkg/kubelet/volumemanager (1.36).
 """
 
@@ -49,10 +50,13 @@ class Attachments:
         await self.use(volume.key)
         name = self.name(volume)
         found = await self._references.volume_attachment(name)
-        if found is not None and found.status.attached and found.metadata.deletion_timestamp is None:
+        is_attached = found is not None and found.status.attached and found.metadata.deletion_timestamp is None
+        if found is not None and is_attached and await self._is_kept(volume):
             return found.status.attachment_metadata
         if found is None:
             state = "it does not exist"
+        elif is_attached:
+            state = "the node's volumesAttached does not have the volume"
         elif found.metadata.deletion_timestamp is not None:
             state = "it is being deleted"
         elif found.status.attach_error is not None:
@@ -61,6 +65,13 @@ class Attachments:
             state = "status.attached is false"
         text = f'waiting for {volume.driver} to attach volume "{volume.handle}": VolumeAttachment {name}: {state}'
         raise VolumeFault(text, volume=volume.spec_name, action="MountVolume.WaitForAttach", is_wait=True)
+
+    async def _is_kept(self, volume: CsiVolume) -> bool:
+        """Return whether the controller keeps a volume attached that is reported as in use."""
+        try:
+            return unique_name(volume.key) in await self._node_object.attached()
+        except ClientError as error:
+            raise Unreadable(f"cannot read the node's volumesAttached: {error}") from error
 
     async def use(self, *keys: tuple[str, str]) -> None:
         """Report volumes as in use. Raises `Unreadable`."""

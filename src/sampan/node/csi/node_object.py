@@ -89,6 +89,11 @@ class NodeObject:
                 await self._nodes.status.patch(self._node, MergePatch({"status": {"volumesInUse": wanted}}))
                 self._in_use = wanted
 
+    async def attached(self) -> frozenset[str]:
+        """Return the volumes that the attach-detach controller keeps attached. Raises `ClientError`."""
+        node = await self._nodes.get(self._node)
+        return frozenset(each["name"] for each in node.get("status", {}).get("volumesAttached") or ())
+
     async def _write_node(self, name: str, driver: DriverFacts | None) -> None:
         node = await self._nodes.get(self._node)
         before = meta(node)
