@@ -48,6 +48,7 @@ POD_DISRUPTION_BUDGETS: Final = _resource("policy", "v1", "poddisruptionbudgets"
 CLUSTER_ROLES: Final = _resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False)
 CSI_DRIVERS: Final = _resource("storage.k8s.io", "v1", "csidrivers", "CSIDriver", namespaced=False)
 CSI_NODES: Final = _resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)
+RUNTIME_CLASSES: Final = _resource("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", namespaced=False)
 STORAGE_CLASSES: Final = _resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
 VOLUME_ATTACHMENTS: Final = _resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", namespaced=False)
 VOLUME_ATTRIBUTES_CLASSES: Final = _resource(

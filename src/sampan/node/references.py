@@ -13,6 +13,7 @@ from sampan.loops.resources import (
     CSI_DRIVERS,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
+    RUNTIME_CLASSES,
     SECRETS,
     VOLUME_ATTACHMENTS,
 )
@@ -134,6 +135,12 @@ class CsiDriverSpec(msgspec.Struct, rename="camel"):
     node_allocatable_update_period_seconds: int | None = None
 
 
+class RuntimeClass(msgspec.Struct, gc=False):
+    """RuntimeClass."""
+
+    handler: str = ""
+
+
 class CsiDriver(msgspec.Struct, rename="camel"):
     """CSIDriver."""
 
@@ -174,6 +181,7 @@ CONFIG_MAP_VIEW = _view(CONFIG_MAPS, ConfigMap)
 SECRET_VIEW = _view(SECRETS, Secret)
 _CLAIM_VIEW = _view(PERSISTENT_VOLUME_CLAIMS, Claim)
 _VOLUME_VIEW = _view(PERSISTENT_VOLUMES, PersistentVolume)
+_RUNTIME_CLASS_VIEW = _view(RUNTIME_CLASSES, RuntimeClass)
 _DRIVER_VIEW = _view(CSI_DRIVERS, CsiDriver)
 _ATTACHMENT_VIEW = _view(VOLUME_ATTACHMENTS, VolumeAttachment)
 
@@ -199,6 +207,10 @@ class References:
     async def persistent_volume(self, name: str) -> PersistentVolume:
         """Return a PersistentVolume."""
         return await self._get(_VOLUME_VIEW, "persistentvolume", "", name)
+
+    async def runtime_handler(self, name: str) -> str:
+        """Return the handler of a RuntimeClass. Raises `Missing`, `Unreadable`."""
+        return (await self._get(_RUNTIME_CLASS_VIEW, "runtimeclass.node.k8s.io", "", name)).handler
 
     async def csi_driver(self, name: str) -> CsiDriver | None:
         """Return a CSIDriver; None if it does not exist. It is optional."""

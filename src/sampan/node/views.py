@@ -68,6 +68,8 @@ class PodSpec(msgspec.Struct, rename="camel"):
     dns_config: DnsConfig = msgspec.field(default_factory=DnsConfig)
     image_pull_secrets: list[LocalReference] = []
     runtime_class_name: str = ""
+    overhead: dict[str, str | int | float] = {}
+    """What the sandbox itself needs, from the RuntimeClass."""
     enable_service_links: bool = True
     termination_grace_period_seconds: int | None = None
     volumes: list[Volume] = []

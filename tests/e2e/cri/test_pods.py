@@ -120,6 +120,36 @@ def test_container_above_its_memory_limit_is_oom_killed(cluster: Cluster) -> Non
     assert (ended["reason"], ended["exitCode"]) == ("OOMKilled", 137)
 
 
+def test_resized_container_gets_its_new_limits_without_a_restart(cluster: Cluster) -> None:
+    amounts = {"cpu": "100m", "memory": "32Mi"}
+    cluster.kubectl.apply(manifest("resized", "sleep 1000", resources={"requests": amounts, "limits": amounts}))
+    cluster.ready("resized")
+    new = {"cpu": "200m", "memory": "64Mi"}
+    patch = {"spec": {"containers": [{"name": "main", "resources": {"requests": new, "limits": new}}]}}
+    cluster.kubectl("patch", "pod", "resized", "--subresource", "resize", "-p", json.dumps(patch))
+    cluster.until(lambda: cluster.container("resized").get("resources", {}).get("limits") == new, "the resize")
+    uid = cluster.pod("resized")["metadata"]["uid"]
+    path = f"/sys/fs/cgroup/memory/{cluster.machine.cgroup}/kubepods/pod{uid}"
+    limits = [f"{path}/memory.limit_in_bytes", f"{path}/{cluster.container('resized')['containerID'][13:]}/"]
+    assert cluster.machine.run("cat", limits[0]).strip() == str(64 << 20)
+    assert cluster.machine.run("cat", f"{limits[1]}memory.limit_in_bytes").strip() == str(64 << 20)
+    assert cluster.container("resized")["restartCount"] == 0
+    events = cluster.kubectl("get", "events", "--field-selector", "involvedObject.name=resized")
+    assert "ResizeCompleted" in events
+
+
+def test_handler_of_a_runtime_class_runs_the_pod(cluster: Cluster) -> None:
+    for name, handler in (("ours", "runc"), ("other", "missing")):
+        runtime_class = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "handler": handler}
+        cluster.kubectl.apply(json.dumps({**runtime_class, "metadata": {"name": name}}))
+    cluster.kubectl.apply(manifest("ours", "sleep 1000", spec={"runtimeClassName": "ours"}))
+    cluster.kubectl.apply(manifest("other", "sleep 1000", spec={"runtimeClassName": "other"}))
+    cluster.ready("ours")
+    selector = "reason=FailedCreatePodSandBox,involvedObject.name=other"
+    events = ("get", "events", "--field-selector", selector)
+    cluster.until(lambda: "missing" in cluster.kubectl(*events), "the event of the missing handler")
+
+
 def test_job_that_fails_is_retried(cluster: Cluster) -> None:
     template = json.loads(manifest("x", "echo wrong > /dev/termination-log; exit 4"))["spec"] | {
         "restartPolicy": "Never"

@@ -76,10 +76,10 @@ class PodCgroups:
 
     def _files(self, pod: Pod) -> Mapping[str, str]:
         """Return the contents of the cgroup's files. For v1 the controller comes first: `memory/memory.…`."""
-        containers = pod.spec.containers
-        shares = max(SHARES_MIN, cpu_shares(_sum(containers, "requests", "cpu")))
-        quota_us = cpu_quota_us(_limit(containers, "cpu"))
-        memory = _limit(containers, "memory")
+        containers, overhead = pod.spec.containers, amounts(pod.spec.overhead)
+        shares = max(SHARES_MIN, cpu_shares(_sum(containers, "requests", "cpu") + overhead.get("cpu", 0)))
+        quota_us = cpu_quota_us(_limit(containers, "cpu", overhead))
+        memory = _limit(containers, "memory", overhead)
         if self._is_v2:
             weight = 1 + (shares - SHARES_MIN) * 9999 // (SHARES_MAX - SHARES_MIN)
             files = {"cpu.weight": str(weight)}
@@ -109,7 +109,7 @@ def _sum(containers: Iterable[Container], kind: str, resource: str) -> int:
     return sum(amounts(getattr(each.resources, kind)).get(resource, 0) for each in containers)
 
 
-def _limit(containers: Iterable[Container], resource: str) -> int:
-    """Return the limit of a Pod: the sum, if every container has one; else 0."""
+def _limit(containers: Iterable[Container], resource: str, overhead: Mapping[str, int]) -> int:
+    """Return the limit of a Pod: the sum and its overhead, if every container has one; else 0."""
     found = [amounts(each.resources.limits).get(resource, 0) for each in containers]
-    return sum(found) if all(found) else 0
+    return sum(found) + overhead.get(resource, 0) if all(found) else 0

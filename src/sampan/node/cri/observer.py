@@ -11,7 +11,7 @@ Source: kubelet pkg/kubelet/pleg/generic.go, pkg/kubelet/kuberuntime/kuberuntime
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -68,6 +68,10 @@ class CriSettings:
     """Memory of the node."""
 
 
+async def _same_name(runtime_class: str) -> str:
+    return runtime_class
+
+
 class CriObserver:
     """Memory of a runtime's Pods, and the tasks that keep it current."""
 
@@ -80,11 +84,13 @@ class CriObserver:
         changed: Callable[[str], None],
         dns: Callable[[], ClusterDns] = ClusterDns,
         credentials: Credentials | None = None,
+        handler_of: Callable[[str], Awaitable[str]] = _same_name,
         report: Callable[[Pod, str, str], None] = lambda pod, reason, text: None,
     ) -> None:
         """`changed` is called with the key of a Pod whose containers or sandbox have changed.
 
-        `dns` returns the cluster's DNS as it is now. `report` writes a warning as an event of a Pod.
+        `handler_of` returns the handler of a RuntimeClass. `dns` returns the cluster's DNS as it is now. `report`
+        writes a warning as an event of a Pod.
         """
         self.health = RuntimeHealth(client.socket)
         self._client = client
@@ -92,6 +98,7 @@ class CriObserver:
         self._clock = clock
         self._changed = changed
         self._dns = dns
+        self._handler_of = handler_of
         self._credentials: Credentials = credentials or NoCredentials()
         self._report = report
         self._cgroups = PodCgroups()

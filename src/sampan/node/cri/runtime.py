@@ -34,6 +34,7 @@ from sampan.node.cri.resources import linux_resources, oom_score
 from sampan.node.cri.sandbox_config import SandboxPlace, cgroup_parent, sandbox_config
 from sampan.node.cri.streams import CriStreams
 from sampan.node.environment.fields import PodPlace
+from sampan.node.references import Missing, Unreadable
 from sampan.node.runtime import ContainerRecord, NotCreated, ResizeError, SandboxError
 from sampan.node.sessions import ContainerConfig
 from sampan.node.status_records import lost, status_records
@@ -145,7 +146,7 @@ class CriRuntime(CriStreams):
                 return known.addresses
             try:
                 await self._make_sandbox(pod, known)
-            except CriError as error:
+            except (CriError, Missing, Unreadable) as error:
                 text = f"Failed to create pod sandbox: {error}"
                 raise SandboxError("FailedCreatePodSandBox", text) from error
             except OSError as error:
@@ -170,7 +171,8 @@ class CriRuntime(CriStreams):
         full_name = fully_qualified(place, dns.domain) if pod.spec.set_hostname_as_fqdn else ""
         config = sandbox_config(place, node, attempt=known.next_attempt, dns=dns_message(resolver), hostname=full_name)
         await asyncio.to_thread(self._make_directories, config.log_directory, known.cgroup, pod)
-        id = await self._client.run_pod_sandbox(config, pod.spec.runtime_class_name)
+        handler = await self._handler_of(pod.spec.runtime_class_name) if pod.spec.runtime_class_name else ""
+        id = await self._client.run_pod_sandbox(config, handler)
         status = await self._client.pod_sandbox_status(id)
         now = asyncio.get_running_loop().time()
         known.sandboxes[id] = Sandbox(id, config.metadata.attempt, True, status.created_at, now)

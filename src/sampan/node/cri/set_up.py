@@ -90,13 +90,15 @@ def _runtime(
     changed: Callable[[str], None],
     events: NodeEvents,
 ) -> CriRuntime:
+    references = References(context.manager.client.direct)
     return CriRuntime(
         cri,
         settings,
         clock=context.clock,
         changed=changed,
         dns=partial(_dns, node, context.informer(SERVICES)),
-        credentials=PullSecrets(References(context.manager.client.direct)),
+        credentials=PullSecrets(references),
+        handler_of=references.runtime_handler,
         report=events.warning,
     )
 

@@ -1,0 +1,74 @@
+"""Cgroups of Pods, in directories that stand for the hierarchies of v1 and v2."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sampan.node.cri.cgroups import PodCgroups
+from sampan.node.views import Pod
+from tests.node.scripted import detailed
+
+PATH = "/kubepods/podx"
+
+
+def pod(cpu: str = "500m", memory: str = "64Mi", **spec: Any) -> Pod:
+    amounts = {"cpu": cpu, "memory": memory}
+    return detailed({"name": "main", "resources": {"requests": amounts, "limits": amounts}}, **spec)
+
+
+def v1(root: Path) -> PodCgroups:
+    for name in ("cpu", "memory"):
+        (root / name).mkdir()
+    return PodCgroups(root)
+
+
+def v2(root: Path) -> PodCgroups:
+    (root / "cgroup.controllers").write_text("cpu memory pids")
+    return PodCgroups(root)
+
+
+def read(root: Path, *names: str) -> list[str]:
+    return [(root / name).read_text() for name in names]
+
+
+def test_limits_of_a_pod_in_v1(tmp_path: Path) -> None:
+    v1(tmp_path).make(PATH, pod())
+    cpu = [f"cpu{PATH}/cpu.{name}" for name in ("shares", "cfs_quota_us", "cfs_period_us")]
+    found = read(tmp_path, *cpu, f"memory{PATH}/memory.limit_in_bytes")
+    assert found == ["512", "50000", "100000", str(64 << 20)]
+
+
+def test_limits_of_a_pod_in_v2(tmp_path: Path) -> None:
+    v2(tmp_path).make(PATH, pod())
+    found = read(tmp_path, f"kubepods{PATH[9:]}/cpu.weight", f"{PATH[1:]}/cpu.max", f"{PATH[1:]}/memory.max")
+    assert found == ["20", "50000 100000", str(64 << 20)]
+
+
+def test_overhead_of_the_runtime_class_is_added(tmp_path: Path) -> None:
+    v1(tmp_path).make(PATH, pod(overhead={"cpu": "250m", "memory": "16Mi"}))
+    found = read(tmp_path, f"cpu{PATH}/cpu.shares", f"cpu{PATH}/cpu.cfs_quota_us")
+    assert found == ["768", "75000"]
+    assert read(tmp_path, f"memory{PATH}/memory.limit_in_bytes") == [str(80 << 20)]
+
+
+@pytest.mark.parametrize("version", [v1, v2])
+def test_limits_are_raised_first_and_lowered_at_the_end(tmp_path: Path, version: Any) -> None:
+    cgroups = version(tmp_path)
+    cgroups.make(PATH, pod("500m", "64Mi"))
+    changed = pod("1", "32Mi")
+    cpu, memory = ("cpu.max", "memory.max") if version is v2 else ("cpu.cfs_quota_us", "memory.limit_in_bytes")
+    places = [PATH[1:], PATH[1:]] if version is v2 else [f"cpu{PATH}", f"memory{PATH}"]
+    files = f"{places[0]}/{cpu}", f"{places[1]}/{memory}"
+    cgroups.update(PATH, changed, only_raise=True)
+    assert [text.split()[0] for text in read(tmp_path, *files)] == ["100000", str(64 << 20)]
+    cgroups.update(PATH, changed, only_raise=False)
+    assert [text.split()[0] for text in read(tmp_path, *files)] == ["100000", str(32 << 20)]
+
+
+def test_a_cgroup_without_a_limit_keeps_it_while_limits_are_only_raised(tmp_path: Path) -> None:
+    cgroups = v2(tmp_path)
+    cgroups.make(PATH, pod())
+    (tmp_path / PATH[1:] / "memory.max").write_text("max\n")
+    cgroups.update(PATH, pod(), only_raise=True)
+    assert read(tmp_path, f"{PATH[1:]}/memory.max") == ["max\n"]
