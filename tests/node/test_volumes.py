@@ -146,3 +146,15 @@ def test_part_of_written_files_does_not_change(tmp_path: Path) -> None:
     path = mounted(volume, tmp_path / "c", sub_path="a")
     write_files(volume.path, {"a": File(b"2")})
     assert path.read_bytes() == b"1"
+
+
+def test_files_of_an_image_are_mounted_by_the_runtime(tmp_path: Path) -> None:
+    container = detailed({}).spec.containers[0]
+    container.volume_mounts = [VolumeMount("v", "/data", sub_path="dir")]
+    (found,) = mounts_of(container, {"v": MountedVolume(Path(), image="files:1")}, {}, tmp_path)
+    assert (found.image, found.image_sub_path, found.container_path, found.read_only) == (
+        "files:1",
+        "dir",
+        "/data",
+        True,
+    )

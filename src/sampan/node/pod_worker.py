@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from sampan.core.time import Clock
 from sampan.node.container_support import NOT_CREATED, Configs, ContainerSupport, Records
 from sampan.node.container_view import Container
@@ -177,7 +179,9 @@ class PodWorker:
         now = self._clock.now().timestamp()
         if name in state.waiting and state.retries.get(name, 0.0) > now:
             return
-        waiting = await self._images.ensure(home.runtime, pod, container)
+        waiting = await self._images.ensure(home.runtime, pod, container) or await self._volume_image(
+            home, pod, container
+        )
         if waiting is None:
             waiting = await self._create(place, home, configs, container=container, restart_count=restart_count)
         if waiting is None:
@@ -188,6 +192,20 @@ class PodWorker:
         # Images have a separate backoff.
         if waiting.reason not in _IMAGE_REASONS:
             state.retries[name] = now + CREATE_RETRY_S
+
+    async def _volume_image(self, home: NodeHome, pod: Pod, container: Container) -> Waiting | None:
+        """Find or pull the images of the container's volumes. Returns why it waits for one."""
+        used = {mount.name for mount in container.volume_mounts}
+        for volume in pod.spec.volumes:
+            if volume.image is None or volume.name not in used:
+                continue
+            wanted = msgspec.structs.replace(
+                container, image=volume.image.reference, image_pull_policy=volume.image.pull_policy
+            )
+            waiting = await self._images.ensure(home.runtime, pod, wanted)
+            if waiting is not None:
+                return waiting
+        return None
 
     async def _create(
         self, place: PodPlace, home: NodeHome, configs: Configs, *, container: Container, restart_count: int

@@ -74,6 +74,9 @@ class Mount:
     host_path: str
     container_path: str
     read_only: bool = False
+    image: str = ""
+    """Image whose files are mounted, instead of those of `host_path`."""
+    image_sub_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

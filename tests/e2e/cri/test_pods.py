@@ -138,6 +138,20 @@ def test_resized_container_gets_its_new_limits_without_a_restart(cluster: Cluste
     assert "ResizeCompleted" in events
 
 
+def test_image_volume_is_mounted_or_its_pod_says_what_is_missing(cluster: Cluster) -> None:
+    volume = {"name": "files", "image": {"reference": APP, "pullPolicy": "IfNotPresent"}}
+    mount = {"name": "files", "mountPath": "/files"}
+    cluster.kubectl.apply(
+        manifest("mounts", "/files/bin/busybox sleep 1000", spec={"volumes": [volume]}, volumeMounts=[mount])
+    )
+    (node,) = cluster.kubectl.get("nodes")["items"]
+    if node["status"]["nodeInfo"]["containerRuntimeVersion"].startswith("containerd://1."):
+        text = "cannot mount images: containerd 2.1 can"
+        cluster.until(lambda: text in json.dumps(cluster.container("mounts").get("state")), "the reason")
+    else:
+        cluster.ready("mounts")
+
+
 def test_handler_of_a_runtime_class_runs_the_pod(cluster: Cluster) -> None:
     for name, handler in (("ours", "runc"), ("other", "missing")):
         runtime_class = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "handler": handler}

@@ -132,6 +132,14 @@ def _mounts(start: Start) -> Iterator[AnyMessage]:
     paths = set()
     for mount in start.config.mounts:
         paths.add(mount.container_path.rstrip("/"))
+        if mount.image:
+            yield message("Mount")(
+                container_path=mount.container_path,
+                readonly=True,
+                image=message("ImageSpec")(image=mount.image),
+                image_sub_path=mount.image_sub_path,
+            )
+            continue
         yield message("Mount")(
             container_path=mount.container_path,
             # The runtime makes a directory of a host path that is missing, and mounts what a link leads to.

@@ -5,6 +5,7 @@ Source: kubelet pkg/kubelet/runtime.go, kubelet.go `updateRuntimeUp`, nodestatus
 
 import asyncio
 import logging
+import re
 from typing import Final
 
 from sampan.node.cri.errors import CriError, RuntimeUnavailable
@@ -14,6 +15,8 @@ _log = logging.getLogger("sampan.node")
 _HINTS: Final = {
     "cni plugin not initialized": "add a CNI configuration, or wait until the node has a pod CIDR",
 }
+_MOUNTS_IMAGES: Final = (2, 1)
+"""First version of containerd that mounts images. Older ones ignore the field, and mount an empty directory."""
 
 
 class RuntimeHealth:
@@ -32,6 +35,12 @@ class RuntimeHealth:
     def problem(self) -> str:
         """Message of the Node's condition Ready; empty for a node that is ready."""
         return ", ".join(dict.fromkeys(each for each in (self._runtime_problem, self.network_problem) if each))
+
+    @property
+    def mounts_images(self) -> bool:
+        """False if the runtime cannot mount images as volumes, judging by its version: CRI does not report it."""
+        found = re.match(r"containerd://v?(\d+)\.(\d+)", self.version)
+        return found is None or (int(found[1]), int(found[2])) >= _MOUNTS_IMAGES
 
     async def changed(self) -> None:
         """Wait for a change."""

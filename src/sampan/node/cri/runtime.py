@@ -244,6 +244,8 @@ class CriRuntime(CriStreams):
             if record is not None and container.name not in known.lost and record.restart_count >= restart_count:
                 return
             await self._drop_old_runs(known, container.name)
+            if any(mount.image for mount in config.mounts) and not self.health.mounts_images:
+                raise NotCreated("CreateContainerError", f"{self.version} cannot mount images: containerd 2.1 can")
             try:
                 start = await self._prepared(pod, known, container, restart_count, config)
                 place = PodPlace(pod, self._settings.host_ip, known.addresses)

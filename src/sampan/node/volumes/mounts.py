@@ -27,6 +27,8 @@ class MountedVolume:
     """True if the agent writes its files and replaces them when they change."""
     is_device: bool = False
     """True if the path is a block device, which has no files."""
+    image: str = ""
+    """Image whose files the runtime mounts. Then there is no path."""
 
 
 def mounts_of(
@@ -43,8 +45,11 @@ def mounts_of(
             raise MountError(f'cannot find volume "{wanted.name}" to mount into container "{container.name}"')
         if volume.is_device:
             raise MountError(f'volume "{wanted.name}" has volumeMode Block, but is specified in volumeMounts')
-        path = volume.path
         sub_path = _sub_path(wanted, env)
+        if volume.image:
+            mounts.append(Mount(wanted.name, "", _absolute(wanted.mount_path), True, volume.image, sub_path))
+            continue
+        path = volume.path
         if sub_path:
             path = _part(container.name, wanted, volume, sub_path)
             if volume.is_written:

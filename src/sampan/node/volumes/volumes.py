@@ -29,7 +29,7 @@ from sampan.node.volumes.followers import Followers, Reference, references_of
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.mounts import MountedVolume
 from sampan.node.volumes.payload import Payloads
-from sampan.node.volumes.sources import EmptyDir, Volume
+from sampan.node.volumes.sources import EmptyDir, ImageSource, Volume
 from sampan.node.volumes.tokens import Tokens
 
 FAULTS: Final = (VolumeFault, Missing, Unreadable, ValueError, OSError)
@@ -81,7 +81,7 @@ class Volumes:
     ) -> None:
         """`root`: directory of the runtime, which has a directory for each Pod. `memory`: mounts for volumes in memory.
 
-        `csi`: mounts volumes of drivers. `has_devices`: containers can get block devices.
+        `csi`: mounts volumes of drivers. `has_devices`: containers can get block devices, and files of images.
         `changed` is called with a Pod's key when files of its volumes must be written again.
         """
         self._root = root.absolute()
@@ -185,6 +185,8 @@ class Volumes:
             path = Path(volume.host_path.path)
             prepare_host_path(path, volume.host_path.type)
             return MountedVolume(path)
+        if volume.image is not None:
+            return self._of_image(volume.image)
         if volume.csi is not None:
             return await self._of_driver(inline(place.pod, volume), known)
         if volume.persistent_volume_claim is not None or volume.ephemeral is not None:
@@ -229,6 +231,11 @@ class Volumes:
             raise Missing(f'path "{found.path}" does not exist')
         source = volume.persistent_volume_claim
         return MountedVolume(found.path, read_only=source is not None and source.read_only)
+
+    def _of_image(self, source: ImageSource) -> MountedVolume:
+        if not self._has_devices:
+            raise ValueError(f'image volume "{source.reference}" needs a node with the runtime cri')
+        return MountedVolume(Path(), read_only=True, image=source.reference)
 
     async def _of_driver(self, volume: CsiVolume, known: _Known) -> MountedVolume:
         if self._csi is None:
