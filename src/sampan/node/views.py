@@ -69,7 +69,7 @@ class PodSpec(msgspec.Struct, rename="camel"):
     image_pull_secrets: list[LocalReference] = []
     runtime_class_name: str = ""
     overhead: dict[str, str | int | float] = {}
-    """What the sandbox itself needs, from the RuntimeClass."""
+    """Resources of the sandbox itself, from the RuntimeClass."""
     enable_service_links: bool = True
     termination_grace_period_seconds: int | None = None
     volumes: list[Volume] = []
