@@ -19,7 +19,7 @@ _DEBIAN: Final = (
     *("libc6", "login", "mount", "netcat-openbsd", "passwd", "procps", "sed", "tar", "util-linux"),
 )
 _PATH: Final = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_BUSYBOX_PROGRAMS: Final = ("wget", "vi", "httpd", "ping", "telnet", "traceroute", "unzip", "ifconfig")
+_BUSYBOX_PROGRAMS: Final = ("wget", "hexdump", "vi", "httpd", "ping", "telnet", "traceroute", "unzip", "ifconfig")
 
 
 def build(archive: Path, programs: Path, kubernetes: Path, say: Callable[[str], None]) -> None:
