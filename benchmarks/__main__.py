@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.connection import Target
 from benchmarks.load import Figure, Workers
+from benchmarks.node.__main__ import main as node
 from benchmarks.proxy.__main__ import main as proxy
 from benchmarks.report import machine, say, store, text_table
 from benchmarks.scale.__main__ import main as scale
@@ -62,6 +63,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--toolkit", action="store_true", help="measure the toolkit, not the server; see there --help")
     parser.add_argument("--scale", action="store_true", help="measure with very many objects; see there --help")
     parser.add_argument("--proxy", action="store_true", help="measure a service proxy; needs root, see there --help")
+    parser.add_argument("--node", action="store_true", help="measure a node with containers; see there --help")
     parser.add_argument("--testing", action="store_true", help="measure clusters of tests; see there --help")
     given = parser.parse_args(arguments)
     scenarios = tuple(name for name in given.scenarios.split(",") if name)
@@ -164,7 +166,7 @@ def progress(name: str, figure: Figure) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 1 when anything failed."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    modules = (("--toolkit", toolkit), ("--scale", scale), ("--proxy", proxy), ("--testing", testing))
+    modules = (("--toolkit", toolkit), ("--scale", scale), ("--proxy", proxy), ("--testing", testing), ("--node", node))
     for name, other in modules:
         if name in given:
             given.remove(name)

@@ -1,0 +1,1 @@
+"""Speed and size of a node with containers."""
