@@ -9,9 +9,10 @@ from pathlib import Path
 
 from tests.e2e.conformance import images
 from tests.e2e.cri.processes import join, join_command, up
-from tests.machines import Containerd, Machine, lan, wait_for
+from tests.machines import Containerd, Machine, lan, oci_registry, wait_for
 
 NODES = 2
+_REGISTRY_PORT = 5000
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,13 @@ def cluster(root: Path, archive: Path, say: Callable[[str], None], nodes: int = 
 
 def _start_containerd(machine: Machine, archive: Path) -> None:
     containerd = Containerd(machine, images.PAUSE)
-    # Images are loaded, not pulled: what is not there fails at once, without a name server.
+    # Images with the pull policy Always come from a registry. What it does not have fails at once.
     default = containerd.registries / "_default"
     default.mkdir(exist_ok=True)
-    (default / "hosts.toml").write_text('server = "http://127.0.0.1:1"\n')
+    url = f"http://127.0.0.1:{_REGISTRY_PORT}"
+    capabilities = 'capabilities = ["pull", "resolve"]'
+    (default / "hosts.toml").write_text(f'server = "{url}"\n[host."{url}"]\n  {capabilities}\n')
+    machine.start(sys.executable, oci_registry.__file__, str(archive), str(_REGISTRY_PORT), log="registry.log")
     containerd.start()
     command = [*machine.enter, "ctr", "-n", "k8s.io", "images", "import", str(archive)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
