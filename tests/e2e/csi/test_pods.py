@@ -22,7 +22,7 @@ NAME = "test.csi.sampan.dev"
 def running(cluster: Cluster) -> Iterator[Driver]:
     """Run the driver on the machine, and its CSIDriver."""
     root = cluster.machine.root
-    registry = root / "data" / "node" / "plugins_registry"
+    registry = root.parent / "data" / "node" / "plugins_registry"
     assert registry.parent.is_dir()
     settings = Settings(root / "driver", root / "csi.sock", registry)
     spec = {"attachRequired": False, "volumeLifecycleModes": ["Persistent", "Ephemeral"], "podInfoOnMount": True}

@@ -34,9 +34,10 @@ class Node:
         return self.machine.run("/usr/sbin/nft", "list", "ruleset")
 
     async def until(self, text: str, *, gone: bool = False) -> None:
-        """Wait until a text is, or is not, among the routes and rules."""
+        """Wait until a text is, or is not, among the routes, the rules and the names of configurations."""
         for _ in range(200):
-            if (text in self.routes() + self.tables()) is not gone:
+            names = "".join(each.name for each in self.configurations.glob("*"))
+            if (text in self.routes() + self.tables() + names) is not gone:
                 return
             await asyncio.sleep(0.05)
         raise AssertionError(f"timed out: {text}")
@@ -107,4 +108,5 @@ async def test_another_program_takes_the_network_over(node: Node) -> None:
     node.network.learn("b", OTHER)
     await node.until("proto 77", gone=True)
     await node.until("sampan-pods", gone=True)
+    await node.until(FILE, gone=True)
     assert [each.name for each in node.configurations.iterdir()] == ["20-other.conflist"]
