@@ -104,6 +104,7 @@ async def test_another_program_takes_the_network_over(node: Node) -> None:
     node.network.learn("a", OWN)
     node.network.learn("b", OTHER)
     await node.until("proto 77")
+    await node.until(FILE)
     (node.configurations / "20-other.conflist").write_text("{}")
     node.network.learn("b", OTHER)
     await node.until("proto 77", gone=True)
