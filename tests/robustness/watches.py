@@ -1,4 +1,4 @@
-"""Whether watches were told everything that was committed, once and in order."""
+"""Check that watches received everything that was committed, once and in order."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -8,7 +8,10 @@ from tests.robustness.history import Event, Seen, Watched
 
 
 def watch_anomalies(watches: Sequence[Watched], log: Sequence[Event]) -> list[str]:
-    """What cannot be, in sentences. What was committed after the last thing that a watch was told says nothing."""
+    """Return the anomalies as sentences.
+
+    Changes that were committed after the last event of a watch are not checked for that watch.
+    """
     return [text for watched in watches for text in _of_one(watched, log)]
 
 
