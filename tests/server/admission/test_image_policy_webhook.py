@@ -1,4 +1,4 @@
-"""ImagePolicyWebhook: what a webhook is asked of images, and what becomes of its answers."""
+"""ImagePolicyWebhook: the requests to the webhook about images, and the effect of its answers."""
 
 from pathlib import Path
 from typing import Any
