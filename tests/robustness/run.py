@@ -139,7 +139,7 @@ async def _finish(clients: Clients, watchers: list[Watcher], committed: Committe
             await committed.reached(call.revision)
     except TimeoutError:
         late = [watcher.name for watcher in watchers if watcher.position < call.revision]
-        return [f"not told of the last write in {RECOVERY_S:g} s: {late}"]
+        return [f"the last write did not arrive in {RECOVERY_S:g} s: {late}"]
     return []
 
 

@@ -47,7 +47,7 @@ async def etcd_replaced_by_a_learner(scene: Scene) -> None:
 
 async def etcds_upgraded(scene: Scene) -> None:
     """One after the other starts again as what `NEXT` names."""
-    assert NEXT is not None, "SAMPAN_TEST_ETCD_NEXT says which etcd it is to be"
+    assert NEXT is not None, "SAMPAN_TEST_ETCD_NEXT must name the later etcd"
     for member in scene.machines.members:
         await asyncio.to_thread(member.stop)
         member.binary = NEXT

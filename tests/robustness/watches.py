@@ -35,8 +35,8 @@ def _of_one(watched: Watched, log: Sequence[Event]) -> list[str]:
     shown = [(seen.type, seen.revision, seen.key, seen.value if seen.type != "DELETED" else "") for seen in told]
     present, there = set(shown), set(wanted)
     found += [f"{watched.name} from {watched.start} missed {each}" for each in wanted if each not in present]
-    found += [f"{watched.name} from {watched.start} was told of {each}" for each in shown if each not in there]
-    found += [f"{watched.name} was told {times} times of {each}" for each, times in Counter(shown).items() if times > 1]
+    found += [f"{watched.name} from {watched.start} received {each}, not due" for each in shown if each not in there]
+    found += [f"{watched.name} received {each} {times} times" for each, times in Counter(shown).items() if times > 1]
     return found
 
 

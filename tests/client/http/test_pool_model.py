@@ -130,7 +130,7 @@ def test_bounds_hold_and_no_place_is_lost(connections_max: int, events: list[tup
                 waiting = [user for user in pool.users if not user.done()]
                 dialling = [dial for dial in pool.dials if not dial.done()]
                 if len(waiting) > len(dialling):
-                    assert pool.working == connections_max, "somebody waits, and there is a place"
+                    assert pool.working == connections_max, "a request waits, and there is a place"
         await settle(rounds=25)
         # All tasks that still wait are served in the end, when all others are done.
         for _ in range(len(pool.users)):

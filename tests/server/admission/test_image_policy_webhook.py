@@ -102,7 +102,7 @@ async def test_the_webhook_hears_of_images_and_of_its_own_annotations(kubeconfig
             "status": {"allowed": False},
         }
     ]
-    target, credentials = backend.place or pytest.fail("nobody connected")
+    target, credentials = backend.place or pytest.fail("there was no connection")
     assert (target.host, target.port, target.path) == ("images.example.com", 8443, "/check")
     assert credentials.authorization == "Bearer secret"
 

@@ -111,7 +111,7 @@ async def test_a_write_asks_for_nothing_before_it_is_made(api: Api, store: Share
     assert (await api.patch(OBJECT, {"data": {"k": "y"}})).code == 200
     assert (await api.get(OBJECT)).code == 200
     assert (await api.delete(OBJECT)).code == 200
-    assert store.asked == 2, "only the two reads ask"
+    assert store.asked == 2, "only the two reads request the revision"
 
 
 async def test_an_unconditional_update_goes_over_what_others_wrote(api: Api, store: SharedStore) -> None:
