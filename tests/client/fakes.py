@@ -27,7 +27,7 @@ class FakeResponse:
 
 @dataclass
 class FakeTransport:
-    """Gives the outcomes one after the other, the last one again and again; notes what it is asked."""
+    """Gives the outcomes one after the other, the last one again and again; notes each request."""
 
     outcomes: list[HttpResponse | Exception | Callable[[HttpRequest], HttpResponse]]
     asked: list[HttpRequest] = field(default_factory=list)

@@ -10,7 +10,7 @@ from sampan.resource.crd import crd_of
 
 
 class NetworkSpec(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What is wanted."""
+    """The desired state."""
 
     cidr: str
     replicas: int = 0
@@ -24,7 +24,7 @@ class NetworkCondition(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class NetworkStatus(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What is."""
+    """The observed state."""
 
     phase: str = ""
     replicas: int = 0

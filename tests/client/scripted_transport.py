@@ -12,7 +12,7 @@ from sampan.client import ListOptions, RawEvent, RawList
 from sampan.client.transport import HttpRequest
 
 Part = bytes | Exception | float
-"""Of a body: bytes that come, an error, or seconds of silence."""
+"""A part of a body: bytes that come, an error, or seconds of silence."""
 
 
 @dataclass
@@ -85,7 +85,7 @@ class ScriptedListWatch:
     listed: list[ListOptions] = field(default_factory=list)
     watched: list[ListOptions] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
-    """When each watch began."""
+    """The time at which each watch began."""
 
     async def list(self, options: ListOptions) -> RawList:
         self.listed.append(options)

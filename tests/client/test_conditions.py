@@ -1,4 +1,4 @@
-"""What can be waited for."""
+"""Conditions for which a client can wait."""
 
 from typing import Any
 

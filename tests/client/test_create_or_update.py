@@ -75,7 +75,7 @@ async def test_an_update_that_comes_too_late_reads_again(config_maps: ResourceCl
         await config_maps.patch("a", MergePatch({"data": {"other": str(calls)}}))
 
     class Interfered(ResourceClient[Object]):
-        """Somebody writes between its first read and its first write."""
+        """Another client writes between its first read and its first write."""
 
         async def get(self, name: str, *, resource_version: str | None = None) -> Object:
             nonlocal calls
@@ -93,7 +93,7 @@ async def test_an_update_that_comes_too_late_reads_again(config_maps: ResourceCl
 
 async def test_a_create_that_comes_too_late_updates(config_maps: ResourceClient[Object]) -> None:
     class Late(ResourceClient[Object]):
-        """Somebody creates the object after its first read."""
+        """Another client creates the object after its first read."""
 
         async def get(self, name: str, *, resource_version: str | None = None) -> Object:
             try:
@@ -112,7 +112,7 @@ async def test_what_is_deleted_meanwhile_is_created_again(config_maps: ResourceC
     await config_maps.create(data(x="1")(None))
 
     class Deleted(ResourceClient[Object]):
-        """Somebody deletes the object after its first read."""
+        """Another client deletes the object after each read."""
 
         async def get(self, name: str, *, resource_version: str | None = None) -> Object:
             found = await super().get(name, resource_version=resource_version)

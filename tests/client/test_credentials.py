@@ -16,7 +16,7 @@ GET = HttpRequest("GET", "/")
 
 
 def accepting(token: str) -> FakeTransport:
-    """A server that knows one token."""
+    """A server that accepts one token."""
     return FakeTransport(
         [lambda asked: FakeResponse(200 if asked.headers.get("authorization") == f"Bearer {token}" else 401)]
     )
@@ -27,7 +27,7 @@ def shown(inner: FakeTransport) -> list[str | None]:
 
 
 class Changing:
-    """A source with another token whenever it is asked to look again."""
+    """A source that moves on to its next token when the current one is refused."""
 
     def __init__(self, *tokens: str) -> None:
         self.tokens = list(tokens)

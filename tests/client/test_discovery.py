@@ -1,4 +1,4 @@
-"""What a server has, as its documents of discovery tell; and the names under which it is found."""
+"""The resources of a server, as its discovery documents list them; and the names under which they are found."""
 
 import asyncio
 from typing import Any
@@ -172,7 +172,7 @@ async def test_both_ways_tell_the_same_of_our_own_server() -> None:
 
 
 class Legacy:
-    """A transport to a server that knows no aggregated discovery."""
+    """A transport that requests discovery without aggregation."""
 
     def __init__(self, inner: InProcessTransport) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""The client against a server in a process of its own: TLS, kubeconfig, every verb, a kind of one's own."""
+"""The client against a server in a separate process: TLS, kubeconfig, every verb, a custom kind."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -41,7 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 async def client(server: Server) -> AsyncIterator[Client]:
-    """A client in a namespace of its own."""
+    """A client in a new namespace."""
     async with connect(server.data / "kubeconfig", field_manager="e2e") as connected:
         namespaces = await connected.resource_for("namespaces")
         made = await namespaces.create(
@@ -52,7 +52,7 @@ async def client(server: Server) -> AsyncIterator[Client]:
 
 @pytest.fixture
 async def defined(client: Client) -> Client:
-    """The same, and the server knows networks."""
+    """A client in a new namespace, of a server on which networks are defined."""
     await define(client)
     return client
 

@@ -1,4 +1,4 @@
-"""What answers and events of bad servers become."""
+"""Errors that the client makes of bad answers and bad events."""
 
 import msgspec
 import pytest

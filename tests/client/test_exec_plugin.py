@@ -34,7 +34,7 @@ class Hands:
 
 @dataclass
 class Program:
-    """A program in a folder of its own; it counts its runs and keeps what it was told."""
+    """A program in a separate folder; it counts its runs and keeps the environment, arguments and input of a run."""
 
     folder: Path
 

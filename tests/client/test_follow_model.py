@@ -22,7 +22,7 @@ class Log:
     """A server whose history begins at revision 11; each watch shows some of it and then has a fault."""
 
     faults: list[tuple[int, int, str]]
-    """Of each watch: how many events, how many in a batch, and how it goes on."""
+    """For each watch: the number of events, the number in a batch, and the fault that follows."""
     asked: list[int] = field(default_factory=list)
 
     async def list(self, options: ListOptions) -> RawList:

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own."""
+"""An event loop in a separate thread."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from sampan.client.loop_thread import LoopThread
 
 @pytest.fixture(autouse=True)
 def _interruptible() -> Iterator[None]:
-    """Ctrl-C interrupts, even where whoever started the tests ignores it (a shell's background job)."""
+    """Ctrl-C interrupts, even if the parent of the test process made it ignore that (a shell's background job)."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""What `sampan.client` offers, and what it costs to import it."""
+"""The public names of `sampan.client`, and the cost of its import."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""How fast a client asks."""
+"""The rate at which a client sends requests."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from tests.properties import examples
 
 
 class Times:
-    """A server that notes when it is asked, and for what."""
+    """A server that notes the time and the target of each request."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[float, str]] = []

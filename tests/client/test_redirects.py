@@ -1,4 +1,4 @@
-"""Which redirects are followed."""
+"""The redirects that a client follows."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def redirect(location: str, status: int = 302) -> FakeResponse:
 
 
 async def asked(method: str, first: FakeResponse) -> list[str]:
-    """The targets that are asked for when the first answer is this."""
+    """Return the targets of all requests if the first answer is this one."""
     inner = FakeTransport([first, FakeResponse()])
     await RedirectsTransport(inner, ADDRESS).send(HttpRequest(method, "/a/b?c"))
     return [request.target for request in inner.asked]

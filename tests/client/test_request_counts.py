@@ -1,4 +1,4 @@
-"""What a client counts of its requests, and how an operator shows it."""
+"""The counts of a client's requests, and the metrics that an operator makes of them."""
 
 import pytest
 from prometheus_client import generate_latest

@@ -1,4 +1,4 @@
-"""The stack that a configuration asks for, against servers on loopback."""
+"""The transports that a configuration selects, against servers on loopback."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What holds for every transport: over sockets, over TLS, as the whole stack, and inside one process."""
+"""Behaviour of every transport: over sockets, over TLS, as the whole stack, and inside one process."""
 
 import asyncio
 import socket

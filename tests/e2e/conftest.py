@@ -33,7 +33,7 @@ class Api:
         try:
             self._connection.request(method, path, content, headers)
             response = self._connection.getresponse()
-        except (http.client.HTTPException, OSError):  # The server has closed it: nobody asked for a while.
+        except (http.client.HTTPException, OSError):  # The server closes idle connections.
             self._connection.close()
             self._connection.request(method, path, content, headers)
             response = self._connection.getresponse()
@@ -88,7 +88,7 @@ def environment(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dic
 
 
 def kubectl_environment(server: Server, home: Path) -> dict[str, str]:
-    """What kubectl sees: the configuration that the server wrote and a home for its caches."""
+    """Return the environment of kubectl: the configuration that the server wrote, and a home for its caches."""
     passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return {
         **passed_on,
@@ -101,7 +101,7 @@ def kubectl_environment(server: Server, home: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def numbers() -> Iterator[int]:
-    """Counts through the session, for names that nobody else has."""
+    """Counts through the session, to make unique names."""
     return itertools.count(1)
 
 

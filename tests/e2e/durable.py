@@ -1,6 +1,6 @@
-"""Clients for the durability tests: writers that note what was acknowledged, and watchers that resume.
+"""Clients for the durability tests: writers that note acknowledged writes, and watchers that resume.
 
-Everything here talks HTTP to a real server that may be killed at any moment; `Gone` says that it was.
+Everything here talks HTTP to a real server that may be killed at any moment. `Gone` is raised when it was.
 """
 
 import asyncio
@@ -85,7 +85,7 @@ class Link:
 
 
 class Seen(NamedTuple):
-    """An event, as far as it matters here. `number` says which write of its writer it was."""
+    """An event, reduced to the fields that these tests compare. `number` is the count of the write at its writer."""
 
     type: str
     name: str
@@ -95,7 +95,7 @@ class Seen(NamedTuple):
 
 
 class Acknowledged(NamedTuple):
-    """A write that the server said it has done. `revision` 0: the answer did not tell (deletes)."""
+    """A write that the server acknowledged. `revision` is 0 for a deletion, because it is not read from the answer."""
 
     name: str
     revision: int
@@ -104,7 +104,7 @@ class Acknowledged(NamedTuple):
 
 
 def seen(event: dict[str, Any]) -> Seen:
-    """What matters of an event of a ConfigMap."""
+    """Return the fields of a ConfigMap's event that these tests compare."""
     obj = event["object"]
     metadata = obj["metadata"]
     number, even = int(obj["data"]["n"]), metadata["labels"]["parity"] == "even"
@@ -123,7 +123,10 @@ class Writer:
     _count: int = 0
 
     async def run(self, server: Server) -> None:
-        """Write until the server is gone. What is there is asked first: the end of the last write is not known."""
+        """Write until the server is gone.
+
+        First read which objects exist: the result of the last write is not known.
+        """
         try:
             async with Link(server) as link:
                 there = {name: (await link.request("GET", f"{CONFIG_MAPS}/{name}"))[0] == 200 for name in self._names}
@@ -162,7 +165,7 @@ class Writer:
 
 @dataclass
 class ServiceWriter:
-    """Creates Services; `ips` are the addresses that the server said they have."""
+    """Creates Services; `ips` are the addresses in the server's answers."""
 
     ips: dict[str, str] = field(default_factory=dict)
     _count: int = 0
@@ -191,7 +194,7 @@ class Follower:
     seen: list[Seen] = field(default_factory=list)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     ended: int = 0
-    """How many watches were ended properly."""
+    """Number of watches that ended properly."""
 
     async def run(self, server: Server) -> None:
         """Watch until the server is gone."""
@@ -222,14 +225,17 @@ async def revision_of(server: Server, path: str = CONFIG_MAPS) -> int:
 
 
 async def history(server: Server, after: int) -> list[Seen]:
-    """All events of ConfigMaps after a revision, as a new watch is told them."""
+    """Return all events of ConfigMaps after a revision, as a new watch receives them."""
     async with Link(server) as link:
         path = f"{CONFIG_MAPS}?watch=1&resourceVersion={after}&timeoutSeconds=1"
         return [seen(event) async for event in link.events(path)]
 
 
 def selected(events: Iterable[Seen]) -> list[Seen]:
-    """The same events for one who watches what is even: what has turned odd is seen for the last time as it was."""
+    """Return the events as a watch of the even objects receives them.
+
+    An object that turns odd is deleted for that watch: the event shows its last even state.
+    """
     found: list[Seen] = []
     last: dict[str, Seen] = {}
     for event in events:

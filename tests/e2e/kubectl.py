@@ -17,9 +17,9 @@ LOG_LINE = re.compile(r"[IWE]\d{4} \d\d:")
 
 @dataclass(frozen=True)
 class Kubectl:
-    """kubectl with a configuration, in a namespace of its own.
+    """kubectl with a configuration, in a separate namespace.
 
-    `environment`: what the process sees, with KUBECONFIG and a HOME for its caches.
+    `environment`: the variables of the process, with KUBECONFIG and a HOME for its caches.
     """
 
     program: str
@@ -40,13 +40,13 @@ class Kubectl:
         )
 
     def __call__(self, *arguments: str, stdin: str | None = None) -> str:
-        """What a command that succeeds writes to stdout, without the space around it."""
+        """Run a command that has to succeed. Return its stdout, without the space around it."""
         done = self.run(*arguments, stdin=stdin)
         assert done.returncode == 0, f"kubectl {' '.join(arguments)}: {done.stdout}{done.stderr}"
         return done.stdout.strip()
 
     def fails(self, *arguments: str, stdin: str | None = None, code: int = 1) -> str:
-        """What a command that fails writes to stderr, without the space around it."""
+        """Run a command that has to fail. Return its stderr, without the space around it."""
         done = self.run(*arguments, stdin=stdin)
         assert done.returncode == code, f"kubectl {' '.join(arguments)}: {done.returncode} {done.stdout}{done.stderr}"
         return done.stderr.strip()
@@ -65,7 +65,7 @@ class Kubectl:
         return self("apply", "-f", "-", *arguments, stdin=manifest)
 
     def with_environment(self, **more: str) -> "Kubectl":
-        """The same kubectl with more in its environment."""
+        """Return this kubectl with more in its environment."""
         return replace(self, environment={**self.environment, **more})
 
     @contextmanager

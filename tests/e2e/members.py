@@ -1,6 +1,6 @@
-"""An extension API server behind which there is a cluster: what it gets below its own path it passes on to that one.
+"""An extension API server in front of a cluster: it passes on requests below its own path to that cluster.
 
-Concurrency: an event loop in a thread of its own. Each connection carries one request; two tasks pass on its bytes.
+Concurrency: an event loop in a separate thread. Each connection carries one request; two tasks pass on its bytes.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ _DROPPED = (b"authorization:", b"x-remote-", b"host:")
 
 @dataclass
 class Members:
-    """Answers at `port`. The cluster: the server at `target` on loopback, asked as who has `token`."""
+    """Answers at `port`. The cluster is the server at `target` on loopback; requests to it carry `token`."""
 
     target: int
     token: str

@@ -56,18 +56,18 @@ def kubectl(program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 def prepare(server: Server) -> None:
-    """A Pod whose container is said to use something."""
+    """Create a Pod with annotations for the use of CPU and memory."""
     api = Api(server)
     annotations = {"sampan.dev/cpu": "250m", "sampan.dev/memory": "64Mi"}
     metadata = {"name": "busy", "annotations": annotations, "labels": {"app": "busy"}}
-    # Nobody takes away the taint of a Node that was not ready yet.
+    # No loop removes the taint of a Node that was not ready yet.
     spec = {"containers": [{"name": "c", "image": "i"}], "tolerations": [{"operator": "Exists"}]}
     api.create("/api/v1/namespaces/default/pods", {"metadata": metadata, "spec": spec})
     api.close()
 
 
 def until(look: Callable[[], Any]) -> Any:
-    """What `look` gives, as soon as that is something."""
+    """Call `look` until it returns something, and return that."""
     deadline = time.monotonic() + TIMEOUT_S
     while not (found := look()):
         assert time.monotonic() < deadline, "nothing came"

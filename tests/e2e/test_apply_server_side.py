@@ -11,7 +11,7 @@ pytestmark = pytest.mark.e2e
 
 
 def managers(kubectl: Kubectl, *name: str) -> list[tuple[str, str]]:
-    """Who owns fields of an object, and by which operation."""
+    """Return the managers of an object's fields, each with its operation."""
     fields = kubectl.get(*name, "--show-managed-fields")["metadata"]["managedFields"]
     return [(entry["manager"], entry["operation"]) for entry in fields]
 

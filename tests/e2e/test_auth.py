@@ -189,7 +189,7 @@ def test_what_the_role_does_not_give_is_forbidden(clerk: Kubectl) -> None:
 
 def test_reconcile(clerk: Kubectl) -> None:
     more = CLERK.replace("verbs: [get, list]", "verbs: [get, watch]").replace("name: carl", "name: cora")
-    for name in ("clerk", "clerks"):  # this command wants the namespace to be said
+    for name in ("clerk", "clerks"):  # this command needs an explicit namespace
         more = more.replace(f"metadata: {{name: {name}}}", f"metadata: {{name: {name}, namespace: {clerk.namespace}}}")
     done = clerk("auth", "reconcile", "-f", "-", stdin=more)
     assert "role.rbac.authorization.k8s.io/clerk reconciled" in done

@@ -1,4 +1,4 @@
-"""CertificateSigningRequests beside the loops that approve and sign them: until somebody uses the certificate."""
+"""CertificateSigningRequests with the loops that approve and sign them, up to the use of the certificate."""
 
 import base64
 import os
@@ -49,7 +49,7 @@ def admin(up: Server, program: str, tmp_path: Path) -> Kubectl:
 
 
 def asked(name: str, key: ec.EllipticCurvePrivateKey, subject: dict[x509.ObjectIdentifier, str], signer: str) -> str:
-    """A manifest that asks for a certificate."""
+    """Return a manifest of a CertificateSigningRequest."""
     attributes = [x509.NameAttribute(kind, value) for kind, value in subject.items()]
     request = x509.CertificateSigningRequestBuilder(x509.Name(attributes)).sign(key, hashes.SHA256())
     pem = base64.b64encode(request.public_bytes(serialization.Encoding.PEM)).decode()

@@ -1,4 +1,4 @@
-"""`kubectl create -f`: files, folders, stdin, generated names, and what is refused and how it is said."""
+"""`kubectl create -f`: files, folders, stdin, generated names, and the messages of refusals."""
 
 import json
 from pathlib import Path

@@ -90,7 +90,7 @@ spec:
 
 
 class Gadgets:
-    """A CRD of a group of its own, and kubectl in a namespace."""
+    """A CRD of a separate group, and kubectl in a namespace."""
 
     def __init__(self, kubectl: Kubectl, number: int) -> None:
         self.kubectl = kubectl

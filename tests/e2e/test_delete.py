@@ -125,7 +125,7 @@ def test_background_cascade_deletes_at_once(kubectl: Kubectl) -> None:
 
 @pytest.fixture
 def scheduled(kubectl: Kubectl) -> Kubectl:
-    """A namespace with a pod that runs on a node, which nobody stops."""
+    """A namespace with a pod that is bound to a node, where no kubelet ends it."""
     kubectl("create", "-f", "-", stdin=POD.replace("spec:", "spec:\n  nodeName: somewhere"))
     return kubectl
 

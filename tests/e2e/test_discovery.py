@@ -1,4 +1,4 @@
-"""What kubectl finds out about the server: api-resources, api-versions, version, cluster-info, explain, config."""
+"""kubectl's view of the server: api-resources, api-versions, version, cluster-info, explain, config."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What was acknowledged stays, through kill -9, SIGTERM, full disks and restarts: a real server on SQLite."""
+"""Acknowledged writes stay, through kill -9, SIGTERM, full disks and restarts: a real server on SQLite."""
 
 import asyncio
 import random
@@ -34,7 +34,7 @@ TIMEOUT_S = 60
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    """Ask again and again, until it is so."""
+    """Poll until the condition holds."""
     async with asyncio.timeout(60):
         while not await condition():  # noqa: ASYNC110 (the server is another process: there is no event to wait for)
             await asyncio.sleep(0.02)
@@ -55,7 +55,7 @@ class Scene:
 
     @property
     def newest(self) -> int:
-        """The highest revision that anybody was told."""
+        """The highest revision that any writer or watcher received."""
         told = [ack.revision for writer in self.writers for ack in writer.acknowledged]
         return max([*told, *(follower.revision for follower in self.followers)])
 
@@ -101,14 +101,14 @@ def check_acknowledged(writer: Writer, events: list[Seen], rounds: int) -> None:
 
 
 def is_of(event: Seen, ack: Acknowledged) -> bool:
-    """Whether the event is of this write."""
+    """Return whether the event is of this write."""
     if ack.deleted:
         return event.name == ack.name and event.type == "DELETED"
     return (event.name, event.revision, event.number) == (ack.name, ack.revision, ack.number)
 
 
 async def check_services(server: Server, services: ServiceWriter) -> None:
-    """Acknowledged Services have the addresses that were told, and no address is there twice."""
+    """Acknowledged Services have the addresses of the answers, and no address is there twice."""
     async with Link(server) as link:
         items = (await link.request("GET", SERVICES))[2]["items"]
     found = {item["metadata"]["name"]: item["spec"]["clusterIP"] for item in items}

@@ -1,4 +1,4 @@
-"""`kubectl get`: every output format, selection, and what it says where there is nothing."""
+"""`kubectl get`: every output format, selection, and its messages if there is nothing."""
 
 import json
 

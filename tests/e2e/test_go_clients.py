@@ -29,13 +29,13 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment_of(server: Server) -> dict[str, str]:
-    """What a step sees."""
+    """Return the environment of a step."""
     return {"KUBECONFIG": str(server.data / "kubeconfig"), "HOME": str(server.data.parent), "NO_PROXY": "*"}
 
 
 @pytest.fixture(scope="module")
 def go(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Step]:
-    """Runs a step in a namespace of its own; what the step complains of fails the test."""
+    """Runs a step in a new namespace; a complaint of the step fails the test."""
     numbers = itertools.count(1)
     data = tmp_path_factory.mktemp("go-server") / "data"
     with running(data, "--storage", "memory") as server, closing(Api(server)) as api:

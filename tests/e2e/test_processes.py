@@ -79,7 +79,7 @@ def pod(kubectl: Kubectl) -> str:
 
 @pytest.fixture(scope="module")
 def port(kubectl: Kubectl) -> int:
-    """Where the Pod `http` listens, with a Service before it."""
+    """The port on which the Pod `http` listens, with a Service before it."""
     with socket.create_server(("", 0)) as free:
         port: int = free.getsockname()[1]
     kubectl("create", "configmap", "www", "--from-literal=hello=hello, world")

@@ -24,16 +24,16 @@ async def c(kubectl: Kubectl) -> AsyncIterator[Working]:
     """The loops at work, and a Node."""
     client = connect(kubectl.environment["KUBECONFIG"], namespace=kubectl.namespace)
     async with client, working(client, stateful_set.set_up, daemon_set.set_up) as found:
-        # Other tests leave Nodes behind: this one has a label of its own.
+        # Other tests leave Nodes behind: this one has a unique label.
         await found.create(NODES, {"metadata": {"name": kubectl.namespace, "labels": {"for": kubectl.namespace}}})
-        # A new Node is not ready until somebody says so: here nobody does.
+        # A new Node has a taint until its kubelet is ready: here there is no kubelet.
         await found.patch(NODES, kubectl.namespace, {"spec": {"taints": None}})
         yield found
         await found.delete(NODES, kubectl.namespace)
 
 
 async def run(kubectl: Kubectl, *arguments: str, stdin: str | None = None) -> str:
-    """What a command writes, while the loops go on."""
+    """Run a command while the loops go on, and return its output."""
     return await asyncio.to_thread(kubectl, *arguments, stdin=stdin)
 
 

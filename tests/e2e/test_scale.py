@@ -46,7 +46,7 @@ def deployed(kubectl: Kubectl) -> Kubectl:
 
 
 def replicas(kubectl: Kubectl, name: str) -> int:
-    """The replicas that an object asks for."""
+    """Return the desired replicas of an object."""
     return int(kubectl("get", name, "-o", "jsonpath={.spec.replicas}"))
 
 

@@ -33,7 +33,7 @@ IN_MAIN = ("web", "-c", "main")
 
 @dataclass
 class Node:
-    """The server of a node, in a thread of its own. Every Pod is the same one."""
+    """The server of a node, in a separate thread. Every Pod is the same one."""
 
     authority: str
     port: int = 0
@@ -107,7 +107,7 @@ def pod(node: Node, api: Api, shared: Kubectl, numbers: Iterator[int]) -> Kubect
 def behind(
     server: Server, api: Api, pod: Kubectl, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Kubectl, Members]]:
-    """kubectl that asks an extension API server for the same Pod, and that server."""
+    """kubectl that reaches the same Pod through an extension API server, and that server."""
     pki = server.data / "pki"
     members = Members(server.port, server.token, pki / "apiserver.crt", pki / "apiserver.key")
     services, apis = f"/api/v1/namespaces/{pod.namespace}/services", "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -138,7 +138,7 @@ def behind(
     params=[(place, protocol) for place in ("at", "behind") for protocol in PROTOCOLS], ids=" ".join, scope="module"
 )
 def speaking(request: pytest.FixtureRequest, pod: Kubectl, behind: tuple[Kubectl, Members]) -> Kubectl:
-    """The same, with one of the two protocols, at the server and through an aggregated API."""
+    """kubectl with one of the two protocols, at the server and through an aggregated API."""
     place, protocol = request.param
     return (behind[0] if place == "behind" else pod).with_environment(**PROTOCOLS[protocol])
 

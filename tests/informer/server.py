@@ -254,7 +254,7 @@ class Recorder:
         self.states.setdefault(obj.key, []).append(obj.resource_version)
 
     def on_update(self, old: Ref[Object], new: Ref[Object]) -> None:
-        assert self._last(old.key) == old.resource_version, f"{old.key} was not as the update says"
+        assert self._last(old.key) == old.resource_version, f"{old.key} was not at the old version of the update"
         self.told.append(f"update {old.key}@{old.resource_version}>{new.resource_version}")
         self.states[new.key].append(new.resource_version)
 

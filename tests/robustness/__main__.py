@@ -1,7 +1,6 @@
-"""`python -m tests.robustness`: many runs with faults that seeds choose; what is wrong is printed with its seed.
+"""`python -m tests.robustness`: many runs with faults that seeds choose; anomalies are printed with their seed.
 
-It goes on in namespaces of its own where the machine permits that. Elsewhere partitions and faults of disks are left
-out.
+It runs in separate namespaces where the machine permits that. Elsewhere partitions and disk faults are left out.
 """
 
 import argparse

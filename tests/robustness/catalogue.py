@@ -1,4 +1,4 @@
-"""Which faults there are, and which of them machines can have."""
+"""All faults, and the selection of them that machines can have."""
 
 from tests.robustness.disk_faults import DISK_FAULTS
 from tests.robustness.faults import FAULTS
@@ -11,6 +11,6 @@ ALL: tuple[Fault, ...] = (*FAULTS, *UPKEEP, *PARTITIONS, *DISK_FAULTS)
 
 
 def possible(machines: Machines) -> tuple[Fault, ...]:
-    """What a seed chooses from."""
+    """Return the faults that a seed chooses from."""
     partitions = PARTITIONS if machines.network is not None else ()
     return (*FAULTS, *UPKEEP, *partitions, *(DISK_FAULTS if machines.disks else ()))

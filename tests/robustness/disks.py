@@ -43,7 +43,7 @@ class Disk:
         self._ballast.unlink(missing_ok=True)
 
     def freeze(self) -> None:
-        """Who writes waits."""
+        """Block all writers until `thaw`."""
         self._control(_FREEZE)
         self._frozen = True
 
@@ -62,7 +62,7 @@ class Disk:
 
 
 def disks_possible() -> bool:
-    """Whether this process may mount them."""
+    """Return whether this process may mount disks."""
     return os.geteuid() == 0 and Path("/dev/loop-control").exists() and not _in_user_namespace()
 
 
@@ -100,7 +100,7 @@ def memory(directory: Path) -> Iterator[Path]:
 
 
 def _in_user_namespace() -> bool:
-    """Whether root here is somebody else outside."""
+    """Return whether this process runs in a user namespace, where root is another user outside."""
     return Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]
 
 

@@ -1,4 +1,4 @@
-"""What can happen to machines anywhere. Each fault is an asynchronous function that ends when all is as it was."""
+"""Faults that machines can have anywhere. Each is an asynchronous function that ends when all is as it was."""
 
 import asyncio
 import signal

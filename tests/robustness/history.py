@@ -1,4 +1,4 @@
-"""What clients asked and were told, and what was committed."""
+"""The calls and watches of clients with their results, and the changes that were committed."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -7,7 +7,7 @@ FOREVER = float("inf")
 
 
 class Outcome(Enum):
-    """What a client knows of its call afterwards."""
+    """The client's result of a call."""
 
     DONE = "done"
     CONFLICT = "conflict"
@@ -15,13 +15,13 @@ class Outcome(Enum):
     EXISTS = "exists"
     MISSING = "missing"
     NOT_DONE = "not done"
-    """The server says that it did nothing."""
+    """The server reported that it did nothing."""
     UNKNOWN = "unknown"
-    """No answer, or one that does not tell: it may have happened, or may still."""
+    """No answer, or one that leaves it open: the write may have happened, or may still happen."""
 
 
 class Kind(Enum):
-    """What a call asks for."""
+    """The kind of a call."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -45,14 +45,14 @@ class Call:
     expected: int = 0
     """The revision that the key was to have."""
     revision: int = 0
-    """What the write became, or what was read (0 for a deletion: nobody is told)."""
+    """The revision that was written or read. It is 0 for a deletion, because no answer contains it."""
     items: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Of a list: revision and value by key."""
+    """For a list: revision and value by key."""
     server: str = ""
 
     @property
     def writes(self) -> bool:
-        """Whether it may commit something."""
+        """Return whether the call may commit something."""
         return self.kind not in (Kind.GET, Kind.LIST)
 
 
@@ -78,7 +78,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Watched:
-    """What one watch was told, from after the revision `start` on."""
+    """The events that one watch received, from after the revision `start` on."""
 
     start: int
     seen: list[Seen] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""`sampan` with a wall clock that goes by as many seconds wrong as a file says."""
+"""`sampan` with a wall clock that is wrong by the number of seconds in a file."""
 
 import datetime
 import os

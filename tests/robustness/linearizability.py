@@ -1,13 +1,14 @@
-"""Whether calls are linearizable, given what was committed.
+"""Check that calls are linearizable, given what was committed.
 
-The commits' order is known: their revisions. So it is left to find a time for each commit, in that order, that lies
-within the call that made it; and so that each read saw what was there at some time during the read. All of that are
-bounds of single commits' times: a commit was not before the beginning of the call that made it, nor of any read that
-did not see it; and not after the end of that call, nor of any read that saw it. Times exist exactly if no commit has
-to be later than a commit of a later revision may be.
+The commits' order is known: their revisions. So it is left to find a time for each commit, in that order. The time has
+to lie within the call that made the commit. Also, each read has to have seen the state at some time during the read.
+All of these are bounds of single commits' times. The lower bounds: a commit was not before the beginning of the call
+that made it, nor before that of any read that did not see it. The upper bounds: it was not after the end of that call,
+nor after that of any read that saw it. Times exist exactly if no commit has to be later than a commit of a later
+revision may be.
 
-Refusals (a conflict, a key that is missing) do not say what was seen; that it was there at some possible time during
-the call is checked one by one, with the bounds of all others.
+Refusals (a conflict, a key that is missing) do not contain the state that was seen. So each of them is checked alone:
+a state that explains it must exist at some possible time during the call, with the bounds of all other calls.
 """
 
 from bisect import bisect_right
@@ -19,7 +20,7 @@ from tests.robustness.history import Call, Event, Kind, Outcome
 
 
 def anomalies(calls: Sequence[Call], log: Sequence[Event]) -> list[str]:
-    """What cannot be, in sentences; empty: the history is linearizable, and nothing acknowledged is lost."""
+    """Return the anomalies as sentences. None: the history is linearizable, and nothing acknowledged is lost."""
     return _Check(calls, log).run()
 
 
@@ -109,7 +110,7 @@ class _Check:
             self._after(until, call.begin)
 
     def _times(self) -> None:
-        """Turn bounds of single commits to bounds of each in its place, and say where there is no room."""
+        """Turn bounds of single commits into bounds of each in its place, and report where no time is left."""
         earliest = list(accumulate(self.not_before, max))
         for index, (lower, upper) in enumerate(zip(earliest, self.not_after, strict=True)):
             if lower > upper:

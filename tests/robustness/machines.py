@@ -1,7 +1,7 @@
 """Three etcds and two servers, on loopback, with a proxy on each way from a server to an etcd.
 
-Or, where the machine permits it, in a network of their own, in which the second server reaches the etcds without
-proxies; and each etcd may have a disk of its own.
+Or, where the machine permits it, in a separate network, in which the second server reaches the etcds without proxies.
+Each etcd may have a separate disk.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class ApiServer:
         self.port = free_ports(1)[0]
         self.proxies = proxies
         self.away: list[tuple[float, float]] = []
-        """When it was stopped or dead."""
+        """Periods in which it was stopped or dead: begin and end."""
         self._etcds = etcds
         self._options = options
         self._process: asyncio.subprocess.Process | None = None
@@ -130,10 +130,10 @@ class Machines:
     servers: list[ApiServer]
     network: Network | None = None
     disks: tuple[Disk, ...] = ()
-    """Of the members, in their order; empty: they write where all write."""
+    """The disks of the members, in the order of the members. Empty: all members write to the same file system."""
 
     def part(self, server: ApiServer, member: Member) -> None:
-        """What they send each other is lost."""
+        """Drop all packets between a server and a member."""
         if server.proxies:
             server.proxies[self.members.index(member)].block()
         else:
@@ -181,7 +181,7 @@ class Machines:
 
 
 def host_of(member: Member) -> Host:
-    """Where it is in the network."""
+    """Return the place of a member in the network."""
     return Host(member.address, tuple(member.prefix))
 
 
@@ -255,8 +255,11 @@ class Committed:
         self._client = EtcdClient(EtcdSettings(tuple(member.url for member in members), attempt_s=1.0))
 
     async def run(self) -> None:
-        """Take in what is committed, from the first revision on. A watch that is silent is begun anew: with some
-        versions of etcd one stays so for ever after its history was compacted."""
+        """Take in what is committed, from the first revision on.
+
+        A watch that is silent is started again: with some versions of etcd, a watch stays silent for ever after its
+        history was compacted.
+        """
         start, end = KEYS.encode(), KEYS[:-1].encode() + b"0"
         while True:
             with suppress(grpc.aio.AioRpcError, TimeoutError, WatchEndedByEtcd):

@@ -22,7 +22,7 @@ _BEFORE_OTHERS = "50"
 
 
 def isolate(module: str, arguments: list[str]) -> None:
-    """Go on as `python -m module` in namespaces of one's own; returns where that is not permitted, or done already."""
+    """Continue as `python -m module` in new namespaces. Return if that is not permitted, or done already."""
     if isolated():
         return
     flags = unshare_flags()
@@ -32,12 +32,12 @@ def isolate(module: str, arguments: list[str]) -> None:
 
 
 def isolated() -> bool:
-    """Whether this process is in namespaces of its own."""
+    """Return whether this process runs in the namespaces that `isolate` made."""
     return _WITHIN in os.environ
 
 
 def unshare_flags() -> list[str]:
-    """What `unshare` has to be told for namespaces of networks and mounts; empty: the machine does not permit them."""
+    """Return the flags of `unshare` for new network and mount namespaces; empty: the machine does not permit them."""
     flags = ["--net", "--mount"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--net", "--mount"]
     with suppress(OSError):
         line = ["unshare", *flags, "sh", "-c", "ip link set lo up && ip link add v0 type veth peer name v1"]
@@ -52,9 +52,9 @@ class Host:
 
     address: str
     prefix: tuple[str, ...] = ()
-    """What starts a command there."""
+    """The beginning of each command that runs there."""
     router: str = "127.0.0.1"
-    """Where it finds what listens in the run's own namespace."""
+    """The address at which it reaches listeners in the run's main namespace."""
 
 
 LOOPBACK = Host("127.0.0.1")
@@ -104,7 +104,7 @@ class Network:
         return Host(far, there, near)
 
     def lose(self, source: Host, target: Host) -> None:
-        """What one sends to the other is lost from now on."""
+        """Drop all packets from `source` to `target` from now on."""
         pair = (source.address, target.address)
         if pair not in self._lost:
             self._lost.add(pair)

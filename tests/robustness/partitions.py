@@ -15,7 +15,7 @@ async def etcd_leader_parted(scene: Scene) -> None:
 
 
 async def etcd_leader_unheard(scene: Scene) -> None:
-    """The leader hears the others, and they do not hear it."""
+    """The leader receives packets from the other members, and they receive none from it."""
     leader = await scene.machines.leader()
     for peer in _peers(scene, leader):
         _network(scene).lose(host_of(leader), host_of(peer))
@@ -23,7 +23,7 @@ async def etcd_leader_unheard(scene: Scene) -> None:
 
 
 async def etcd_leader_deaf(scene: Scene) -> None:
-    """The others hear the leader, and it does not hear them."""
+    """The other members receive packets from the leader, and it receives none from them."""
     leader = await scene.machines.leader()
     for peer in _peers(scene, leader):
         _network(scene).lose(host_of(peer), host_of(leader))
@@ -49,7 +49,7 @@ async def cluster_parted(scene: Scene) -> None:
 
 
 async def server_unheard(scene: Scene) -> None:
-    """Some etcds do not hear a server, or it does not hear them."""
+    """Some etcds receive no packets from a server, or it receives none from them."""
     server = next(server for server in scene.machines.servers if not server.proxies)
     unheard = scene.random.random() < 0.5
     for member in scene.random.sample(scene.machines.members, scene.random.randint(1, 3)):

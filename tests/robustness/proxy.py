@@ -32,7 +32,7 @@ class Proxy:
         self.port = self._server.sockets[0].getsockname()[1]
 
     def block(self) -> None:
-        """Nothing goes through, and nobody is told."""
+        """Pass nothing on. The connections stay open, so neither side notices."""
         self._open.clear()
 
     def cut(self) -> None:

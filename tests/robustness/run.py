@@ -21,7 +21,7 @@ from tests.robustness.traffic import PATH, Clients, Watcher, Writer, now
 from tests.robustness.watches import watch_anomalies
 
 ANSWER_S = 12.0
-"""How long a server may take for an answer, whatever is wrong with etcd, while it runs itself."""
+"""Longest time that a server may take for an answer while it runs, whatever is wrong with etcd."""
 RECOVERY_S = 30.0
 _WRITERS = 4
 _LAST = "last"
@@ -29,7 +29,7 @@ _LAST = "last"
 
 @dataclass(frozen=True)
 class Report:
-    """What a run was, and all that was wrong."""
+    """The result of a run, with all anomalies."""
 
     faults: tuple[str, ...]
     outcomes: dict[str, int]
@@ -123,7 +123,7 @@ async def _recover(clients: Clients) -> tuple[float, list[str]]:
 
 
 async def _finish(clients: Clients, watchers: list[Watcher], committed: Committed) -> list[str]:
-    """A last write, which all watchers have to be told of."""
+    """Make a last write, which all watchers have to receive."""
     call = Call(Kind.CREATE, _LAST, now(), value=f"{_LAST} {now()}")
     clients.calls.append(call)
     body = {"metadata": {"name": _LAST}, "data": {"v": call.value}}
@@ -139,11 +139,11 @@ async def _finish(clients: Clients, watchers: list[Watcher], committed: Committe
             await committed.reached(call.revision)
     except TimeoutError:
         late = [watcher.name for watcher in watchers if watcher.position < call.revision]
-        return [f"not told of the last write in {RECOVERY_S:g} s: {late}"]
+        return [f"the last write did not arrive in {RECOVERY_S:g} s: {late}"]
     return []
 
 
 def _excused(call: Call, machines: Machines) -> bool:
-    """Whether its server was stopped meanwhile."""
+    """Return whether the server of the call was stopped during the call."""
     away = next(server.away for server in machines.servers if server.name == call.server)
     return any(began <= call.end and ended >= call.begin for began, ended in away)

@@ -17,7 +17,7 @@ class Scene:
     committed: Committed
     random: random.Random
     pace: float = 1.0
-    """How long faults last, as a part of what they do otherwise."""
+    """Duration of faults, as a multiple of the usual one."""
 
     def server(self) -> ApiServer:
         return self.random.choice(self.machines.servers)

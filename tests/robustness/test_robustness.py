@@ -1,4 +1,4 @@
-"""Faults of servers and etcds, one seed: nothing acknowledged is lost, and nobody is told what is not so.
+"""Faults of servers and etcds, one seed: nothing acknowledged is lost, and no client receives anything false.
 
 `make robustness` runs many seeds, and all kinds of faults.
 """

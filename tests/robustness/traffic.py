@@ -1,6 +1,6 @@
 """Clients of the servers: some write and read the same few keys, some watch them.
 
-Concurrency: each client is one task; it ends when it is told to stop, and never fails.
+Concurrency: each client is one task; it ends when `stopping` is set, and never fails.
 """
 
 import asyncio
@@ -37,20 +37,20 @@ def now() -> float:
 
 
 class Clients:
-    """What all clients of a run share, and what they saw."""
+    """The shared state of all clients of a run, and everything that they recorded."""
 
     def __init__(self, servers: list[ApiServer], seed: int) -> None:
         self.servers = servers
         self.calls: list[Call] = []
         self.watches: list[Watched] = []
         self.faults: list[str] = []
-        """What no server may answer."""
+        """Answers that no server may give."""
         self.stopping = False
         self.random = random.Random(seed)
         self._https = {server.name: _https(server) for server in servers}
 
     async def request(self, server: ApiServer, method: str, path: str, body: Any = None) -> httpx.Response:
-        """Ask. Raises `httpx.HTTPError`."""
+        """Send a request and return the response. Raises `httpx.HTTPError`."""
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         content = None if body is None else json.dumps(body)
         return await self._https[server.name].request(method, path, content=content, headers={"Content-Type": kind})
@@ -115,7 +115,7 @@ class Writer:
 
     def _answered(self, call: Call, response: httpx.Response) -> None:
         code = response.status_code
-        # Whoever shuts down says so as kube-apiserver does, in plain text.
+        # A server that shuts down answers as kube-apiserver does, in plain text.
         answer = {} if code == 429 else response.json()
         call.outcome = Outcome.NOT_DONE if _is_full(code, answer) else _OUTCOMES.get(code, Outcome.UNKNOWN)
         if code == 409:
@@ -164,7 +164,7 @@ def _is_full(code: int, answer: Any) -> bool:
 
 
 def _take(call: Call, answer: Any) -> None:
-    """Note what a call that was done was told."""
+    """Note the revision and the values in the answer to a successful call."""
     if call.kind is Kind.DELETE:
         return
     call.revision = int(answer["metadata"]["resourceVersion"])
@@ -207,7 +207,7 @@ class Watcher:
             await asyncio.sleep(self._nap_s)
 
     async def reached(self, revision: int) -> None:
-        """Returns when it has been told of this revision."""
+        """Return when the watcher has received this revision."""
         while self.position < revision:
             await self._moved.wait()
 
@@ -231,7 +231,7 @@ class Watcher:
                     return
 
     def _take(self, watched: Watched, event: Any) -> bool:
-        """Whether the watch goes on."""
+        """Note an event. Return whether the watch goes on."""
         kind, shown = event["type"], event["object"]
         if kind == "ERROR":
             if shown["code"] == 410:

@@ -1,4 +1,4 @@
-"""What those who run etcd do to it while it serves: by its HTTP API, as etcdctl would by the other one."""
+"""Maintenance that administrators do on etcd while it serves: through its HTTP API, as etcdctl does through gRPC."""
 
 import asyncio
 import os
@@ -41,13 +41,13 @@ async def etcd_replaced(scene: Scene) -> None:
 
 
 async def etcd_replaced_by_a_learner(scene: Scene) -> None:
-    """The same, but it has no vote, and answers nothing, until it has all data."""
+    """Like `etcd_replaced`, but the new member has no vote, and answers nothing, until it has all data."""
     await _replaced(scene, learns=True)
 
 
 async def etcds_upgraded(scene: Scene) -> None:
     """One after the other starts again as what `NEXT` names."""
-    assert NEXT is not None, "SAMPAN_TEST_ETCD_NEXT says which etcd it is to be"
+    assert NEXT is not None, "SAMPAN_TEST_ETCD_NEXT must name the later etcd"
     for member in scene.machines.members:
         await asyncio.to_thread(member.stop)
         member.binary = NEXT

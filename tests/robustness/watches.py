@@ -1,4 +1,4 @@
-"""Whether watches were told everything that was committed, once and in order."""
+"""Check that watches received everything that was committed, once and in order."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -8,7 +8,10 @@ from tests.robustness.history import Event, Seen, Watched
 
 
 def watch_anomalies(watches: Sequence[Watched], log: Sequence[Event]) -> list[str]:
-    """What cannot be, in sentences. What was committed after the last thing that a watch was told says nothing."""
+    """Return the anomalies as sentences.
+
+    Changes that were committed after the last event of a watch are not checked for that watch.
+    """
     return [text for watched in watches for text in _of_one(watched, log)]
 
 
@@ -32,8 +35,8 @@ def _of_one(watched: Watched, log: Sequence[Event]) -> list[str]:
     shown = [(seen.type, seen.revision, seen.key, seen.value if seen.type != "DELETED" else "") for seen in told]
     present, there = set(shown), set(wanted)
     found += [f"{watched.name} from {watched.start} missed {each}" for each in wanted if each not in present]
-    found += [f"{watched.name} from {watched.start} was told of {each}" for each in shown if each not in there]
-    found += [f"{watched.name} was told {times} times of {each}" for each, times in Counter(shown).items() if times > 1]
+    found += [f"{watched.name} from {watched.start} received {each}, not due" for each in shown if each not in there]
+    found += [f"{watched.name} received {each} {times} times" for each, times in Counter(shown).items() if times > 1]
     return found
 
 

@@ -1,4 +1,4 @@
-"""An in-process client: asks a `Handler` as the HTTP edge would, without sockets."""
+"""An in-process client: calls a `Handler` as the HTTP edge would, without sockets."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -13,7 +13,7 @@ from tests.server.requests import make_request
 
 
 class Client:
-    """Sends requests with some headers by default (a token, say)."""
+    """Sends requests with some headers by default, for example a token."""
 
     def __init__(self, handler: Handler, headers: Mapping[str, str] | None = None) -> None:
         self.handler = handler
@@ -28,7 +28,7 @@ class Client:
         *,
         certificate: bytes | None = None,
     ) -> Response:
-        """Ask for `target` (path and query). A mapping is sent as JSON."""
+        """Send a request for `target` (path and query). A mapping is sent as JSON."""
         content = body if isinstance(body, bytes) else orjson.dumps(body)
 
         async def read_body(limit: int) -> bytes:

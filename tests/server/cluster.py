@@ -33,7 +33,7 @@ from tests.server.frame import MASTER, TOKENS
 
 JSON = "application/json"
 SCHEMAS = Definitions()
-"""Of all clusters of the tests: made once."""
+"""Definitions that all clusters of the tests share: made once."""
 CONTENT_TYPES = {
     "json": "application/json-patch+json",
     "merge": "application/merge-patch+json",
@@ -87,7 +87,7 @@ class Answer:
 
 
 class Api:
-    """Asks a server and decodes what it says."""
+    """Sends requests to a server and decodes the answers."""
 
     def __init__(self, server: ApiServer, headers: dict[str, str] | None = None) -> None:
         self.server = server
@@ -181,7 +181,7 @@ class Watch:
         return found
 
     async def ended(self, within_s: float = 60.0) -> bool:
-        """Whether the stream ends without another event."""
+        """Return whether the stream ends without another event."""
         try:
             await self.event(within_s)
         except StopAsyncIteration:
@@ -219,7 +219,7 @@ async def served(
     components: Components = ELSEWHERE,
     allocators: Allocators | None = None,
 ) -> AsyncIterator[Api]:
-    """A server that has started; ends with the block. It also knows the tokens that `identity` knows."""
+    """A server that has started; ends with the block. It also accepts the tokens of `identity`."""
     at_rest = at_rest or Unencrypted()
     cluster = Cluster(at_rest.wrap(store or MemoryStore()), schemas=SCHEMAS, allocators=allocators)
     known = identity(cluster)

@@ -1,4 +1,4 @@
-"""A conversion webhook for tests: v1 says `hostPort: a:80` where v2 says `host: a, port: "80"`."""
+"""A conversion webhook for tests: v1 has `hostPort: a:80` where v2 has `host: a, port: "80"`."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ def reviewed(body: bytes) -> Json:
 class FakeWebhook:
     """Answers reviews in the process. `spoil` may change an answer; `asked` holds the requests.
 
-    `down` is an error, which is over when it has been asked `back_after` times.
+    `down` is an error, which is over with request number `back_after`.
     """
 
     def __init__(self) -> None:

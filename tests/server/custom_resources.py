@@ -41,7 +41,7 @@ def version(name: str = "v1", openapi: Json | None = None, *, storage: bool = Tr
 
 
 def crd(*versions: Json, names: Json | None = None, group: str = GROUP, scope: str = "Namespaced", **spec: Any) -> Json:
-    """A CRD of shirts, unless told otherwise."""
+    """A CRD of shirts, unless the arguments name another kind."""
     names = {"plural": "shirts", "kind": "Shirt", **(names or {})}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -79,7 +79,7 @@ async def change(api: Api, alter: Callable[[Json], Any], path: str = CRD) -> Ans
 
 
 async def eventually(ask: Callable[[], Awaitable[Answer]], holds: Callable[[Answer], Any]) -> Answer:
-    """Ask until the answer holds; at most a few seconds."""
+    """Repeat a request until the answer holds; at most a minute."""
     async with asyncio.timeout(60):
         while True:
             answer = await ask()

@@ -73,7 +73,7 @@ class Frame:
         )
 
     def client(self, headers: dict[str, str] | None = None) -> Client:
-        """A client with the rights of `system:masters`, unless told otherwise."""
+        """A client, with the rights of `system:masters` by default."""
         return Client(self.handler, MASTER if headers is None else headers)
 
 

@@ -1,4 +1,4 @@
-"""A client of HTTP/2 that tells all it hears, on the client's half of h2; and a server for it."""
+"""A client of HTTP/2 that records all frames it receives, on the client's half of h2; and a server for it."""
 
 import asyncio
 import socket
@@ -24,11 +24,11 @@ E = TypeVar("E", bound=Event)
 
 
 LIMIT = 3 << 20
-"""Of a body."""
+"""Largest size of a body."""
 
 
 class Route:
-    """Answers by path, as somebody who is known."""
+    """Answers by path; every request has the same authenticated user."""
 
     def __init__(self) -> None:
         self.user = UserInfo("jane")
@@ -127,7 +127,7 @@ async def running(
 
 @dataclass
 class Answer:
-    """What has come on a stream."""
+    """The headers and the body of an answer on a stream."""
 
     headers: dict[str, str]
     body: bytes = b""
@@ -139,7 +139,7 @@ class Answer:
 
 @dataclass
 class Http2Client:
-    """Says what it is told, keeps what it hears."""
+    """Sends the requests of a test and keeps everything it receives."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -176,7 +176,7 @@ class Http2Client:
             if isinstance(event, DataReceived) and self.acknowledges:
                 self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             if isinstance(event, ConnectionTerminated):
-                # What was begun goes on after a GOAWAY; h2 would hear nothing more.
+                # Open streams go on after a GOAWAY, but h2 would accept no more frames.
                 self.h2.state_machine.state = ConnectionState.CLIENT_OPEN
 
     async def wait(self, kind: type[E], stream_id: int | None = None) -> E:
@@ -216,7 +216,7 @@ class Http2Client:
                 return
 
     def body(self, stream_id: int) -> bytes:
-        """What has come of a body."""
+        """Return the part of a body that has come so far."""
         return b"".join(
             event.data or b""
             for event in self.events

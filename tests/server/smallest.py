@@ -146,7 +146,7 @@ FIELDS: dict[str, Json] = {
         "spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}
     },
 }
-"""What a kind requires besides its metadata."""
+"""Fields that a kind requires besides its metadata."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ POST = b"POST /x HTTP/1.1\r\nHost: h\r\n"
 
 
 async def echo(request: Request) -> Response:
-    """Tells the target and the size of the body."""
+    """Answers with the target and the size of the body."""
     try:
         body = await request.wire.read_body(LIMIT)
     except StatusError as error:
@@ -45,7 +45,7 @@ async def listening(handler: Handler = echo) -> AsyncIterator[tuple[HttpServer, 
 
 
 async def said(*pieces: bytes, handler: Handler = echo) -> bytes:
-    """All that the server says to these pieces, sent one after another, until it closes."""
+    """Send these pieces one after another, and return all that the server sends until it closes."""
     async with listening(handler) as (_, address):
         reader, writer = await asyncio.open_connection(*address)
         for piece in pieces:

@@ -27,7 +27,7 @@ __all__ = ["loopback_only"]
 pytestmark = pytest.mark.usefixtures("loopback_only")
 
 NAMES = ("169.254.169.254", *SPELLINGS[:1])
-"""What is also a DNS name, as objects may have it where they must not have an address."""
+"""Spellings of an address that objects may hold as DNS names, even in fields where an address is refused."""
 URLS = [f"[{host}]" if ":" in host else host for host in FORBIDDEN + SPELLINGS if "%" not in host]
 UPGRADE = {"connection": "Upgrade", "upgrade": "SPDY/3.1"}
 REFUSED = "address not allowed"

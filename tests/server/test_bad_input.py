@@ -45,7 +45,7 @@ def check_refused(answer: Answer, *codes: int) -> None:
 
 
 async def untouched(api: Api) -> bool:
-    """Whether nothing was stored."""
+    """Return whether nothing was stored."""
     return not (await api.get(CONFIG_MAPS)).body["items"] and not (await api.get(DEPLOYMENTS)).body["items"]
 
 

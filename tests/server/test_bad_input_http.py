@@ -40,7 +40,7 @@ def _watchers(api: Api) -> int:
 
 
 async def healthy(address: Address) -> bool:
-    """Whether another client is served."""
+    """Return whether another client is served."""
     reader, writer = await asyncio.open_connection(*address)
     writer.write(b"GET " + MAPS + b" HTTP/1.1\r\nHost: x\r\n" + AUTH + b"Connection: close\r\n\r\n")
     async with asyncio.timeout(60):

@@ -1,4 +1,4 @@
-"""What an attacker can make long is cut: defaults, columns of tables, warnings, differences, audit events."""
+"""Bounds for output that an attacker can make long: defaults, columns, warnings, differences, audit events."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""Who gets gzip."""
+"""Selection of gzip by the Accept-Encoding header, and the compressed body."""
 
 import gzip
 

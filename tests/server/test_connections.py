@@ -1,4 +1,4 @@
-"""What clients have used is free when they have gone: nothing waits for the collector, which comes by seldom."""
+"""Memory of connections is freed when the clients have gone, without the garbage collector, which runs seldom."""
 
 import asyncio
 import gc

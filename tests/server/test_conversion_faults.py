@@ -1,4 +1,4 @@
-"""What is said of answers of conversion webhooks that do not count (F27)."""
+"""Errors for unacceptable answers of conversion webhooks (F27)."""
 
 from typing import Any
 

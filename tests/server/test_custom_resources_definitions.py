@@ -1,4 +1,4 @@
-"""What a CRD may say and what its status answers (F1-F5, F8, F9, F17, F19, F25, F30-F32, F34, F41)."""
+"""Valid and invalid CRDs, and their status (F1-F5, F8, F9, F17, F19, F25, F30-F32, F34, F41)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""CRDs that come and go leave nothing in the server: operators write theirs anew again and again."""
+"""CRDs that come and go leave nothing in the server: operators write theirs again and again."""
 
 import asyncio
 import gc
@@ -27,7 +27,7 @@ def living() -> Counter[str]:
 
 
 async def until_caches_have_ended() -> None:
-    """Wait for the end of the watch caches of the CRDs of this test: each is ended by a task of its own."""
+    """Wait for the end of the watch caches of this test's CRDs: each is ended by a separate task."""
     async with asyncio.timeout(DEADLINE_S):
         while any(isinstance(each, WatchCache) and OWN_GROUP.search(each.prefix) for each in gc.get_objects()):
             await asyncio.sleep(0.05)
@@ -35,7 +35,7 @@ async def until_caches_have_ended() -> None:
 
 
 async def come_and_go(api: Api, number: int) -> None:
-    """A CRD of its own group, one object of it, and who looks at it."""
+    """Create a CRD in a new group and one object of it, read them, and delete the CRD."""
     group, plural, kind = f"g{number}.example.com", f"caps{number}", f"Cap{number}"
     names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
     made = crd(version(openapi=COLOR, selectableFields=[{"jsonPath": ".spec.color"}]), group=group, names=names)

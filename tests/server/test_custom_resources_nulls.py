@@ -51,7 +51,7 @@ async def test_a_default_takes_the_place_of_a_null(api: Api) -> None:
 
 
 async def test_nulls_of_the_metadata_are_dropped(api: Api) -> None:
-    """Manifests that tools have written say `creationTimestamp: null`."""
+    """Manifests that tools have written contain `creationTimestamp: null`."""
     answer = await applied(api, {**STRING, "nullable": True}, {"creationTimestamp": None, "labels": None})
     assert answer.code == 201
     assert answer.metadata["creationTimestamp"]

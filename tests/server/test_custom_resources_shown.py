@@ -1,4 +1,4 @@
-"""How custom resources are found and shown: tables, selectors, discovery, OpenAPI (F24, F25, F31, F40)."""
+"""Custom resources in tables, selectors, discovery and OpenAPI (F24, F25, F31, F40)."""
 
 from typing import Any
 

@@ -88,7 +88,7 @@ async def test_scale_shows_replicas_and_selector(api: Api) -> None:
 
 
 async def test_absent_replicas_cannot_be_read(api: Api) -> None:
-    """As in kube-apiserver, 500 too: an autoscaler must not take what nobody has said for zero."""
+    """As in kube-apiserver, 500 too: an autoscaler must not read an absent value as zero."""
     await scaled(api, {})
     answer = await api.get(f"{SHIRTS}/a/scale")
     text = 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist'

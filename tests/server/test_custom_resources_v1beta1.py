@@ -1,4 +1,4 @@
-"""CRDs as apiextensions.k8s.io/v1beta1 says them: created, patched, shown without loss (F8, F32, F41)."""
+"""CRDs in the form of apiextensions.k8s.io/v1beta1: created, patched, shown without loss (F8, F32, F41)."""
 
 from typing import Any
 

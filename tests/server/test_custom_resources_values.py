@@ -1,4 +1,4 @@
-"""What a custom resource may hold (F10-F18, F21, F33-F35, F38, F42, C15)."""
+"""Values that a custom resource may hold (F10-F18, F21, F33-F35, F38, F42, C15)."""
 
 from typing import Any
 

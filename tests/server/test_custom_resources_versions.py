@@ -27,7 +27,7 @@ def store_v2(obj: Any) -> None:
 
 
 async def raw(api: Api, name: str) -> Any:
-    """What the store holds."""
+    """Return the stored object."""
     row = await api.cluster.store.get(f"/registry/{GROUP}/shirts/default/{name}")
     assert row is not None
     return orjson.loads(row.value)

@@ -21,7 +21,7 @@ Connect = tuple[HttpServer, asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def echo(request: Request) -> Response:
-    """Tells what it was asked, and the body that came with it."""
+    """Answers with the method, the path, a header and the size of the body."""
     try:
         body = await request.wire.read_body(1 << 20)
     except StatusError as error:
@@ -251,7 +251,7 @@ async def test_a_body_that_is_gzipped_already_is_taken() -> None:
 
 
 class Stream:
-    """A stream of the test's making; says when it was ended."""
+    """A stream that the test fills; `ended` is set at its end."""
 
     def __init__(self) -> None:
         self.chunks: asyncio.Queue[bytes | None] = asyncio.Queue()

@@ -1,4 +1,4 @@
-"""Whatever a client of HTTP/2 says: nothing is raised, no task is left."""
+"""For all input of a client of HTTP/2: nothing is raised, no task is left."""
 
 import asyncio
 import contextlib
@@ -97,7 +97,7 @@ ODD_HEADERS = (("connection", "x"), ("expect", "100-continue"), ("content-length
 
 
 class Conversation:
-    """A client that says at random what the rules allow, and sometimes what they do not."""
+    """A client that sends random input, mostly within the rules, and sometimes not."""
 
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
@@ -111,8 +111,8 @@ class Conversation:
         self.streams: list[int] = [1]
 
     async def step(self) -> None:
-        """Say something, and let the server answer."""
-        with contextlib.suppress(H2Error, KeyError):  # what the client's half would not let us say
+        """Do one random thing, and let the server answer."""
+        with contextlib.suppress(H2Error, KeyError):  # the client's half of h2 refuses some of it
             self.dice.choice((self.ask, self.ask, self.ask, self.talk, self.control, self.serve))()
         said = self.client.data_to_send()
         if said and not self.wire.closed:
@@ -154,7 +154,7 @@ class Conversation:
                     self.connection.data_received(self.dice.randbytes(20))
 
     def serve(self) -> None:
-        """What happens on the server's side meanwhile."""
+        """Do one random thing on the server's side."""
         match self.dice.randint(0, 5):
             case 0:
                 self.route.go.set()

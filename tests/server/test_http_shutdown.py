@@ -132,7 +132,7 @@ async def test_an_answer_to_a_body_that_nobody_reads_arrives() -> None:
     await finish(server, writer)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system is not asked to ignore new clients")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the server cannot make the system ignore new clients")
 async def test_who_was_let_in_before_the_server_stops_to_listen_is_answered_and_who_comes_later_is_not() -> None:
     server = HttpServer(echo, HttpSettings(accept_drain_s=0.2))
     sock = socket.socket()

@@ -1,8 +1,8 @@
 """CRDs of well-known projects are taken.
 
-`known_crds.txt` has their names. The files are not in the repository: with `SAMPAN_TEST_CRDS` naming a directory of
-YAML files (in any subdirectories), all CRDs in it that are on the list are created in a dry run. What some of them
-need, and once was refused, is below in rules of the smallest size.
+`known_crds.txt` has their names. The files are not in the repository: `SAMPAN_TEST_CRDS` may name a directory of YAML
+files (in any subdirectories). All CRDs in it that are on the list are created in a dry run. What some of them need, and
+once was refused, is below in rules of the smallest size.
 """
 
 import os

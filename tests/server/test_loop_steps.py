@@ -1,4 +1,4 @@
-"""No request keeps the event loop from other clients: the loop's own steps stay short, whatever is asked.
+"""No request keeps the event loop from other clients: the loop's steps stay short, whatever the request.
 
 The figure is the processor time of the loop's thread between two turns of the loop: what threads compute, and what else
 the machine does, does not count. The bound is many times what is needed, and far below what each of these took.
@@ -18,7 +18,7 @@ from tests.server.cluster import Api, served
 
 STEP_S_MAX = 0.5
 ITEMS_BYTES = 600_000
-"""Of the lists in the bodies: a fifth of what may be sent."""
+"""Size of the lists in the bodies: a fifth of what may be sent."""
 CASES = {
     case.name: case
     for case in [*metadata_cases(), *pod_cases(), *kind_cases(), *patch_cases(), *crd_cases()]

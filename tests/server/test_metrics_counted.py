@@ -1,4 +1,4 @@
-"""Which requests /metrics counts, and under which labels: seen beside kube-apiserver 1.36.3."""
+"""Requests that /metrics counts, and their labels: compared with kube-apiserver 1.36.3."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What was measured of custom resources goes with their CRD."""
+"""Metrics of custom resources go with their CRD."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""/metrics of how requests end, what they carry, and who has decided on them."""
+"""/metrics of the end of requests, of their bodies and objects, and of the decisions on them."""
 
 import asyncio
 from collections.abc import AsyncIterator

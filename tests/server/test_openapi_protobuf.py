@@ -48,7 +48,7 @@ def at(content: bytes, *numbers: int) -> list[bytes]:
 
 
 def definition(*numbers: int) -> list[bytes]:
-    """What is on a path below the schema of the definition."""
+    """Return the contents on a path below the schema of the definition."""
     return at(encode_document(DOCUMENT), 9, 1, 2, *numbers)
 
 

@@ -49,7 +49,7 @@ DOCUMENT: dict[str, Any] = {
 
 
 def _property(name: str, *numbers: int) -> list[bytes]:
-    """What is on a path below a property of the schema."""
+    """Return the contents on a path below a property of the schema."""
     schema = at(encode_document(DOCUMENT), 5, 1, 1, 2, 1)[0]
     found = [pair for pair in at(schema, 31, 1) if at(pair, 1) == [name.encode()]]
     return at(found[0], 2, 1, *numbers)

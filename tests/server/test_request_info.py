@@ -1,4 +1,4 @@
-"""What paths and methods mean."""
+"""The meaning of paths and methods."""
 
 import pytest
 

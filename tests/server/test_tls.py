@@ -56,7 +56,7 @@ async def whoami(request: Request) -> Response:
 
 
 def serving(tls: ServingTls) -> HttpServer:
-    """A server that tells its clients who they are."""
+    """A server that answers each client with the client's identity."""
     authenticators: list[Authenticator] = [ClientCertificateAuthenticator(tls.verifier)]
     handler = with_answers([])(with_authentication(UnionAuthenticator(authenticators), AccessMetrics())(whoami))
     return HttpServer(handler)
@@ -64,7 +64,7 @@ def serving(tls: ServingTls) -> HttpServer:
 
 @asynccontextmanager
 async def listening(tls: ServingTls, server: HttpServer | None = None) -> AsyncIterator[int]:
-    """`server`, or one of its own; gives its port."""
+    """`server`, or a new one; gives its port."""
     server = server or serving(tls)
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
@@ -267,7 +267,7 @@ async def test_versions_and_suites_can_be_narrowed(
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """As whoever rotates certificates does: at once, and later than before."""
+    """Replace a file as a rotation of certificates does: at once, and with a later time."""
     draft = path.with_suffix(".new")
     draft.write_bytes(content)
     later = path.stat().st_mtime_ns + 1_000_000_000

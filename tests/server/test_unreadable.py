@@ -1,4 +1,4 @@
-"""What is answered to targets that mean nothing, and which answers browsers must not guess at."""
+"""Answers to targets without a meaning, and the header that keeps browsers from guessing at answers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How much Python a write runs: a bound for the calls of one server-side apply, from the filters to the response."""
+"""The amount of Python that a write runs: a bound for the calls of one server-side apply, from filters to response."""
 
 import sys
 from collections import Counter

@@ -47,7 +47,7 @@ def make_files(folder: Path) -> Files:
 
 
 def client_context(files: Files, pair: CertKey | None = None, *, protocols: tuple[str, ...] = ()) -> ssl.SSLContext:
-    """What a client of a server with a certificate of this CA uses."""
+    """Return the TLS context of a client that trusts this CA."""
     context = ssl.create_default_context(cafile=str(files.ca_file))
     if pair is not None:
         context.load_cert_chain(pair.certificate, pair.key)

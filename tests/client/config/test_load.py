@@ -1,4 +1,4 @@
-"""Which configuration is found, and what is said when there is none."""
+"""The configuration that is found, and the error if there is none."""
 
 import base64
 import os
@@ -77,7 +77,7 @@ def test_json_is_yaml(write: Write) -> None:
 
 
 class TestMerging:
-    """Of several files the first to name something wins."""
+    """The first of several files that names an entry wins."""
 
     def load(self, write: Write, *documents: Any, **overrides: Any) -> Config:
         paths = [str(write(document, f"f{i}/config")) for i, document in enumerate(documents)]
@@ -305,7 +305,7 @@ def test_secrets_do_not_show(write: Write) -> None:
 
 
 class TestOverrides:
-    """What is said on the command line goes before what the files say."""
+    """Options of the command line take precedence over the files."""
 
     def load(self, write: Write, document: Any, **overrides: Any) -> Config:
         path = write(document)

@@ -1,4 +1,4 @@
-"""Which proxy the environment names."""
+"""The proxy that the environment names."""
 
 import pytest
 

@@ -49,7 +49,7 @@ class Authority:
         return Issued(certificate, pem)
 
     def server_context(self, issued: Issued, folder: Path, *, clients: "Authority | None" = None) -> ssl.SSLContext:
-        """The context of a server; `clients` is who has to sign the certificates that clients must show."""
+        """The context of a server; `clients` is the authority that has to sign the certificates of clients."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*issued.files(folder, "server"))
         if clients is not None:

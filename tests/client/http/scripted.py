@@ -1,4 +1,4 @@
-"""A server on loopback that does what a test's script says, byte by byte."""
+"""A server on loopback that follows a test's script, byte by byte."""
 
 import asyncio
 import socket
@@ -150,7 +150,7 @@ def answers_once(*parts: bytes) -> Script:
 
 
 def recording(into: list[Asked], answer: bytes = OK) -> Script:
-    """A script that notes what it is asked."""
+    """A script that notes each request and answers it."""
 
     async def script(peer: Peer) -> None:
         while True:

@@ -51,7 +51,7 @@ class Wire:
 
 
 class Log:
-    """What a connection told its pool."""
+    """Counts a connection's calls to its pool."""
 
     def __init__(self) -> None:
         self.released = 0

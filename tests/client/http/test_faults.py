@@ -1,4 +1,4 @@
-"""What servers and networks do wrong: each is a `TransportError` that says what happened and whether it was sent."""
+"""Faults of servers and networks: each is a `TransportError` that names the fault and whether the request was sent."""
 
 import asyncio
 import gzip

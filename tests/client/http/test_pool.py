@@ -1,4 +1,4 @@
-"""Connections: how many there are, who gets one, and what happens when one is gone."""
+"""Connections: their number, their distribution among requests, and the loss of one."""
 
 import asyncio
 from contextlib import suppress
@@ -16,7 +16,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
 class Gate:
-    """A script that answers nobody until it is opened, and notes who asks."""
+    """A script that answers no request until it is opened, and notes each request."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
@@ -33,7 +33,7 @@ class Gate:
             await peer.send(OK)
 
     async def wait_for(self, count: int) -> None:
-        """Returns when so many have asked."""
+        """Return when this many requests have come."""
         async with self.arrived:
             await self.arrived.wait_for(lambda: len(self.asked) >= count)
 

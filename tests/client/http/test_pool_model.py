@@ -1,4 +1,4 @@
-"""The pool under any order of events: bounds hold, nobody waits for a place that is free, and none is lost."""
+"""The pool under any order of events: bounds hold, no request waits for a place that is free, and none is lost."""
 
 import asyncio
 from typing import Any, cast
@@ -21,7 +21,7 @@ class Server:
 
 
 class FakeConnection:
-    """What the pool knows of a connection."""
+    """A connection as the pool sees it."""
 
     def __init__(self, pool: "Pool") -> None:
         self.pool = pool
@@ -59,7 +59,7 @@ class Pool:
         return connection
 
     def event(self, kind: str, which: int) -> None:
-        """One event; `which` says whom it happens to."""
+        """One event; `which` selects the dial, task or connection that it happens to."""
         pending = [dial for dial in self.dials if not dial.done()]
         waiting = [user for user in self.users if not user.done()]
         live = [connection for connection in self.held if not connection.closed]
@@ -130,9 +130,9 @@ def test_bounds_hold_and_no_place_is_lost(connections_max: int, events: list[tup
                 waiting = [user for user in pool.users if not user.done()]
                 dialling = [dial for dial in pool.dials if not dial.done()]
                 if len(waiting) > len(dialling):
-                    assert pool.working == connections_max, "somebody waits, and there is a place"
+                    assert pool.working == connections_max, "a request waits, and there is a place"
         await settle(rounds=25)
-        # Whoever still waits is served in the end, when all others are done.
+        # All tasks that still wait are served in the end, when all others are done.
         for _ in range(len(pool.users)):
             for kind in ("dialled", "release"):
                 pool.event(kind, 0)

@@ -26,7 +26,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @asynccontextmanager
 async def proxy(asked: list[Asked]) -> AsyncIterator[Scripted]:
-    """A proxy that knows CONNECT."""
+    """A proxy that supports CONNECT."""
 
     async def script(peer: Peer) -> None:
         request = await peer.asked()
@@ -122,7 +122,7 @@ def test_what_is_no_proxy_is_refused(url: str) -> None:
 
 @asynccontextmanager
 async def socks(asked: list[bytes], *, login: bytes = b"", reply: bytes = b"") -> AsyncIterator[Scripted]:
-    """A SOCKS5 proxy that knows addresses of IPv4 and, for names, one server on loopback."""
+    """A SOCKS5 proxy that accepts IPv4 addresses and names; it always connects to loopback."""
 
     async def script(peer: Peer) -> None:
         version, count = await peer.reader.readexactly(2)

@@ -1,4 +1,4 @@
-"""TLS: whom the client trusts, what it shows, and how it says what is wrong."""
+"""TLS: the servers that the client trusts, the certificates it shows, and its error messages."""
 
 import asyncio
 import ssl

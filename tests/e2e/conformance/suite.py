@@ -29,7 +29,7 @@ class Result:
     passed: bool
     seconds: float
     message: str = ""
-    """Why it failed."""
+    """The failure, if it failed."""
 
 
 @dataclass(frozen=True)

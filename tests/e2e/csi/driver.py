@@ -74,7 +74,7 @@ class Registration:
 
 
 class Calls:
-    """Runs and records calls, and lets them fail as `faults.json` says."""
+    """Runs and records calls, and lets them fail as `faults.json` demands."""
 
     def __init__(self, directory: Path) -> None:
         self._log = directory / "calls.jsonl"

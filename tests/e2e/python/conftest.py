@@ -16,7 +16,7 @@ from tests.e2e.python.relay import Relay, relaying
 
 @pytest.fixture(scope="package", autouse=True)
 def no_proxy() -> Iterator[None]:
-    """Some clients would ask the proxy of the machine for a server on loopback."""
+    """Bypass the proxy of the machine: some clients would use it even for a server on loopback."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NO_PROXY", "*")
         patch.setenv("no_proxy", "*")
@@ -40,7 +40,7 @@ def api(server: Server) -> Iterator[Api]:
 
 @pytest.fixture(scope="package")
 def numbers() -> Iterator[int]:
-    """Counts through the package, for names that nobody else has."""
+    """Counts through the package, to make unique names."""
     return itertools.count(1)
 
 
@@ -58,7 +58,7 @@ def kubeconfig(server: Server) -> str:
 
 @pytest.fixture(scope="package")
 def forgetful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forgetful]:
-    """A server that can be told to forget its history."""
+    """A server whose history the test can make unreadable."""
     with forgetting(tmp_path_factory.mktemp("forgetful") / "data") as started:
         yield started
 
@@ -112,6 +112,6 @@ def define(server: Server, api: Api, definition: Json) -> Json:
 
 
 def is_established(definition: Json | None) -> bool:
-    """Whether a CRD says that its resource is served."""
+    """Return whether the status of a CRD has the condition that its resource is served."""
     status = (definition or {}).get("status", {})
     return any(c["type"] == "Established" and c["status"] == "True" for c in status.get("conditions", []))

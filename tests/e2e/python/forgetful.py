@@ -1,4 +1,4 @@
-"""The forgetful server as a process of its own, and how it is told."""
+"""The forgetful server as a separate process, and the signals that make it forget."""
 
 import signal
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ COMPACTIONS = 2
 
 @dataclass
 class Forgetful:
-    """A server that forgets when it is told to."""
+    """A server that makes its history unreadable when `forget` is called."""
 
     server: Server
     api: Api

@@ -1,7 +1,7 @@
-"""`sampan up` that forgets its history when it is told to: each SIGUSR1 is an interval of the compactor.
+"""`sampan up` that forgets its history on a signal: each SIGUSR1 is an interval of the compactor.
 
-Its watch caches keep one event of each resource. A line on stdout says that the compactor waits again. It is run as a
-program.
+Its watch caches keep one event of each resource. It writes a line to stdout when the compactor waits again. It is run
+as a program.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class Told:
 
 
 if __name__ == "__main__":
-    # The settings have no names for these: nobody but a test wants so short a memory.
+    # The settings have no names for these: only a test needs so short a memory.
     setattr(app, "Compactor", partial(Compactor, sleep=Told().sleep))  # noqa: B010
     setattr(registry, "WatchCache", partial(WatchCache, history_window_s=0, events_min=1))  # noqa: B010
     main()

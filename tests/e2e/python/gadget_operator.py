@@ -38,7 +38,7 @@ def put(namespace: str | None, manifest: Json) -> None:
 
 @kopf.on.create(GROUP, "gadgets")
 def create(spec: kopf.Spec, name: str, namespace: str | None, retry: int, body: kopf.Body, **_: Any) -> dict[str, Any]:
-    """Make the child; the first attempt fails if the gadget says so."""
+    """Make the child; the first attempt fails if the spec of the gadget demands it."""
     if spec.get("fails") == "once" and retry == 0:
         raise kopf.TemporaryError("not yet", delay=RETRY_S)
     if spec.get("fails") == "always":
@@ -76,7 +76,7 @@ def delete(name: str, namespace: str | None, **_: Any) -> None:
     put(namespace, config_map(f"farewell-of-{name}"))
 
 
-# Only where a test asks for it: an operator that ends waits for a timer that has just begun.
+# Only for gadgets with the label: an operator that ends waits for a timer that has just begun.
 @kopf.timer(
     GROUP,
     "gadgets",

@@ -1,4 +1,4 @@
-"""What the tests of several clients create."""
+"""Objects that the tests of several clients create."""
 
 from typing import Any
 
@@ -104,7 +104,7 @@ def deployment(name: str, replicas: int = 1) -> Json:
 
 
 GADGET_ANNOTATION = "clients.example.com/observed"
-"""What the operator of the gadgets puts on a ConfigMap that it has seen."""
+"""Annotation that the operator of the gadgets sets on a ConfigMap that it has seen."""
 
 GADGET_SCHEMA: Json = {
     "type": "object",

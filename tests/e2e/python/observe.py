@@ -20,7 +20,7 @@ def until(server: Server, collection: str, name: str, wanted: Callable[[Json | N
 
 
 def until_one(server: Server, collection: str, selector: str, wanted: Callable[[Json | None], Any]) -> Json | None:
-    """The same for the one object that a field selector takes."""
+    """Like `until`, for the one object that a field selector takes."""
     last: Json | None = None
     for last in _states(server, collection, selector):
         if wanted(last):

@@ -1,4 +1,4 @@
-"""`kopf run` as a process of its own."""
+"""`kopf run` as a separate process."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_name("gadget_operator.py")
 ROOT = Path(__file__).parents[3]
-"""Where the process is started, so that the operator finds the modules of the tests."""
+"""The working directory of the process, so that the operator finds the modules of the tests."""
 
 END_WITHIN_S = 15
 

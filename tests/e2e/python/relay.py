@@ -15,7 +15,7 @@ WITHIN_S = 60.0
 
 
 class Relay:
-    """Passes on bytes between a port of its own and the server's."""
+    """Passes on bytes between its port and the server's."""
 
     def __init__(self, port: int) -> None:
         self._server_port = port

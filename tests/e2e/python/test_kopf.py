@@ -1,6 +1,6 @@
-"""A `kopf` operator: handlers, finalizers, status, Events, timers and daemons, and what it does after a restart.
+"""A `kopf` operator: handlers, finalizers, status, Events, timers and daemons, and its work after a restart.
 
-Concurrency: the operator is a process of its own; the tests wait for what it writes, by list and watch.
+Concurrency: the operator is a separate process; the tests wait for its writes, by list and watch.
 """
 
 import os
@@ -57,14 +57,14 @@ def operator_in(folder: Path, kubeconfig: str) -> Operator:
 
 @pytest.fixture
 def gadgets(operator: Operator, namespace: str) -> str:
-    """Where the gadgets of the test are, with the operator at work."""
+    """Path of the test's gadgets, with the operator at work."""
     assert operator.log.exists()
     return f"/apis/{GROUP}/v1/namespaces/{namespace}/gadgets"
 
 
 @pytest.fixture
 def maps(namespace: str) -> str:
-    """Where the ConfigMaps of the test are."""
+    """Path of the test's ConfigMaps."""
     return f"/api/v1/namespaces/{namespace}/configmaps"
 
 
@@ -81,17 +81,17 @@ def annotations(found: Json | None) -> Json:
 
 
 def handled(found: Json | None) -> bool:
-    """Whether the creation of a gadget has been handled to the end."""
+    """Return whether the creation of a gadget has been handled to the end."""
     return "create" in status(found) and LAST_HANDLED in annotations(found)
 
 
 def exists(found: Json | None) -> bool:
-    """Whether there is an object."""
+    """Return whether there is an object."""
     return found is not None
 
 
 def is_gone(found: Json | None) -> bool:
-    """Whether there is no object."""
+    """Return whether there is no object."""
     return found is None
 
 

@@ -1,6 +1,6 @@
 """`kr8s`, the synchronous client: objects by class and by name, patches, labels, waiting, watching, custom resources.
 
-Concurrency: the client runs its requests in a thread of its own, which lives as long as the process.
+Concurrency: the client runs its requests in a separate thread, which lives as long as the process.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from kr8s.objects import ConfigMap, Deployment, Pod, Secret, Table, new_class
 from tests.e2e.conftest import Api
 from tests.e2e.python.objects import GROUP, Json, config_map, deployment, pod, widget
 
-# The client knows Kubernetes up to 1.35.
+# The client supports Kubernetes up to 1.35.
 pytestmark = pytest.mark.filterwarnings("ignore:Kubernetes version v1.36.0.* is not supported:UserWarning")
 
 
@@ -210,5 +210,5 @@ def test_a_custom_resource_needs_no_class(client: Any, api: Api, widgets: Json, 
     name = widgets["metadata"]["name"]
     api.create(f"/apis/{GROUP}/v1/namespaces/{namespace}/widgets", widget("one", size=1))
     (found,) = client.get(name, namespace=namespace)
-    # kr8s knows the kind by the class of a test before, as long as that has not been collected.
+    # kr8s may find the class that an earlier test defined for this kind, as long as that class has not been collected.
     assert (found.name, found.kind.lower(), found.version) == ("one", "widget", f"{GROUP}/v1")

@@ -12,7 +12,7 @@ from tests.e2e.conftest import Api
 from tests.e2e.python.objects import GROUP, Json, config_map, pod, widget
 from tests.e2e.python.relay import Relay
 
-# The client knows Kubernetes up to 1.35.
+# The client supports Kubernetes up to 1.35.
 pytestmark = pytest.mark.filterwarnings("ignore:Kubernetes version v1.36.0.* is not supported:UserWarning")
 
 

@@ -147,7 +147,7 @@ async def test_custom_objects_have_a_status_and_a_scale(
 async def test_a_lease_has_one_leader_at_a_time(connection: Any, namespace: str) -> None:
     # The lock of `kubernetes.aio` 37.0 sends nothing: it passes a flag that its own methods refuse.
     async def lead() -> None:
-        raise AssertionError("nobody is run here")
+        raise AssertionError("no candidate runs here")
 
     def candidate(identity: str) -> LeaderElection:
         lock = LeaseLock("lock", namespace, identity, connection)

@@ -31,7 +31,7 @@ async def core(library: Library, relayed_kubeconfig: str, relay: Relay) -> Async
 async def dynamic(
     library: Library, relayed_kubeconfig: str, relay: Relay, widgets: Json, tmp_path: Path
 ) -> AsyncIterator[Any]:
-    """A dynamic client that knows the widgets, with a cache of its own."""
+    """A dynamic client, with a separate cache, for a server that has the widgets."""
     assert widgets["metadata"]["name"] == WIDGETS
     async with connected(library, relayed_kubeconfig, relay) as connection:
         yield await library.dynamic.DynamicClient(connection, cache_file=str(tmp_path / "cache.json"))
@@ -39,7 +39,7 @@ async def dynamic(
 
 @pytest.fixture
 def maps(namespace: str) -> str:
-    """Where the ConfigMaps of the test are."""
+    """Path of the test's ConfigMaps."""
     return f"/api/v1/namespaces/{namespace}/configmaps"
 
 

@@ -24,7 +24,7 @@ def connection(kubeconfig: str) -> Iterator[ApiClient]:
 
 @pytest.fixture(scope="module")
 def dynamic(connection: ApiClient, widgets: Json, tmp_path_factory: pytest.TempPathFactory) -> DynamicClient:
-    """A dynamic client that knows the widgets, with a cache of its own."""
+    """A dynamic client, with a separate cache, for a server that has the widgets."""
     assert widgets["metadata"]["name"] == WIDGETS
     return DynamicClient(connection, cache_file=str(tmp_path_factory.mktemp("dynamic") / "cache.json"))
 

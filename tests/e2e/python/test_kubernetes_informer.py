@@ -1,8 +1,8 @@
 """The official client `kubernetes`: its SharedInformer, also after it has lost its connection or its place.
 
 Concurrency: an informer is a thread that the fixture stops; its events come to the test through a queue, every wait is
-bounded. An informer can be stopped when its watch has begun (between its list and its watch, `stop` would wait for
-ever), so every test ends with an event that a watch has brought.
+bounded. An informer can be stopped only when its watch has begun: between its list and its watch, `stop` would wait for
+ever. So every test ends with an event that a watch has brought.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ Start = Callable[..., "Informed"]
 
 
 class Informed:
-    """An informer and the events that it has told."""
+    """An informer and the events that it has reported."""
 
     def __init__(self, list_func: Callable[..., Any], namespace: str, options: dict[str, Any]) -> None:
         self.informer = SharedInformer(list_func, namespace=namespace, **options)
@@ -40,13 +40,13 @@ class Informed:
         return self._events.get(timeout=WITHIN_S)
 
     def keys(self) -> list[str]:
-        """What the cache holds."""
+        """Return the sorted keys in the cache."""
         return sorted(self.informer.cache.list_keys())
 
 
 @pytest.fixture
 def connection(relayed_kubeconfig: str) -> Iterator[ApiClient]:
-    """A client behind the relay, without a retry of its own."""
+    """A client behind the relay, with no added retries."""
     with config.new_client_from_config(config_file=relayed_kubeconfig) as connection:
         yield connection
 
@@ -69,7 +69,7 @@ def start() -> Iterator[Start]:
 
 @pytest.fixture
 def maps(namespace: str) -> str:
-    """Where the ConfigMaps of the test are."""
+    """Path of the test's ConfigMaps."""
     return f"/api/v1/namespaces/{namespace}/configmaps"
 
 

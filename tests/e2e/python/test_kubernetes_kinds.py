@@ -1,6 +1,6 @@
-"""The official client `kubernetes`: its models take what the server says of every kind.
+"""The official client `kubernetes`: its models accept the server's answers for every kind.
 
-The models are strict: they refuse a field that is not theirs and the absence of one that Kubernetes always sends.
+The models are strict: they refuse an unknown field, and the absence of one that Kubernetes always sends.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ TOLD_OF_BY_THE_SERVER = frozenset({"flow_schema", "validating_admission_policy"}
 """Kinds whose status the server writes as soon as they are there."""
 
 SINCE_1_37 = {("csi_node", "status")}
-"""Subresources that the client knows and Kubernetes 1.36 does not."""
+"""Subresources that the client has and Kubernetes 1.36 does not."""
 
 KINDS: list[tuple[str, str, Json]] = [
     ("CoreV1Api", "namespace", {}),

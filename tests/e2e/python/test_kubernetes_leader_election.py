@@ -17,14 +17,14 @@ LEASE_S, DEADLINE_S, RETRY_S = 17, 15, 1
 
 @pytest.fixture(autouse=True)
 def default_configuration(kubeconfig: str) -> Iterator[None]:
-    """The lock asks the default server: that is ours until the end of the test."""
+    """Make this server the default of the client until the end of the test, because the lock uses the default."""
     config.load_kube_config(config_file=kubeconfig)
     yield
     Configuration.set_default(None)
 
 
 def candidate(namespace: str, identity: str, told: list[str]) -> LeaderElection:
-    """Somebody who wants the Lease `lock`; notes in `told` that it leads and that it has stopped."""
+    """A candidate for the Lease `lock`; it notes in `told` that it leads and that it has stopped."""
 
     def lead() -> None:
         told.append(f"{identity} leads")

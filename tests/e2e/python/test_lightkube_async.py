@@ -26,7 +26,7 @@ async def client(relayed_kubeconfig: str) -> AsyncIterator[AsyncClient]:
 
 @pytest.fixture
 def maps(namespace: str) -> str:
-    """Where the ConfigMaps of the test are."""
+    """Path of the test's ConfigMaps."""
     return f"/api/v1/namespaces/{namespace}/configmaps"
 
 

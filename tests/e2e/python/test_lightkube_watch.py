@@ -30,7 +30,7 @@ def client(relayed_kubeconfig: str) -> Iterator[Client]:
 
 @pytest.fixture
 def maps(namespace: str) -> str:
-    """Where the ConfigMaps of the test are."""
+    """Path of the test's ConfigMaps."""
     return f"/api/v1/namespaces/{namespace}/configmaps"
 
 

@@ -364,12 +364,12 @@ async def test_log_lines_of_a_reconciler_say_which_reconcile_they_belong_to(capl
     caplog.handler.addFilter(log_filter := ReconcileLogFilter())
 
     async def reconcile(request: Request) -> None:
-        log.warning("hello")
+        log.warning("cannot reconcile yet")
 
     async with at_work(reconcile) as bench:
         bench.add(A)
         await settle()
-    log.warning("outside")
+    log.warning("outside a reconcile")
     caplog.handler.removeFilter(log_filter)
     within, outside = [record.__dict__ for record in caplog.records if record.name == "mine"]
     assert (within["controller"], within["request"], len(within["reconcile_id"])) == ("c", "default/a", 36)

@@ -42,7 +42,7 @@ async def events_of(log: logging.Logger, name: str) -> list[tuple[str, str, str]
     recorder = EventRecorder(broadcaster, "c", "c-1", Clock())
     log.addHandler(EventLogHandler(recorder, lambda reconcile: MAP if reconcile.request.name == "a" else None))
     task = asyncio.create_task(broadcaster.run())
-    log.info("outside")
+    log.info("outside a reconcile")
     token = CURRENT_RECONCILE.set(ReconcileContext("c", Request("default", name), "id"))
     log.debug("too fine")
     log.info("made %d", 3, extra={"reason": "Made"})

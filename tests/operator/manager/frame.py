@@ -14,7 +14,7 @@ class NoTransport:
     """Transport whose requests fail."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        raise AssertionError(f"nobody should ask for {request.target}")
+        raise AssertionError(f"unexpected request for {request.target}")
 
     async def aclose(self) -> None:
         """Nothing to close."""

@@ -1,4 +1,4 @@
-"""A server of its own for each test."""
+"""A new server for each test."""
 
 from collections.abc import AsyncIterator
 

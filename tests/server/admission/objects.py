@@ -9,7 +9,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 def pod(name: str = "p", **spec: Any) -> Object:
-    """A Pod with one container c, unless `spec` says otherwise."""
+    """A Pod with one container c, unless `spec` has other containers."""
     containers = [{"name": "c", "image": "image"}]
     return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name}, "spec": {"containers": containers, **spec}}
 
@@ -20,7 +20,7 @@ def container(name: str = "c", **more: Any) -> Object:
 
 
 def with_resources(requests: Object | None = None, limits: Object | None = None, name: str = "c") -> Object:
-    """A container that asks for something."""
+    """A container with requests and limits."""
     resources = {"requests": requests or {}, "limits": limits or {}}
     return container(name, resources={part: each for part, each in resources.items() if each})
 

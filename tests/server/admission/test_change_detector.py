@@ -1,4 +1,4 @@
-"""Whether somebody wrote to a resource since it was last looked at."""
+"""Detection of writes to a resource since the last look."""
 
 import asyncio
 
@@ -43,7 +43,7 @@ def _cache(server: Server, resource: str) -> WatchCache:
 
 
 async def _hear(server: Server, cache: WatchCache) -> None:
-    """This cache alone is told what it has missed."""
+    """Deliver missed events to this cache alone."""
     changed = cache.changed
     async with asyncio.timeout(30):
         while cache.changed == changed:

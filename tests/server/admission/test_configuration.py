@@ -1,4 +1,4 @@
-"""What plug-ins are told, and what of it prevents the start: the texts of kube-apiserver 1.36."""
+"""Configuration of plug-ins, and faults in it that prevent the start: the texts of kube-apiserver 1.36."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What plug-ins keep of other objects."""
+"""Values that plug-ins keep of other objects."""
 
 from sampan.core.object import Object
 from sampan.server.admission.derived_cache import DerivedCache
@@ -11,7 +11,7 @@ NAMESPACES = "/api/v1/namespaces"
 
 
 class Made:
-    """Knows how many of its kind there are."""
+    """Counts its living instances."""
 
     there = 0
 

@@ -1,4 +1,4 @@
-"""ImagePolicyWebhook: what a webhook is asked of images, and what becomes of its answers."""
+"""ImagePolicyWebhook: the requests to the webhook about images, and the effect of its answers."""
 
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ async def test_the_webhook_hears_of_images_and_of_its_own_annotations(kubeconfig
             "status": {"allowed": False},
         }
     ]
-    target, credentials = backend.place or pytest.fail("nobody connected")
+    target, credentials = backend.place or pytest.fail("there was no connection")
     assert (target.host, target.port, target.path) == ("images.example.com", 8443, "/check")
     assert credentials.authorization == "Bearer secret"
 

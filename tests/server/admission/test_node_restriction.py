@@ -1,4 +1,4 @@
-"""NodeRestriction: the user system:node:n asks."""
+"""NodeRestriction: requests of the user system:node:n."""
 
 from typing import Any
 

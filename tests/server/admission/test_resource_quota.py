@@ -14,7 +14,7 @@ _NS = "/api/v1/namespaces/default"
 
 
 async def _quota(api: Api, hard: dict[str, str], name: str = "q", used: Any = None, **spec: Any) -> None:
-    """A quota of which the controller has told how much is used."""
+    """A quota with the used amounts already in its status, as its controller writes them."""
     quota = await api.create(_QUOTAS, {"metadata": {"name": name}, "spec": {"hard": hard, **spec}})
     quota["status"] = {"hard": hard, "used": used or dict.fromkeys(hard, "0")}
     answer = await api.put(f"{_QUOTAS}/{name}/status", quota)
@@ -169,7 +169,7 @@ async def test_all_quotas_of_a_namespace_count(api: Api) -> None:
 
 
 async def test_a_writer_that_comes_between_is_not_overwritten(api: Api) -> None:
-    """The controller, and people, write quotas too: what they say stays."""
+    """The controller and users write quotas too: their changes stay."""
     await _quota(api, {"pods": "100"})
 
     async def label(number: int) -> None:

@@ -39,7 +39,7 @@ async def say_json(asked: Asked, value: Any, head: str = "HTTP/1.1 200 OK\r\n") 
 
 
 async def legacy(asked: Asked) -> None:
-    """A backend that knows legacy discovery only, and answers `{}` to all else."""
+    """A backend that serves legacy discovery only, and answers all else with `{}`."""
     if asked.target == "/apis":
         await asked.answer(b"404 page not found\n", "HTTP/1.1 404 Not Found\r\n")
     elif asked.target == PATH:
@@ -108,7 +108,7 @@ class Cell:
                 await moment()
 
     def requests(self, target: str) -> list[Asked]:
-        """What the backend was asked at a path."""
+        """Return the requests of the backend at a path."""
         return [asked for asked in self.backend.asked if asked.target == target]
 
 

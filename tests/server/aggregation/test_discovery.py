@@ -41,7 +41,7 @@ async def until(here: Cell, **wanted: Any) -> Any:
 
 
 async def aggregated(asked: Asked) -> None:
-    """A backend that knows the aggregated document."""
+    """A backend that serves the aggregated document."""
     if asked.target != "/apis":
         await legacy(asked)
         return

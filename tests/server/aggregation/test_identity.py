@@ -1,4 +1,4 @@
-"""How a user is told to a backend, in headers."""
+"""Headers that carry the user of a request to a backend."""
 
 import pytest
 from hypothesis import given
@@ -54,7 +54,7 @@ def test_what_is_told_is_understood(name: str, groups: list[str], extra: dict[st
 
 
 def understood(headers: dict[str, str]) -> UserInfo | None:
-    """What a server behind makes of the headers of a proxy that it trusts."""
+    """Return the user that a server behind a trusted proxy reads from the headers."""
 
     class Trusting(RequestHeaderAuthenticator):
         def _check_proxy(self, der: bytes, request: Request) -> None:

@@ -154,7 +154,7 @@ PATHS = st.dictionaries(st.sampled_from(["/r/a", "/r/b", "/r"]), NAMES.map(use))
 
 
 def unfolded(document: Any, name: str, depth: int) -> Any:
-    """What a reference means, some steps deep."""
+    """Return the schema behind a reference, with inner references resolved some steps deep."""
     if not depth:
         return None
     return [

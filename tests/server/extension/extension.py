@@ -60,7 +60,7 @@ RESOURCES = [
 
 
 def client(headers: dict[str, str] | None = None) -> Client:
-    """A client of a new server; the administrator's, unless told otherwise."""
+    """A client of a new server, with the administrator's rights by default."""
     authenticator = BearerTokenAuthenticator([StaticTokenAuthenticator(TOKENS)])
     server = ExtensionServer(GROUP_VERSION, RESOURCES, authenticator, MastersAuthorizer())
     server.lifecycle.serving = True

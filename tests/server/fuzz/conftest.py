@@ -1,4 +1,4 @@
-"""A server in a thread with a loop of its own, so that properties may ask it one request after the other."""
+"""A server in a thread with a separate loop, so that properties may send it one request after the other."""
 
 import asyncio
 import threading
@@ -18,7 +18,7 @@ SETTLED_S = 0.5
 
 
 class Fuzzed:
-    """Asks a server that runs in another thread."""
+    """Sends requests to a server that runs in another thread."""
 
     def __init__(self, api: Api, loop: asyncio.AbstractEventLoop) -> None:
         self.api = api
@@ -41,7 +41,7 @@ class Fuzzed:
         return answer
 
     def watchers(self) -> int:
-        """How many watches are open."""
+        """Return the number of open watches."""
         return _watchers(self.api)
 
 

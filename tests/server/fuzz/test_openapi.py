@@ -50,7 +50,7 @@ def _text(value: object) -> str:
 
 
 def _conforms(operation: Any, case: Any, answer: Answer) -> None:
-    """The body of a success is what the document says."""
+    """Check that the body of a success fits the document."""
     request = requests.Request(case.method, "http://server/").prepare()
     response = Response(
         status_code=answer.code,
@@ -81,7 +81,7 @@ def test_every_operation_of_a_document(fuzzed: Fuzzed, name: str) -> None:
 
 
 def _try(fuzzed: Fuzzed, operation: Any) -> int:
-    """How many requests of one operation were answered."""
+    """Return the number of answered requests of one operation."""
     asked = 0
 
     @settings(

@@ -1,7 +1,7 @@
-"""Whatever is asked, the answer is an answer: no fault of the server, no trace, no watch left behind.
+"""For every request, the answer is an answer: no fault of the server, no trace, no watch left behind.
 
-A few answers are a 500 with no reason in Kubernetes too (plain errors that nobody gave a code); they are told by their
-missing reason and are no panics.
+A few answers are a 500 with no reason in Kubernetes too (plain errors without a code). Their reason is missing, and
+they are no panics.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The ConfigMap that says since when the use of tokens in Secrets is tracked."""
+"""The ConfigMap with the day since which the use of tokens in Secrets is tracked."""
 
 import asyncio
 from typing import Any

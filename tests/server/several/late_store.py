@@ -1,4 +1,4 @@
-"""`LateStore`: a store that is shared with other servers, whose writes are heard of late."""
+"""`LateStore`: a store that is shared with other servers, whose events come late."""
 
 import asyncio
 from collections import deque
@@ -14,8 +14,10 @@ from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, St
 
 
 class LateStore:
-    """One server's way to the shared store. What was written comes with its watches only every few milliseconds, to
-    each of them at a time of its own; its own writes, too. `held` set: nothing comes at all.
+    """One server's way to the shared store.
+
+    Events come with its watches only every few milliseconds, at a different time for each watch. That is so for its own
+    writes, too. `held` set: no event comes at all.
     """
 
     def __init__(self, shared: Store, seed: int = 0, *, late_max_s: float = 0.01) -> None:
@@ -51,7 +53,7 @@ class LateStore:
                 watch.hear()
 
     async def revision(self) -> Revision:
-        """Has the watches tell how far they are, too."""
+        """Makes the watches report their progress, too."""
         for watch in self._watches:
             watch.asked = True
         return await self.shared.revision()
@@ -97,7 +99,7 @@ class LateStore:
 
 
 class LateWatch:
-    """A watch that is not a `LocalWatch`: its batches come when the store lets it hear."""
+    """A watch that is not a `LocalWatch`: its batches come when the store releases them."""
 
     def __init__(
         self, watches: "list[LateWatch]", start: str, inner: AbstractAsyncContextManager[AsyncIterator[EventBatch]]

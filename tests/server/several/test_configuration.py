@@ -1,4 +1,4 @@
-"""What is configured through one server counts in another."""
+"""Configuration written through one server counts in another."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -33,7 +33,7 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 async def soon(said: Callable[[], Awaitable[bool]], within_s: float = 30.0) -> None:
-    """Ask until it is so."""
+    """Poll until it is so."""
     async with asyncio.timeout(within_s):
         while True:
             if await said():
@@ -153,7 +153,7 @@ async def test_quotas_made_through_one_server_hold_in_all_however_the_writes_are
         path = "/api/v1/namespaces/default/resourcequotas/q"
         assert (await servers[0].put(f"{path}/status", counted)).code == 200
         for server in servers:
-            assert (await server.get(path)).code == 200  # from here on it knows the quota
+            assert (await server.get(path)).code == 200  # from here on it has the quota in its cache
         asked = (servers[n % 3].post(CONFIG_MAPS, {"metadata": {"name": f"c{n}"}}) for n in range(12))
         answers = [answer.code for answer in await asyncio.gather(*asked)]
         assert answers.count(201) == 5, answers

@@ -1,4 +1,4 @@
-"""What is acknowledged by one server is in the next answer of another."""
+"""A write acknowledged by one server is in the next answer of another."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Random writes through three servers on one store: what each was told fits with one history of each key."""
+"""Random writes through three servers on one store: all answers fit with one history of each key."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ STEPS = 25
 
 @dataclass(frozen=True)
 class Step:
-    """What a client asked of a key and was told; `began` and `ended` order all steps."""
+    """A client's request for a key, with the result; `began` and `ended` order all steps."""
 
     name: str
     verb: str
@@ -32,7 +32,7 @@ class Step:
 
 
 class Client:
-    """Asks one server at random, and writes down what it is told."""
+    """Sends random requests to one server, and writes down the results."""
 
     def __init__(self, api: Api, random: Random, ticks: list[int], history: list[Step]) -> None:
         self._api = api
@@ -82,7 +82,7 @@ class Client:
 
 
 async def stored_history(servers: list[Server]) -> dict[str, list[tuple[int, bool]]]:
-    """What happened to each key: the revisions, and whether there was an object after them."""
+    """Return the history of each key: the revisions, and for each of them whether an object was there after it."""
     found: dict[str, list[tuple[int, bool]]] = {name: [(0, False)] for name in NAMES}
     shared = servers[0].late.shared
     end = await shared.revision()
@@ -98,11 +98,11 @@ async def stored_history(servers: list[Server]) -> dict[str, list[tuple[int, boo
 
 
 def check(steps: list[Step], states: list[tuple[int, bool]]) -> None:
-    """That one order of the steps explains all answers: that of the revisions, which are the store's.
+    """Check that one order of the steps explains all answers: that of the revisions, which are the store's.
 
     Each step has a place: a write at its revision, a read in the state that it saw. No step may have a place before
-    that of a step which had ended when it began, or after that of a write which began when it had ended. Reads of
-    nothing fit into each state without an object that is between the two.
+    that of a step that had ended when it began. Nor may it have one after that of a write that began when it had ended.
+    Reads of nothing fit into each state without an object that is between the two.
     """
     present = dict(states)
     place = 0

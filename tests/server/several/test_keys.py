@@ -1,4 +1,4 @@
-"""Servers on one store that do not know each other's keys say so."""
+"""Servers on one store that lack each other's keys log a warning."""
 
 import logging
 from pathlib import Path

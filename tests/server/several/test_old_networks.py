@@ -1,4 +1,4 @@
-"""The networks of a cluster whose servers had them as an option: what they stored beside the addresses says them."""
+"""Networks of a cluster whose servers had them as an option: they are read from the stored allocations of addresses."""
 
 import pytest
 
@@ -15,7 +15,7 @@ SERVICE_CIDR = "/apis/networking.k8s.io/v1/servicecidrs/kubernetes"
 
 
 async def old_store(*networks: str) -> MemoryStore:
-    """What an old server stored of its networks."""
+    """Return a store with the networks in it as an old server stored them."""
     store = MemoryStore()
     for key, network in zip(RANGE_KEYS, networks, strict=False):
         await store.create(key, protobuf.encode(stored("v1", "RangeAllocation", range=network, data="")))

@@ -1,4 +1,4 @@
-"""Which servers there are: the addresses that the Service kubernetes leads to, and the identity Leases."""
+"""The list of living servers: the addresses that the Service kubernetes leads to, and the identity Leases."""
 
 import asyncio
 import datetime
@@ -50,7 +50,10 @@ async def server(store: Store, ip: str, port: int = 6443) -> AsyncIterator[Serve
 
 
 async def led_to(one: Server) -> list[tuple[str, int]]:
-    """Where the Service leads to, by the Endpoints and, if it says the same, by the EndpointSlice."""
+    """Return the targets of the Service by its Endpoints.
+
+    The EndpointSlice has to have those of them that have its port.
+    """
     for group, resource in (("", "endpoints"), ("discovery.k8s.io", "endpointslices")):
         endpoint = one.cluster.endpoint(group, "v1", resource)
         assert endpoint is not None
@@ -81,7 +84,7 @@ async def test_the_service_leads_to_all_living_servers() -> None:
         await b.service.end()
         assert await led_to(a) == [("10.0.0.1", 6443), ("10.0.0.2", 7443)]
         b.task.cancel()
-        c.task.cancel()  # this one does not say good-bye
+        c.task.cancel()  # this one does not sign off
         await asyncio.sleep(TTL_S + 2 * KEEP_INTERVAL_S)
         assert await led_to(a) == [("10.0.0.1", 6443)]
     await store.close()
@@ -138,7 +141,7 @@ async def test_a_server_on_loopback_leaves_the_endpoints_of_others_as_they_are()
 
 
 def identity(address: str, renewed: str) -> bytes:
-    """What kube-apiserver keeps of itself."""
+    """Return a Lease as kube-apiserver stores it for itself."""
     annotations = {"kubernetes.io/peer-advertise-address": address}
     spec = {"renewTime": renewed, "leaseDurationSeconds": 3600}
     return encode(
@@ -167,7 +170,7 @@ async def test_the_port_of_a_kube_apiserver_is_the_one_that_it_has_said_last() -
 @pytest.mark.parametrize("found", [7443, 7001], ids=["this server's", "that of one that has gone"])
 @virtual_time
 async def test_a_port_that_a_kube_apiserver_has_found_and_is_not_its_own_is_withdrawn(found: int) -> None:
-    """It then says its own."""
+    """kube-apiserver then writes its real port."""
     store = MemoryStore(clock=asyncio.get_running_loop().time)
     await store.open()
     await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
@@ -181,13 +184,13 @@ async def test_a_port_that_a_kube_apiserver_has_found_and_is_not_its_own_is_with
 
 
 async def keys_of(store: Store) -> list[str]:
-    """Of the servers that kube-apiservers publish."""
+    """Return the keys of the servers that kube-apiservers publish."""
     return [row.key.removeprefix(PREFIX) for row in (await store.range(PREFIX, prefix_end(PREFIX))).items]
 
 
 @virtual_time
 async def test_beside_a_kube_apiserver_with_another_port_a_server_is_not_published() -> None:
-    """It says its own port for all: of a server with another one it would publish an address where nobody listens."""
+    """A kube-apiserver publishes its port for all addresses: a server with another port would not listen there."""
     store = MemoryStore(clock=asyncio.get_running_loop().time)
     await store.open()
     async with server(store, "10.0.0.9", 7443) as one:

@@ -24,13 +24,13 @@ def service(name: str, **spec: Any) -> dict[str, Any]:
 
 
 async def addresses(api: Api) -> dict[str, str]:
-    """Which Service each address is claimed by."""
+    """Return the claiming Service of each address."""
     items = (await api.get(ADDRESSES)).body["items"]
     return {item["metadata"]["name"]: item["spec"]["parentRef"]["name"] for item in items}
 
 
 async def ports(api: Api) -> set[int]:
-    """Which ports are claimed."""
+    """Return the claimed ports."""
     assert api.cluster.claims is not None
     return await api.cluster.claims.ports.taken()
 

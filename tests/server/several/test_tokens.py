@@ -1,4 +1,4 @@
-"""Tokens of accounts that one server has just heard of through the store, and others have made."""
+"""Tokens of accounts that other servers made, and that this server has just received through the store."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ REVIEWS = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 @asynccontextmanager
 async def two() -> AsyncIterator[tuple[Accounts, Accounts]]:
-    """Servers with the same keys, who hear of each other's writes late."""
+    """Servers with the same keys, each of which receives the other's writes late."""
     store = MemoryStore()
     await store.open()
     async with (

@@ -1,4 +1,4 @@
-"""A store with addresses and networks of services.k8s.io's alpha, which nobody can read any more.
+"""A store with addresses and networks of services.k8s.io's alpha, which no server can read any more.
 
 kube-apiserver 1.36.3 ends after a minute, since it cannot look through the addresses; here only what needs them fails.
 """

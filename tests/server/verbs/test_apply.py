@@ -193,7 +193,7 @@ SCALE = f"{DEPLOYMENTS}/d/scale"
 
 
 def scale(replicas: int) -> dict[str, Any]:
-    """What is applied to /scale."""
+    """Return a body to apply to /scale."""
     return {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "d"}, "spec": {"replicas": replicas}}
 
 

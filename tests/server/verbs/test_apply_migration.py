@@ -1,4 +1,4 @@
-"""From client-side to server-side apply: what kubectl asks of the server on the way (E16, E17)."""
+"""From client-side to server-side apply: the requests that kubectl sends on the way (E16, E17)."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ CLIENT_SIDE = "kubectl-client-side-apply"
 
 
 def configuration(data: dict[str, str]) -> Any:
-    """What the user's file says."""
+    """Return the object as it is in the user's file."""
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data}
 
 
@@ -24,7 +24,7 @@ async def applied_by_client(api: Api, data: dict[str, str]) -> Any:
 
 
 def owners(answer: Answer) -> dict[tuple[str, str], Any]:
-    """What each manager owns, by manager and operation."""
+    """Return the fields of each manager, by manager and operation."""
     return {(e["manager"], e["operation"]): e["fieldsV1"] for e in answer.metadata["managedFields"]}
 
 

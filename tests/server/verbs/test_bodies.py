@@ -1,4 +1,4 @@
-"""Which list bodies are kept."""
+"""List bodies that are kept."""
 
 from sampan.server.verbs.bodies import ENTRY_BYTES, KEPT_S, ListBodies, ListTail
 

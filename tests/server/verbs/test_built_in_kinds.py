@@ -1,4 +1,4 @@
-"""What kube-apiserver 1.36.3 answers to faults and to what is left out, kind by kind."""
+"""Answers of kube-apiserver 1.36.3 to faults and to omitted fields, kind by kind."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""componentstatuses: made when somebody asks."""
+"""componentstatuses: made on request."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -29,7 +29,7 @@ async def condition(api: Api, name: str) -> Any:
 
 
 async def hold(api: Api, name: str, *, seconds: int) -> None:
-    """Somebody has renewed the Lease now, for so long."""
+    """Create a Lease that was renewed now and lasts so long."""
     now = format_micro_time(api.cluster.clock.now())
     spec = {"holderIdentity": "me", "leaseDurationSeconds": seconds, "renewTime": now}
     body = {"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": {"name": name}, "spec": spec}

@@ -1,4 +1,4 @@
-"""POST: what the server decides, what it refuses, what it says.
+"""POST: the server's decisions, refusals and answers.
 
 Source: apiserver pkg/endpoints/handlers/create.go, pkg/registry/rest/create.go (1.36).
 """

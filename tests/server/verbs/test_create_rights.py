@@ -1,4 +1,4 @@
-"""A user who may do everything but create never creates: not by PUT, apply or patch, not through a subresource."""
+"""A user with every right but create never creates: not by PUT, apply or patch, not through a subresource."""
 
 import asyncio
 from collections.abc import AsyncIterator

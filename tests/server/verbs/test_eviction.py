@@ -25,7 +25,7 @@ def eviction(name: str = "p", **more: Any) -> dict[str, Any]:
 
 
 async def evict(api: Api, name: str = "p", query: str = "", **more: Any) -> Answer:
-    """Ask for the eviction of a pod."""
+    """Request the eviction of a pod."""
     return await api.post(f"{PODS}/{name}/eviction{query}", eviction(name, **more))
 
 
@@ -46,7 +46,7 @@ async def with_pod(
 async def with_budget(
     api: Api, status: dict[str, Any] | None = None, *, name: str = "b", app: str = "web", policy: str = ""
 ) -> None:
-    """A budget that its controller has seen and that allows one disruption, unless the status says otherwise."""
+    """A budget that its controller has seen and that allows one disruption, unless `status` overrides that."""
     spec: dict[str, Any] = {"minAvailable": 1, "selector": {"matchLabels": {"app": app}}}
     if policy:
         spec["unhealthyPodEvictionPolicy"] = policy
@@ -71,7 +71,7 @@ async def budget_status(api: Api, name: str = "b") -> dict[str, Any]:
 
 
 async def is_gone(api: Api, name: str = "p") -> bool:
-    """Whether the pod is not there any more."""
+    """Return whether the pod is not there any more."""
     return (await api.get(f"{PODS}/{name}")).code == 404
 
 
@@ -383,7 +383,7 @@ async def test_a_budget_for_one_lets_one_of_many_go(api: Api) -> None:
 
 
 class Racing(MemoryStore):
-    """Somebody else writes a pod just before the next update of it."""
+    """Another client writes a pod just before the next update of it."""
 
     race = 0
 

@@ -1,4 +1,4 @@
-"""Writes of a server that has not heard yet what others wrote to its store.
+"""Writes of a server that has not yet received other servers' writes to its store.
 
 Source: apiserver pkg/storage/etcd3/store.go GuaranteedUpdate, conditionalDelete (1.36).
 """
@@ -41,7 +41,7 @@ class SlowHub(WatchHub):
 
 
 class SharedStore(MemoryStore):
-    """The server's watches learn of others' writes when it asks for the revision, or writes itself."""
+    """The server's watches get others' writes when it reads the revision, or writes itself."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class SharedStore(MemoryStore):
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """What is written here, another server writes."""
+        """Within the block, writes count as those of another server."""
         self._slow.others_write = True
         yield
         self._slow.others_write = False
@@ -93,7 +93,7 @@ async def store() -> SharedStore:
 
 @pytest.fixture
 async def api(store: SharedStore) -> AsyncIterator[Api]:
-    """A server that knows the object as it was created."""
+    """A server that has the object in its cache as it was created."""
     async with served(store) as api:
         await api.create(CONFIG_MAPS, config_map())
         assert (await api.get(OBJECT)).code == 200
@@ -111,7 +111,7 @@ async def test_a_write_asks_for_nothing_before_it_is_made(api: Api, store: Share
     assert (await api.patch(OBJECT, {"data": {"k": "y"}})).code == 200
     assert (await api.get(OBJECT)).code == 200
     assert (await api.delete(OBJECT)).code == 200
-    assert store.asked == 2, "only the two reads ask"
+    assert store.asked == 2, "only the two reads request the revision"
 
 
 async def test_an_unconditional_update_goes_over_what_others_wrote(api: Api, store: SharedStore) -> None:

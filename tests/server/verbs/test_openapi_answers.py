@@ -1,4 +1,4 @@
-"""How the OpenAPI documents are answered: their headers, parts of them, and what cannot be given.
+"""Answers with OpenAPI documents: their headers, parts of them, and refusals.
 
 Source: kube-openapi pkg/handler, pkg/handler3 (1.36); Go's http.ServeContent.
 """
@@ -13,7 +13,7 @@ V3 = "/openapi/v3/apis/batch/v1"
 
 
 def values(answer: Response, name: bytes) -> list[bytes]:
-    """Of a header of the answer, in order."""
+    """Return the values of a header of the answer, in order."""
     return sorted(value for found, value in answer.headers if found.lower() == name)
 
 

@@ -32,7 +32,7 @@ async def _everything(api: Api) -> list[Served]:
 
 
 def _body(each: Served, **metadata: Any) -> Object:
-    """What would be accepted at the path, but for the metadata."""
+    """Return a body that would be accepted at the path, but for the metadata."""
     body = {"metadata": {}} if each.subresource and each.kind in _VERSIONS else each.smallest()
     body |= {"kind": each.kind, "apiVersion": _VERSIONS.get(each.kind, each.api_version), **_EXTRA.get(each.kind, {})}
     name = NAMES.get(each.key, ABSENT)

@@ -1,4 +1,4 @@
-"""What patched objects say to be.
+"""The kind and apiVersion in patched objects.
 
 Source: apiserver pkg/endpoints/handlers/patch.go, apiextensions pkg/registry/customresource/validator.go (1.36).
 """

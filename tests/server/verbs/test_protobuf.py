@@ -95,7 +95,7 @@ async def test_metadata_alone(api: Api) -> None:
 
 
 def in_meta_v1beta1(accept: str) -> str:
-    """The same, asked for in the older version."""
+    """Return the Accept header for metadata in the older version."""
     return accept.replace("v=v1", "v=v1beta1")
 
 

@@ -1,4 +1,4 @@
-"""What Tables say of whole rows."""
+"""Conditions of whole rows in Tables."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What each built-in resource answers with and keeps, in one table.
+"""Properties of each built-in resource: its answers and the fields it keeps, in one table.
 
 Source: kubernetes pkg/registry/*/*/{strategy,storage}.go (1.36).
 """

@@ -1,4 +1,4 @@
-"""Bodies of subresources, which are of types of their own. Source: apiserver pkg/endpoints/handlers/rest.go (1.36)."""
+"""Bodies of subresources, which have separate types. Source: apiserver pkg/endpoints/handlers/rest.go (1.36)."""
 
 from typing import Any
 

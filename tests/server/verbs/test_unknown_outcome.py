@@ -1,5 +1,7 @@
-"""A write that ran out of time while the store was at it, or of which the store cannot say what became of it, may be
-stored all the same."""
+"""A write with an unknown outcome may be stored all the same.
+
+Either its time ran out while the store was at it, or the store reports that the outcome is unknown.
+"""
 
 import asyncio
 
@@ -15,7 +17,7 @@ SPEC = {"ports": [{"port": 80}]}
 
 
 class LateStore(MemoryStore):
-    """Writes Services, and then never says so, while `late`; or says that it does not know, while `lost`."""
+    """Writes Services. While `late`, writes never return; while `lost`, they report an unknown outcome."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +42,7 @@ class LateStore(MemoryStore):
 
 
 async def take(api: Api, name: str, ip: str) -> int:
-    """Ask for an address; gives the code."""
+    """Create a Service with this address; gives the code."""
     body = {"metadata": {"name": name}, "spec": {**SPEC, "clusterIP": ip}}
     return (await api.post(SERVICES, body)).code
 

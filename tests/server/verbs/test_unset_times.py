@@ -23,7 +23,7 @@ EVENT = {
 
 
 async def ready_pod(api: Api, **status: Any) -> Any:
-    """A Pod with a condition that says nothing of times."""
+    """A Pod with a condition without times."""
     made = await api.create(PODS, pod())
     answer = await api.put(f"{PODS}/p/status", {**made, "status": {"conditions": [READY], **status}})
     assert answer.code == 200, answer.body

@@ -1,4 +1,4 @@
-"""WATCH: where it begins, what it tells and how it ends.
+"""WATCH: its beginning, its events and its end.
 
 Source: apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher (1.36).
 """

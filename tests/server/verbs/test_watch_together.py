@@ -1,4 +1,4 @@
-"""Watchers that are told together are told what each would be told alone."""
+"""Watchers that share the sending of events receive the same as each would alone."""
 
 import asyncio
 import random
@@ -21,7 +21,7 @@ WRITES = 25
 
 @dataclass
 class Told:
-    """One who watches, at times slower than others."""
+    """A watcher that is at times slower than others."""
 
     path: str
     accept: str

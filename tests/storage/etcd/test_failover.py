@@ -90,7 +90,7 @@ class Writers:
                 row = await self._store.get(key)
                 continue
             except (Conflict, KeyExists):
-                assert self.unsure, "nobody else writes these keys"
+                assert self.unsure, "no other client writes these keys"
                 row = await self._store.get(key)
                 continue
             row = KeyValue(key, value, 0, revision)

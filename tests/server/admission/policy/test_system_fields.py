@@ -1,4 +1,4 @@
-"""What only the server sets in a new object, however the object comes in and whatever admission makes of it."""
+"""Fields that only the server sets in a new object, for every way to create it and every change by admission."""
 
 import pytest
 

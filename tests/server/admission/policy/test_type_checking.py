@@ -1,4 +1,4 @@
-"""What the status of a ValidatingAdmissionPolicy says of its expressions."""
+"""Warnings about expressions in the status of a ValidatingAdmissionPolicy."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ DEPLOYMENTS = {**_TYPES, "resources": ["deployments"]}
 
 
 async def status(api: Api, policy: Any) -> Any:
-    """What is said of a policy that is created now."""
+    """Create a policy and return its status."""
     created = await api.create(POLICIES, policy)
     return (await settled(api, created["metadata"]["generation"]))["status"]
 

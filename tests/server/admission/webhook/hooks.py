@@ -24,7 +24,7 @@ def config_map(name: str = "a", **fields: Any) -> Json:
 
 
 def hook(name: str = "hook.example.com", **fields: Any) -> Json:
-    """A webhook of a configuration; it hears of ConfigMaps."""
+    """A webhook of a configuration; its rule matches ConfigMaps."""
     return {
         "name": name,
         "clientConfig": {"url": f"https://127.0.0.1:1/{name}"},
@@ -95,12 +95,12 @@ class Hooks:
 
     @property
     def names(self) -> Sequence[str]:
-        """Who has been asked, in order."""
+        """The names of the called webhooks, in order."""
         return [name for name, _ in self.asked]
 
     @property
     def requests(self) -> Sequence[Json]:
-        """What has been asked."""
+        """The requests of all reviews, in order."""
         return [review["request"] for _, review in self.asked]
 
 

@@ -1,4 +1,4 @@
-"""What the audit event of a request says of webhooks and policies."""
+"""Annotations about webhooks and policies in the audit event of a request."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The kubeconfig of an AdmissionConfiguration says who the server is for webhooks."""
+"""The kubeconfig of an AdmissionConfiguration has the credentials that the server shows to webhooks."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A client that goes while webhooks are asked: they are cut and nothing is written. So does kube-apiserver 1.36.3."""
+"""A client that goes during calls of webhooks: they are cut and nothing is written. So does kube-apiserver 1.36.3."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -37,7 +37,7 @@ class Leaver:
         return await self.transport.send(HttpRequest("POST", MAPS, headers, body))
 
     async def leave(self, name: str) -> None:
-        """Begin to create a ConfigMap, go while a webhook is asked, and wait until the server has noticed."""
+        """Begin to create a ConfigMap, go during the call of a webhook, and wait until the server has noticed."""
         asking = asyncio.create_task(self.create(name))
         await self._hooks.waiting.wait()
         asking.cancel()

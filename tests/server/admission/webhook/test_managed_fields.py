@@ -1,4 +1,4 @@
-"""What a mutating webhook does to managedFields, and to the Scale that somebody applies."""
+"""Changes of a mutating webhook to managedFields, and to a Scale that is applied."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Of which requests a webhook hears, and what it is told."""
+"""Requests that lead to the call of a webhook, and the contents of its review."""
 
 from typing import Any
 
@@ -103,7 +103,7 @@ def autoscaler(version: str, **fields: Any) -> Any:
 
 
 def scaling(version: str, **fields: Any) -> Any:
-    """A webhook that hears of one version of autoscalers."""
+    """A webhook whose rule names one version of autoscalers."""
     resources = ["horizontalpodautoscalers"]
     rule = {"operations": ["*"], "apiGroups": ["autoscaling"], "apiVersions": [version], "resources": resources}
     return hook(rules=[rule], **fields)
