@@ -7,13 +7,13 @@ directory.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
 from sampan.core.settings import ListOf, Setting, build
+from sampan.core.suggestions import closest
 
 COMMAND_LINE: Final = "command line"
 DEFAULT: Final = "default"
@@ -94,9 +94,8 @@ def _entries(file: Path) -> list[tuple[yaml.Node, yaml.Node]]:
 def _unknown(key: yaml.Node, names: Sequence[str]) -> str:
     if not isinstance(key, yaml.ScalarNode):
         return "a key must be the name of an option"
-    plain = key.value.lstrip("-").replace("_", "-")
-    close = [plain] if plain in names else get_close_matches(plain, names, 1)
-    hint = f"; did you mean {close[0]}?" if close else "; `sampan config` prints all settings"
+    close = closest(key.value, names)
+    hint = f"; did you mean {close}?" if close else "; `sampan config` prints all settings"
     return f"unknown setting {key.value!r}{hint}"
 
 

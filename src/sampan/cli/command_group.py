@@ -1,11 +1,12 @@
 """`CommandGroup`: a command whose subcommands live in modules that are imported on demand."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
+
+from sampan.core.suggestions import closest
 
 
 class CommandGroup(click.Group):
@@ -45,8 +46,8 @@ class CommandGroup(click.Group):
 
     def unknown(self, ctx: click.Context, name: str) -> str:
         """Return the message for an unknown command."""
-        close = get_close_matches(name, self.list_commands(ctx), 1)
-        hint = f" Did you mean {ctx.command_path} {close[0]}?" if close else f" See {ctx.command_path} --help."
+        close = closest(name, self.list_commands(ctx))
+        hint = f" Did you mean {ctx.command_path} {close}?" if close else f" See {ctx.command_path} --help."
         return f"unknown command {name!r}.{hint}"
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

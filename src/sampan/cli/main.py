@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from sampan.app.errors import StartError
 from sampan.cli.command_group import CommandGroup
+from sampan.cli.mistyped import error_message
 from sampan.cli.plain_error import PlainError
 from sampan.cli.plugins.completion import PluginCommand, plugin_names
 from sampan.cli.plugins.run import run_plugin
@@ -140,7 +141,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
-        return _fail(error.format_message(), error.exit_code)
+        return _fail(error_message(error), error.exit_code)
     except StartError as error:
         return _fail(str(error))
     except click.Abort:

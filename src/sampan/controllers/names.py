@@ -39,6 +39,7 @@ NAMES: Final = (
     "resourcequota-controller",
     "root-ca-certificate-publisher-controller",
     "service-cidr-controller",
+    "service-lb-controller",
     "serviceaccount-controller",
     "serviceaccount-token-controller",
     "statefulset-controller",

@@ -7,6 +7,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from sampan.cli.command_group import CommandGroup
+from sampan.cli.mistyped import error_message
 
 _COMMANDS = {
     "diff": "sampan.cli.kubectl.diff",
@@ -34,7 +35,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 0
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx is not None else "kubectl sampan"
-        click.echo(f"error: {error.format_message()}\nSee '{command} --help' for usage.", err=True)
+        click.echo(f"error: {error_message(error)}\nSee '{command} --help' for usage.", err=True)
         return error.exit_code
     except click.ClickException as error:
         click.echo(error.format_message(), err=True)

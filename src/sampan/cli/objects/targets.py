@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from sampan.client import Client, ListOptions, NoMatch, ResourceClient
 from sampan.client.manifests import read_manifests
 from sampan.client.rest_client import resource_path
+from sampan.core.suggestions import closest
 from sampan.resource import Object, ResourceInfo, meta
 
 
@@ -114,5 +114,5 @@ async def _resource(client: Client, word: str) -> ResourceInfo:
         names = {
             name for info in (await client.mapper.discovered()).resources for name in (info.gvr.resource, info.singular)
         }
-        close = get_close_matches(word.lower(), sorted(names - {""}), 1, 0.75)
-        raise NoMatch(f"{error} (did you mean {close[0]}?)" if close else str(error)) from None
+        close = closest(word, names, cutoff=0.75)
+        raise NoMatch(f"{error} (did you mean {close}?)" if close else str(error)) from None
