@@ -193,3 +193,21 @@ def test_a_full_temporary_directory_is_not_taken_for_the_target(
     assert said.startswith(f"Error: the temporary directory {tmp_path}/sampan-copy-")
     assert said.endswith(f": {fault.args[-1]} (TMPDIR names another place)\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_source_leaves_no_target(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    told = sampan("storage", "copy", "--from", f"sqlite:{tmp_path}/none", "--to", f"sqlite:{target}", code=1)
+    assert "the store does not exist" in told
+    assert not target.exists()
+
+
+def test_a_plain_directory_gets_the_url_to_use(tmp_path: Path) -> None:
+    told = sampan("storage", "copy", "--from", "data", "--to", f"sqlite:{tmp_path}", code=2)
+    assert "for the data directory data use sqlite:data" in told
+
+
+def test_a_directory_in_use_as_target_gets_advice(source: str, tmp_path: Path) -> None:
+    (tmp_path / "pki").mkdir()
+    told = sampan("storage", "copy", "--from", source, "--to", f"sqlite:{tmp_path}", code=1)
+    assert "it contains pki; choose a new one, or move it away" in told

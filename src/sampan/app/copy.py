@@ -64,6 +64,8 @@ async def copy_storage(source: StoreLocation, target: StoreLocation, options: Co
 
 async def _to_directory(source: StoreLocation, directory: Path, options: CopyOptions, progress: Progress) -> int:
     check_empty(directory)
+    async with source.rows() as rows, rows.state():
+        pass  # A source that cannot be read is reported before the target is created.
     with locked_directory(directory):
         check_empty(directory)
         scratch = directory / COPYING

@@ -30,6 +30,7 @@ def parse_store(text: str, engines: Mapping[str, Engine] | None = None) -> Store
     if found is None or not found.url_form or not place:
         local_first = sorted(known.values(), key=lambda engine: not engine.local)
         forms = " or ".join(engine.url_form for engine in local_first if engine.url_form)
-        raise ValueError(f"{text!r} is not a store URL: {forms}")
+        hint = f"; for the data directory {text} use sqlite:{text}" if ":" not in text and text else ""
+        raise ValueError(f"{text!r} is not a store URL: {forms}{hint}")
     engine, directory = found.at(place)
     return StoreLocation(engine, directory or UpSettings().data)

@@ -19,19 +19,27 @@ _CLEAR_LINE: Final = "\r\x1b[K"
 
 
 @contextmanager
-def progress_bar(title: str, clock: Callable[[], float] = monotonic) -> Iterator[Advance]:
+def progress_bar(*titles: str, clock: Callable[[], float] = monotonic) -> Iterator[Advance]:
     """Show the progress on standard error until the end of the block.
 
     A terminal has a bar, which is removed at the end. Otherwise, for example in CI, there is a line after
     `LINE_FIRST_S`, then one every `LINE_INTERVAL_S`. `clock` returns monotonic seconds.
+
+    Work in several steps has a title for each. A step ends when the total changes or the amount done does not grow.
+    The time left is that of the step.
     """
     terminal = sys.stderr.isatty()
     began = clock()
+    last, steps = (0, 0), iter(titles)
+    title = next(steps)
     due = began + (BAR_INTERVAL_S if terminal else LINE_FIRST_S)
 
     def advance(done: int, total: int) -> None:
-        nonlocal due
+        nonlocal due, began, last, title
         now = clock()
+        if last[0] and (done <= last[0] or total != last[1]) and (following := next(steps, "")):
+            title, began = following, now
+        last = (done, total)
         if now < due:
             return
         due = now + (BAR_INTERVAL_S if terminal else LINE_INTERVAL_S)
@@ -67,7 +75,7 @@ def plain_line(title: str, done: int, total: int, elapsed_s: float) -> str:
 
 def _time_left(done: int, total: int, elapsed_s: float) -> str:
     """Return the expected rest of the time; empty if it is unknown or over."""
-    if not done or done >= total:
+    if not done or not elapsed_s or done >= total:
         return ""
     minutes, seconds = divmod(round(elapsed_s * (total - done) / done), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} left"

@@ -9,6 +9,7 @@ import click
 
 from sampan.app.copy import CopyOptions, copy_storage
 from sampan.app.engines import Engine
+from sampan.app.store_location import StoreLocation
 from sampan.cli.engine_options import MADE_BY, engine_options, store_at, store_errors
 from sampan.cli.progress import progress_bar
 from sampan.storage.sqlite.check import check
@@ -37,12 +38,20 @@ def copy_command(source: str, target: str, *, engines: Mapping[str, Engine], cle
     then no server starts on the target. Repeat an interrupted copy from the start, for etcd with --clear-partial.
     """
     whence, whither = store_at(source, engines), store_at(target, engines)
-    with store_errors(target), progress_bar("copying") as progress, _left_overs() as begun:
+    with store_errors(target), progress_bar(*_steps(whence, whither)) as progress, _left_overs() as begun:
         options = CopyOptions(MADE_BY, source, clear_partial, begun)
         keys = asyncio.run(copy_storage(whence, whither, options, progress))
     click.echo(f"copied {keys} keys from {source} to {target}, and found them there")
     if not whither.engine.local:
         click.echo(f"{whither.engine.name} assigned new resourceVersions: clients must list again")
+
+
+def _steps(source: StoreLocation, target: StoreLocation) -> tuple[str, ...]:
+    """Return the titles of the steps of a copy, as `copy_storage` takes them."""
+    to_directory = ("reading", "verifying", "writing", "comparing")
+    if target.engine.local:
+        return to_directory
+    return ("copying", "comparing") if source.engine.local else (*to_directory, "copying", "comparing")
 
 
 @contextmanager

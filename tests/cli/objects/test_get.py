@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from sampan.client import Discovered, discover
+from sampan.client.rest_client import RESTClient
 from sampan.wire import yaml
 from tests.cli.objects.conftest import Run
 from tests.cli.objects.manifests import CRD, boat, config_map
@@ -125,3 +127,15 @@ def test_a_server_that_is_not_there_is_said_so(run: Run, manifest: Callable[...,
     done = run("get", "ns", "--kubeconfig", manifest(config, "config"))
     assert done.code == 1
     assert done.err.startswith("Unable to connect to the server: ")
+
+
+def test_a_command_discovers_once(run: Run, two: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    async def counted(rest: RESTClient) -> Discovered:
+        calls.append(rest)
+        return await discover(rest)
+
+    monkeypatch.setattr("sampan.client.client.discover", counted)
+    run("get", "cm,svc,sa", "-n", two)
+    assert len(calls) == 1

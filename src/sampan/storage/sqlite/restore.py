@@ -42,7 +42,10 @@ def check_empty(directory: Path) -> None:
     left = _OF_A_COPY if COPYING in names else _OF_A_RESTORE if UNFINISHED in names else _OF_NOBODY
     found = sorted(names - left)
     if found:
-        raise SnapshotError(f"the data directory {directory} is not empty: it contains {', '.join(found[:3])}")
+        contents = ", ".join(found[:3])
+        raise SnapshotError(
+            f"the data directory {directory} is not empty: it contains {contents}; choose a new one, or move it away"
+        )
 
 
 def is_unfinished(directory: Path) -> bool:
