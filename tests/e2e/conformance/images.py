@@ -110,6 +110,8 @@ class _Layers:
         with self._tar(name) as tar:
             for file in sorted((self._images / name / "html").iterdir()):
                 tar.add(file, file.name)
+            # A test reads the name of the distribution that the published image is made of.
+            _text(tar, self._work, "etc/os-release", 'PRETTY_NAME="Stand-in for an image of Alpine Linux"\n')
         return self._work / f"{name}.tar"
 
     def program(self, name: str, path: str, *, mode: int = 0o755) -> Path:
