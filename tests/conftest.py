@@ -1,7 +1,10 @@
 """For all tests."""
 
 import gc
+import logging
+from collections.abc import Generator
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
@@ -26,3 +29,14 @@ def pytest_collection_finish() -> None:
     """Exclude loaded modules from garbage collection, which would examine them between thousands of tests."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Restore the log level after each test: commands and other people's operators set it for the whole process."""
+    root = logging.getLogger()
+    before = root.level
+    try:
+        return (yield)
+    finally:
+        root.setLevel(before)
