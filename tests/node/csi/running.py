@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sampan.client import Client
+from sampan.csi.names import attachment_name, unique_volume_name
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import (
     CSI_DRIVERS,
@@ -24,7 +25,6 @@ from sampan.loops.resources import (
     PODS,
     VOLUME_ATTACHMENTS,
 )
-from sampan.node.csi.attachments import attachment_name, unique_name
 from sampan.node.nodes import ProcessNode
 from sampan.node.set_up import set_up
 from sampan.resource import Object
@@ -112,7 +112,7 @@ class Cluster:
         await self.work.create(VOLUME_ATTACHMENTS, {"metadata": {"name": name}, "spec": spec})
         status = {"attached": True, "attachmentMetadata": metadata}
         await self.work.patch_status(VOLUME_ATTACHMENTS, name, status)
-        attached = [{"name": unique_name((DRIVER, handle)), "devicePath": ""}]
+        attached = [{"name": unique_volume_name(DRIVER, handle), "devicePath": ""}]
         await self.work.patch_status(NODES, "node", {"volumesAttached": attached})
 
     async def run(

@@ -5,23 +5,13 @@ controller removes a volume from `volumesAttached` before it looks at `volumesIn
 Source: kubernetes pkg/volume/csi/csi_attacher.go `waitForVolumeAttachment`, pkg/kubelet/volumemanager (1.36).
 """
 
-import hashlib
 from collections.abc import Mapping
 
 from sampan.client import ClientError
+from sampan.csi.names import attachment_name, unique_volume_name
 from sampan.node.csi.node_object import NodeObject
 from sampan.node.references import CsiDriver, References, Unreadable
 from sampan.node.volumes.csi import CsiVolume, VolumeFault
-
-
-def attachment_name(driver: str, handle: str, node: str) -> str:
-    """Return the name of the VolumeAttachment of a volume on a node."""
-    return f"csi-{hashlib.sha256(f'{handle}{driver}{node}'.encode()).hexdigest()}"
-
-
-def unique_name(key: tuple[str, str]) -> str:
-    """Return the name of a volume in a node's volumesInUse and volumesAttached."""
-    return f"kubernetes.io/csi/{key[0]}^{key[1]}"
 
 
 def needs_attachment(volume: CsiVolume, driver: CsiDriver | None) -> bool:
@@ -69,7 +59,7 @@ class Attachments:
     async def _is_kept(self, volume: CsiVolume) -> bool:
         """Return whether the controller keeps a volume attached that is reported as in use."""
         try:
-            return unique_name(volume.key) in await self._node_object.attached()
+            return unique_volume_name(*volume.key) in await self._node_object.attached()
         except ClientError as error:
             raise Unreadable(f"cannot read the node's volumesAttached: {error}") from error
 
@@ -85,6 +75,6 @@ class Attachments:
 
     async def _report(self) -> None:
         try:
-            await self._node_object.report_in_use(map(unique_name, self._in_use))
+            await self._node_object.report_in_use(unique_volume_name(*key) for key in self._in_use)
         except ClientError as error:
             raise Unreadable(f"cannot write the node's volumesInUse: {error}") from error
