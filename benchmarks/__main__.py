@@ -15,7 +15,7 @@ from benchmarks.connection import Target
 from benchmarks.load import Figure, Workers
 from benchmarks.node.__main__ import main as node
 from benchmarks.proxy.__main__ import main as proxy
-from benchmarks.report import machine, say, store, text_table
+from benchmarks.report import machine, report, store, text_table
 from benchmarks.scale.__main__ import main as scale
 from benchmarks.scale.etcd import etcd
 from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, FULL_N, MEMORY, SCENARIOS, START, STEADY
@@ -99,7 +99,7 @@ def measure(options: Options, target: Target, server: Server | None) -> dict[str
             if scenario.build is None:
                 continue
             if scenario.needs and scenario.needs not in there:
-                say(f"{name}: making {options.n:,} objects first")
+                report(f"{name}: making {options.n:,} objects first")
                 workers.run(BY_NAME[scenario.needs], options.n, 0)
                 there.add(scenario.needs)
             if name == FAN_OUT:
@@ -110,11 +110,11 @@ def measure(options: Options, target: Target, server: Server | None) -> dict[str
                 figure = workers.run(scenario, options.n, options.seconds)
             there.add(name)
             figures[name] = figure
-            say(progress(name, figure))
+            report(progress(name, figure))
         if server and MEMORY in options.scenarios:
             note = f"{idle_mb:.0f} MB before the first object"
             figures[MEMORY] = Figure(server.resident_mb(), note=note)
-            say(progress(MEMORY, figures[MEMORY]))
+            report(progress(MEMORY, figures[MEMORY]))
     return figures
 
 
@@ -127,7 +127,7 @@ def measure_start(options: Options, data: Path) -> Figure:
 
 def _measured_start(options: Options, data: Path, how: Sequence[str]) -> Figure:
     count = options.start_objects
-    say(f"start: making a store of {count:,} objects")
+    report(f"start: making a store of {count:,} objects")
     with running(data, *how) as server:
         prepare(server.target)
         with Workers(server.target, options.processes, options.connections) as workers:
@@ -141,7 +141,7 @@ def _measured_start(options: Options, data: Path, how: Sequence[str]) -> Figure:
     runs = ", ".join(f"{seconds:.2f}" for seconds in took)
     note = f"{count:,} objects; runs: {runs} s; {resident_mb:.0f} MB resident"
     figure = Figure(min(took), errors=errors, note=note)
-    say(progress(START, figure))
+    report(progress(START, figure))
     return figure
 
 
@@ -191,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 figures[START] = measure_start(options, Path(directory) / "start")
     path = store(figures, about, options.results)
     print(text_table(figures))
-    say(f"stored in {path}")
+    report(f"stored in {path}")
     return 1 if any(figure.errors for figure in figures.values()) else 0
 
 

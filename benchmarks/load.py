@@ -71,10 +71,10 @@ class Workers:
         for pipe, job in zip(pipes, jobs, strict=True):
             pipe.send(job)
         for pipe in pipes:
-            _answer(pipe)
+            _response(pipe)
         for pipe in pipes:
             pipe.send(GO)
-        loads: list[Load] = [_answer(pipe) for pipe in pipes]
+        loads: list[Load] = [_response(pipe) for pipe in pipes]
         return _summed(loads)
 
     def fan_out(self, count: int, watchers: int) -> Figure:
@@ -90,15 +90,15 @@ class Workers:
         count, first = len(job.numbers), STEADY_FIRST if job.scenario == STEADY else 0
         watching = self._pipes[-1]
         watching.send(WatchJob(job.scenario, watchers, count, _FAN_OUT_TIMEOUT_S))
-        _answer(watching)
+        _response(watching)
         time.sleep(_SETTLE_S)
         creating = self._pipes[0]
         creating.send(job)
-        _answer(creating)
+        _response(creating)
         watching.send(GO)
         creating.send(GO)
-        load: Load = _answer(creating)
-        seen: Seen = _answer(watching)
+        load: Load = _response(creating)
+        seen: Seen = _response(watching)
         latencies = sorted(
             (at - load.sent[number - first]) * 1000 for number, at in zip(seen.numbers, seen.times, strict=True)
         )
@@ -115,11 +115,11 @@ class Workers:
         )
 
 
-def _answer(pipe: Pipe) -> Any:
-    answer = pipe.recv()
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
+def _response(pipe: Pipe) -> Any:
+    response = pipe.recv()
+    if isinstance(response, Exception):
+        raise response
+    return response
 
 
 def _summed(loads: list[Load]) -> Figure:

@@ -109,6 +109,6 @@ def store(figures: Mapping[str, Figure], about: Mapping[str, str], directory: Pa
     return path
 
 
-def say(line: str) -> None:
+def report(line: str) -> None:
     """Progress, apart from the results."""
     print(line, file=sys.stderr, flush=True)

@@ -31,8 +31,8 @@ class Server:
 
     def resident_mb(self) -> float:
         """What it holds in memory now, in megabytes."""
-        told = subprocess.run(["ps", "-o", "rss=", "-p", str(self.pid)], capture_output=True, text=True, check=True)
-        return int(told.stdout) / 1024
+        notified = subprocess.run(["ps", "-o", "rss=", "-p", str(self.pid)], capture_output=True, text=True, check=True)
+        return int(notified.stdout) / 1024
 
 
 @contextmanager
@@ -68,19 +68,19 @@ def prepare(target: Target) -> None:
     _post(target, f"/api/v1/namespaces/{objects.NAMESPACE}/serviceaccounts", objects.SERVICE_ACCOUNT_BODY)
     _post(target, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", objects.CRD_BODY)
     for _ in range(300):
-        if _ask(target, "GET", objects.NETWORKS) == 200:
+        if _fetch(target, "GET", objects.NETWORKS) == 200:
             return
         time.sleep(0.1)
     raise RuntimeError("the custom resource is not served")
 
 
 def _post(target: Target, path: str, body: bytes) -> None:
-    status = _ask(target, "POST", path, body)
+    status = _fetch(target, "POST", path, body)
     if status not in (201, 409):
         raise RuntimeError(f"preparing {path} failed: {status}")
 
 
-def _ask(target: Target, method: str, path: str, body: bytes = b"") -> int:
+def _fetch(target: Target, method: str, path: str, body: bytes = b"") -> int:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -84,7 +84,7 @@ async def reads(store: Store, rows: int) -> None:
     )
 
 
-def listed_anew(watched: WatchCache, prefix: str) -> None:
+def listed_again(watched: WatchCache, prefix: str) -> None:
     watched._records._slices.clear()
     watched.list(prefix)
 
@@ -105,8 +105,8 @@ async def cache(store: Store, rows: int) -> None:
         report(f"cache: {name}", operations, best)
 
     await timed("list all, nothing written since", lambda: watched.list(PREFIX))
-    await timed("list all, sliced anew", lambda: listed_anew(watched, PREFIX))
-    await timed("list a namespace, sliced anew", lambda: listed_anew(watched, PREFIX + "ns-3/"))
+    await timed("list all, sliced anew", lambda: listed_again(watched, PREFIX))
+    await timed("list a namespace, sliced anew", lambda: listed_again(watched, PREFIX + "ns-3/"))
     await timed("list all with a selector", lambda: watched.list(PREFIX, matches=lambda r: r.labels.get("app") == "b"))
     await timed("page of 500", lambda: watched.list(PREFIX, after_key=key_of(3), limit=500))
 

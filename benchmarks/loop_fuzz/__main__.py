@@ -18,14 +18,14 @@ from pathlib import Path
 
 from benchmarks.connection import Target
 from benchmarks.loop_fuzz.bodies import format_cases, kind_cases, metadata_cases, patch_cases, pod_cases, read_cases
-from benchmarks.loop_fuzz.cases import JSON, Ask, Case
+from benchmarks.loop_fuzz.cases import JSON, Call, Case
 from benchmarks.loop_fuzz.custom import crd_cases, many_crd_cases
 from benchmarks.loop_fuzz.floods import FLOODS
 from benchmarks.loop_fuzz.floods import run as run_flood
 from benchmarks.loop_fuzz.probe import Probe, Wait
 from benchmarks.loop_fuzz.report import Outcome, store, text
 from benchmarks.loop_fuzz.shapes import DEPTH_MAX, shape_cases
-from benchmarks.report import say
+from benchmarks.report import report
 from benchmarks.server import NO_LOOPS, running
 
 RESULTS = Path(__file__).parent.parent / "results"
@@ -53,15 +53,15 @@ class Attacker:
     target: Target
     connection: http.client.HTTPSConnection | None = None
 
-    def send(self, ask: Ask) -> str:
+    def send(self, fetch: Call) -> str:
         """The answer's code, or why there is none."""
         connection = self._connected()
         headers = {"Authorization": f"Bearer {self.target.token}", "Accept": JSON, "User-Agent": "fuzz"}
-        if ask.body:
-            headers["Content-Type"] = ask.content_type
-        headers |= {name.replace("_", "-").title(): value for name, value in ask.headers.items()}
+        if fetch.body:
+            headers["Content-Type"] = fetch.content_type
+        headers |= {name.replace("_", "-").title(): value for name, value in fetch.headers.items()}
         try:
-            connection.request(ask.method, ask.path, ask.body or None, headers)
+            connection.request(fetch.method, fetch.path, fetch.body or None, headers)
             response = connection.getresponse()
             response.read()
             return str(response.status)
@@ -96,19 +96,19 @@ def attack(attacker: Attacker, cases: Iterable[Case]) -> list[tuple[str, str, in
     done: list[tuple[str, str, int, float, float]] = []
     for case in cases:
         try:
-            for ask in case.before():
-                attacker.send(ask)
+            for fetch in case.before():
+                attacker.send(fetch)
             made = case.make()
         except (ValueError, TypeError, RecursionError) as error:
-            say(f"{case.name}: not sent, {error}")
+            report(f"{case.name}: not sent, {error}")
             continue
         time.sleep(0.02)
         began = time.monotonic()
-        answer = attacker.send(made)
+        reply = attacker.send(made)
         ended = time.monotonic()
         time.sleep(0.02)
-        done.append((case.name, answer, len(made.body) or len(made.path), began, ended + 0.02))
-        say(f"{case.name}: {answer} in {ended - began:.2f} s")
+        done.append((case.name, reply, len(made.body) or len(made.path), began, ended + 0.02))
+        report(f"{case.name}: {reply} in {ended - began:.2f} s")
     return done
 
 
@@ -128,10 +128,10 @@ def outcomes(done: Sequence[tuple[str, str, int, float, float]], waits: Sequence
     sent = [wait.sent for wait in waits]
     ends = [wait.sent + wait.ms / 1000 for wait in waits]
     found = []
-    for name, answer, size, began, ended in done:
+    for name, reply, size, began, ended in done:
         during = waits[bisect_left(ends, began) : bisect_right(sent, ended)]
         longest = [max((getattr(wait, each) for wait in during), default=0.0) for each in ("ms", "cpu_ms", "loop_ms")]
-        found.append(Outcome(name, answer, size, (ended - began) * 1000, *longest))
+        found.append(Outcome(name, reply, size, (ended - began) * 1000, *longest))
     return found
 
 
@@ -163,11 +163,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     done += flood(server.target, given.only)
                 time.sleep(0.5)
             found = outcomes(done, probe.waits)
-            say(f"server: {server.resident_mb():.0f} MB")
+            report(f"server: {server.resident_mb():.0f} MB")
         during = [wait for wait in probe.waits if wait.sent >= quiet]
     print(text(found, during))
     if not given.no_store:
-        say(f"stored in {store(found, during, given.results)}")
+        report(f"stored in {store(found, during, given.results)}")
     return 0
 
 

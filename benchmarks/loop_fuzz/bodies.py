@@ -14,7 +14,7 @@ from benchmarks.loop_fuzz.cases import (
     PODS,
     STORED_BYTES_MAX,
     STRATEGIC,
-    Ask,
+    Call,
     Case,
     config_map,
     encoded,
@@ -841,35 +841,35 @@ def kind_cases() -> list[Case]:
     return [post(name, path, partial(_named, index, make)) for index, (name, path, make) in enumerate(kinds)]
 
 
-def _stored(name: str, **fields: Any) -> list[Ask]:
-    return [Ask("POST", CONFIG_MAPS, encoded(config_map(name, **fields)))]
+def _stored(name: str, **fields: Any) -> list[Call]:
+    return [Call("POST", CONFIG_MAPS, encoded(config_map(name, **fields)))]
 
 
 def _patch(
     name: str, content_type: str, make: Any, before: Any = None, path: str = "", target: str = "patched"
 ) -> Case:
-    def first() -> list[Ask]:
-        made: list[Ask] = before() if before is not None else _stored(target, data={"a": "b"})
+    def first() -> list[Call]:
+        made: list[Call] = before() if before is not None else _stored(target, data={"a": "b"})
         return made
 
-    def ask() -> Ask:
+    def call() -> Call:
         body = make()
-        return Ask(
+        return Call(
             "PATCH", path or f"{CONFIG_MAPS}/{target}", body if isinstance(body, bytes) else encoded(body), content_type
         )
 
-    return Case(name, ask, first)
+    return Case(name, call, first)
 
 
 def patch_cases() -> list[Case]:
     """Patches, also of large objects."""
 
-    def large(name: str = "large", size: int = 1_200_000) -> list[Ask]:
+    def large(name: str = "large", size: int = 1_200_000) -> list[Call]:
         return _stored(name, data=mapped(lambda i: (f"k{i}", "v"), size))
 
-    def pod_before() -> list[Ask]:
+    def pod_before() -> list[Call]:
         return [
-            Ask(
+            Call(
                 "POST",
                 PODS,
                 encoded(
@@ -986,7 +986,7 @@ def patch_cases() -> list[Case]:
             STRATEGIC,
             lambda: {"metadata": {"finalizers": repeated(lambda i: f"a.b/{i}", STORED_BYTES_MAX)}},
             lambda: [
-                Ask(
+                Call(
                     "POST",
                     CONFIG_MAPS,
                     encoded(
@@ -1076,7 +1076,7 @@ def patch_cases() -> list[Case]:
         ),
         Case(
             "PUT, 1.2 MB",
-            lambda: Ask(
+            lambda: Call(
                 "PUT",
                 f"{CONFIG_MAPS}/large",
                 encoded(config_map("large", data=mapped(lambda i: (f"k{i}", "w"), 1_200_000))),
@@ -1085,14 +1085,14 @@ def patch_cases() -> list[Case]:
         ),
         Case(
             "PUT, bad keys",
-            lambda: Ask(
+            lambda: Call(
                 "PUT", f"{CONFIG_MAPS}/large", encoded(config_map("large", data=mapped(lambda i: (f"/{i}", "w"))))
             ),
             large,
         ),
         Case(
             "PUT, client's managedFields",
-            lambda: Ask(
+            lambda: Call(
                 "PUT",
                 f"{CONFIG_MAPS}/large",
                 encoded(
@@ -1103,7 +1103,7 @@ def patch_cases() -> list[Case]:
         ),
         Case(
             "PUT, the same again",
-            lambda: Ask(
+            lambda: Call(
                 "PUT",
                 f"{CONFIG_MAPS}/large",
                 encoded(
@@ -1114,13 +1114,13 @@ def patch_cases() -> list[Case]:
         ),
         Case(
             "DELETE with large options",
-            lambda: Ask("DELETE", f"{CONFIG_MAPS}/large", encoded({"kind": "DeleteOptions", "dryRun": repeated("x")})),
+            lambda: Call("DELETE", f"{CONFIG_MAPS}/large", encoded({"kind": "DeleteOptions", "dryRun": repeated("x")})),
             list,
         ),
-        Case("DELETE of a large object", lambda: Ask("DELETE", f"{CONFIG_MAPS}/large"), list),
+        Case("DELETE of a large object", lambda: Call("DELETE", f"{CONFIG_MAPS}/large"), list),
         Case(
             "eviction with large options",
-            lambda: Ask(
+            lambda: Call(
                 "POST",
                 f"{PODS}/envs/eviction",
                 encoded(
@@ -1136,7 +1136,7 @@ def patch_cases() -> list[Case]:
         ),
         Case(
             "scale with a large body",
-            lambda: Ask(
+            lambda: Call(
                 "PUT",
                 "/apis/apps/v1/namespaces/default/deployments/d/scale",
                 encoded(

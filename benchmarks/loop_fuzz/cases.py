@@ -25,7 +25,7 @@ APPLY = "application/apply-patch+yaml"
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Call:
     """One request."""
 
     method: str
@@ -40,8 +40,8 @@ class Case:
     """A named request; `before` is sent first and is not measured. The body is made just before it is sent."""
 
     name: str
-    make: Callable[[], Ask]
-    before: Callable[[], list[Ask]] = list
+    make: Callable[[], Call]
+    before: Callable[[], list[Call]] = list
 
 
 def encoded(value: Any) -> bytes:
@@ -76,19 +76,19 @@ def mapped(entry: Callable[[int], tuple[str, Any]], limit: int = BODY_BYTES_MAX)
 def post(name: str, path: str, make: Callable[[], Any], content_type: str = JSON) -> Case:
     """A POST of what `make` returns, as JSON unless it is bytes already. Objects of one name get different ones."""
 
-    def ask() -> Ask:
+    def call() -> Call:
         made = make()
         name = made["metadata"].get("name", "") if isinstance(made, dict) and "metadata" in made else ""
         if 0 < len(name) < 20:
             made["metadata"]["name"] = f"{name}-{next(_NUMBERS)}"
-        return Ask("POST", path, made if isinstance(made, bytes) else encoded(made), content_type)
+        return Call("POST", path, made if isinstance(made, bytes) else encoded(made), content_type)
 
-    return Case(name, ask)
+    return Case(name, call)
 
 
 def get(name: str, path: str, **headers: str) -> Case:
     """A GET."""
-    return Case(name, lambda: Ask("GET", path, headers=headers))
+    return Case(name, lambda: Call("GET", path, headers=headers))
 
 
 def config_map(name: str = "a", **fields: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from benchmarks.loop_fuzz.cases import (
     APPLY,
     CRDS,
     STORED_BYTES_MAX,
-    Ask,
+    Call,
     Case,
     crd,
     custom,
@@ -282,7 +282,7 @@ def crd_cases() -> list[Case]:
     made.append(
         Case(
             "CRD with many versions",
-            lambda: Ask(
+            lambda: Call(
                 "POST", CRDS, encoded({**crd("versions", {}), "spec": {**crd("versions", {})["spec"], **shared}})
             ),
         )
@@ -291,7 +291,7 @@ def crd_cases() -> list[Case]:
     made.append(
         Case(
             "CRD with many names",
-            lambda: Ask(
+            lambda: Call(
                 "POST", CRDS, encoded({**crd("names", {}), "spec": {**crd("names", {})["spec"], "names": names}})
             ),
         )
@@ -310,25 +310,26 @@ def _cases_of(plural: str, schema: Json, value: Any, version: Json) -> list[Case
 
     table = "application/json;as=Table;v=v1;g=meta.k8s.io"
     return [
-        Case(f"CRD {plural}", lambda: Ask("POST", CRDS, definition())),
-        Case(f"CRD {plural}, object", lambda: Ask("POST", path, obj())),
-        Case(f"CRD {plural}, object again", lambda: Ask("POST", path, obj())),
+        Case(f"CRD {plural}", lambda: Call("POST", CRDS, definition())),
+        Case(f"CRD {plural}, object", lambda: Call("POST", path, obj())),
+        Case(f"CRD {plural}, object again", lambda: Call("POST", path, obj())),
         Case(
-            f"CRD {plural}, apply", lambda: Ask("PATCH", f"{path}/y?fieldManager=a", obj(metadata={"name": "y"}), APPLY)
+            f"CRD {plural}, apply",
+            lambda: Call("PATCH", f"{path}/y?fieldManager=a", obj(metadata={"name": "y"}), APPLY),
         ),
         Case(
             f"CRD {plural}, merge patch",
-            lambda: Ask(
+            lambda: Call(
                 "PATCH", f"{path}/x", encoded({"metadata": {"labels": {"a": "b"}}}), "application/merge-patch+json"
             ),
         ),
         get(f"CRD {plural}, table", path, accept=table),
-        Case(f"CRD {plural}, openapi", lambda: Ask("GET", "/openapi/v3/apis/fuzz.example.com/v1")),
-        Case(f"CRD {plural}, deletion", lambda: Ask("DELETE", f"{CRDS}/{plural}.fuzz.example.com")),
+        Case(f"CRD {plural}, openapi", lambda: Call("GET", "/openapi/v3/apis/fuzz.example.com/v1")),
+        Case(f"CRD {plural}, deletion", lambda: Call("DELETE", f"{CRDS}/{plural}.fuzz.example.com")),
     ]
 
 
-def many_crds(count: int = 150) -> list[Ask]:
+def many_crds(count: int = 150) -> list[Call]:
     """CRDs of ordinary size, for discovery and OpenAPI."""
     properties = {
         f"p{i}": {
@@ -338,7 +339,7 @@ def many_crds(count: int = 150) -> list[Ask]:
         for i in range(20)
     }
     return [
-        Ask("POST", CRDS, encoded(crd(f"many{i}s", _spec({"type": "object", "properties": properties}))))
+        Call("POST", CRDS, encoded(crd(f"many{i}s", _spec({"type": "object", "properties": properties}))))
         for i in range(count)
     ]
 

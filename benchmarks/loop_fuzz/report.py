@@ -20,7 +20,7 @@ class Outcome:
     """
 
     name: str
-    answer: str
+    response: str
     size_bytes: int
     took_ms: float
     wait_ms: float
@@ -52,10 +52,10 @@ def summary(outcomes: Sequence[Outcome], waits: Sequence[Wait]) -> dict[str, flo
 def text(outcomes: Sequence[Outcome], waits: Sequence[Wait]) -> str:
     """Return a summary, then the worst cases first, by processor time."""
     lines = [f"{name:36} {value:10,.1f}" for name, value in summary(outcomes, waits).items()]
-    lines += ["", f"{'wait ms':>9} {'CPU ms':>9} {'loop ms':>9} {'took ms':>9} {'bytes':>9} {'answer':8} case"]
+    lines += ["", f"{'wait ms':>9} {'CPU ms':>9} {'loop ms':>9} {'took ms':>9} {'bytes':>9} {'response':8} case"]
     for one in sorted(outcomes, key=lambda outcome: -outcome.cpu_ms)[:WORST_SHOWN]:
         times = f"{one.wait_ms:9,.1f} {one.cpu_ms:9,.1f} {one.loop_ms:9,.1f} {one.took_ms:9,.1f}"
-        lines.append(f"{times} {one.size_bytes:9,} {one.answer:8} {one.name}")
+        lines.append(f"{times} {one.size_bytes:9,} {one.response:8} {one.name}")
     return "\n".join(lines)
 
 

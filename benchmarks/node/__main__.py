@@ -19,7 +19,7 @@ from tests.e2e.cri.processes import up_with_node
 from tests.machines import Containerd, Lan, Machine, lan, missing, wait_for
 
 from benchmarks.load import Figure
-from benchmarks.report import machine, say
+from benchmarks.report import machine, report
 from benchmarks.scale.report import store, text_table
 from benchmarks.scenarios import Scenario
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     about |= {"pods": str(given.pods), "containerd": version}
     path = store(figures, about, given.results, kind=PREFIX, title="a node with containers")
     print(text_table(figures))
-    say(f"stored in {path}")
+    report(f"stored in {path}")
     return 1 if any(figure.value > (scenario.goal or 0) for scenario, figure in figures.items()) else 0
 
 
@@ -70,19 +70,19 @@ def _measure(network: Lan, root: Path, pods: int, runs: int, idle_s: float) -> d
     wait_for(lambda: "default" in _sampan(found, kubeconfig, "serviceaccounts"), "the service account", _TIMEOUT_S)
     figures, times = {}, []
     for number in range(runs):
-        say(f"one Pod, {number + 1} of {runs}")
+        report(f"one Pod, {number + 1} of {runs}")
         times.append(_seconds(found, kubeconfig, 1))
         _seconds(found, kubeconfig, 0)
     figures[ONE] = Figure(statistics.median(times))
-    say(f"{pods} Pods")
+    report(f"{pods} Pods")
     figures[MANY] = Figure(_seconds(found, kubeconfig, pods))
     time.sleep(_SETTLE_S)
     before = _cpu_s(found)
-    say(f"at rest for {idle_s:.0f} s")
+    report(f"at rest for {idle_s:.0f} s")
     time.sleep(idle_s)
     figures[IDLE] = Figure((_cpu_s(found) - before) / idle_s * 100)
     figures[RESIDENT] = Figure(_resident_mb(found))
-    say("removal")
+    report("removal")
     figures[REMOVAL] = Figure(_seconds(found, kubeconfig, 0))
     return figures
 

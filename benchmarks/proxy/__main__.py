@@ -16,7 +16,7 @@ from pathlib import Path
 import uvloop
 
 from benchmarks.load import Figure
-from benchmarks.report import machine, say
+from benchmarks.report import machine, report
 from benchmarks.scale.report import store as store_scale
 from benchmarks.scale.report import text_table
 from benchmarks.scenarios import Scenario
@@ -59,14 +59,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     about = machine() | {"endpoints": f"{given.services * given.endpoints:,} of {given.services:,} Services"}
     path = store_scale(figures, about, given.results, kind=PREFIX, title="a service proxy")
     print(text_table(figures))
-    say(f"stored in {path}")
+    report(f"stored in {path}")
     return 1 if any(figure.value > (scenario.goal or 0) for scenario, figure in figures.items()) else 0
 
 
 async def measure(kubeconfig: Path, services: int, endpoints: int, changes: int) -> dict[Scenario, Figure]:
     """Fill the server, start a proxy and change endpoints."""
     async with Client.from_config(load_config(kubeconfig), field_manager="bench") as client:
-        say(f"making {services:,} Services with {endpoints} endpoints each")
+        report(f"making {services:,} Services with {endpoints} endpoints each")
         for start in range(0, services, 50):
             batch = range(start, min(start + 50, services))
             await asyncio.gather(*(_create(client, number, endpoints) for number in batch))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.connection import Target
 from benchmarks.load import Figure, Workers
-from benchmarks.report import machine, say
+from benchmarks.report import machine, report
 from benchmarks.scale.etcd import etcd
 from benchmarks.scale.fill import Templates, fill, templates
 from benchmarks.scale.report import store, text_table
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 figures |= measure_gets(at, given.seconds)
     about = machine() | {"objects": f"{given.objects:,}, as many ConfigMaps of 1.4 kB as Pods of 3.6 kB"}
     print(text_table(figures))
-    say(f"stored in {store(figures, about, given.results)}")
+    report(f"stored in {store(figures, about, given.results)}")
     return 1 if any(figure.errors for figure in figures.values()) else 0
 
 
@@ -104,7 +104,7 @@ def made_by_a_server(data: Path) -> Templates:
 
 def measure_start(at: Place, made: Templates, count: int) -> Figures:
     """Fill the store and start a server on it."""
-    say(f"{at.kind}: making {count:,} objects")
+    report(f"{at.kind}: making {count:,} objects")
     with running(at.directory, *at.options) as server:
         empty_mb = server.resident_mb()
     asyncio.run(_filled(at, made, count))
@@ -115,7 +115,7 @@ def measure_start(at: Place, made: Templates, count: int) -> Figures:
             listed = workers.run(BY_NAME["podlist"], 1, 0.01)
         figure = Figure(server.started_s, errors=listed.errors, note=f"{cpu_s:.1f} s of CPU; {full_mb:.0f} MB resident")
     each_kb = (full_mb - empty_mb) * 1024 / count
-    say(f"{at.kind}: {figure.value:.1f} s, {figure.note}")
+    report(f"{at.kind}: {figure.value:.1f} s, {figure.note}")
     return {start(at.kind): figure, memory(at.kind): Figure(each_kb)}
 
 
@@ -152,7 +152,7 @@ def _gets(servers: list[Server], count: int, seconds: float) -> Figures:
     operations = sum(figure.operations for figure in found)
     errors = sum(figure.errors for figure in found)
     rate = Figure(sum(figure.value for figure in found), operations, found[0].p50_ms, found[0].p99_ms, errors=errors)
-    say(f"{len(servers)} servers: {rate.value:,.0f} gets/s, {used / operations * 1e6:.0f} µs of CPU each")
+    report(f"{len(servers)} servers: {rate.value:,.0f} gets/s, {used / operations * 1e6:.0f} µs of CPU each")
     return {gets(len(servers)): rate, cpu(len(servers)): Figure(used / operations * 1e6)}
 
 

@@ -13,7 +13,7 @@ from sampan.storage.encoding import encode
 from sampan.storage.store import Store
 
 _WRITERS = 256
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 Templates = list[tuple[str, dict[str, Any]]]
 
 

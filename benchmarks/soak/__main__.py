@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.report import say
+from benchmarks.report import report
 from benchmarks.soak.churn import Load
 from benchmarks.soak.processes import Cluster, cluster
 from benchmarks.soak.verdict import SAMPLES_MIN, Growth, Sample, growth, line
@@ -70,7 +70,7 @@ async def soak(options: Options, at: Cluster, load: Load) -> dict[str, list[Samp
             latest[watched.name] = await asyncio.to_thread(watched.sample, percent)
             samples[watched.name].append(latest[watched.name])
         note = f"{load.rounds} rounds" + (f", {load.errors} errors, {load.last_error}" if load.errors else "")
-        say(line((number + 1) * options.minute_s / 60, latest, note))
+        report(line((number + 1) * options.minute_s / 60, latest, note))
     return samples
 
 

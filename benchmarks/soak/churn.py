@@ -128,7 +128,7 @@ async def connections(load: Load) -> None:
     gate = asyncio.Semaphore(16)
     writers: list[asyncio.StreamWriter] = []
 
-    async def ask() -> None:
+    async def call() -> None:
         async with gate:
             reader, writer = await asyncio.open_connection("127.0.0.1", load.target.port, ssl=context)
             writers.append(writer)
@@ -137,7 +137,7 @@ async def connections(load: Load) -> None:
             await reader.readuntil(b"\r\n\r\n")
 
     try:
-        await asyncio.gather(*(ask() for _ in range(load.connections)))
+        await asyncio.gather(*(call() for _ in range(load.connections)))
     finally:
         for writer in writers:
             writer.transport.abort()

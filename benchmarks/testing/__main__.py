@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.report import machine, say
+from benchmarks.report import machine, report
 from benchmarks.testing.scenarios import BY_NAME, SCENARIOS
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -28,9 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     figures = {}
     for name in chosen:
         figures[name] = min(BY_NAME[name].measure() for _ in range(given.runs))
-        say("  ".join(row(name, figures[name])))
+        report("  ".join(row(name, figures[name])))
     about = machine() | {"runs": f"{given.runs}, the best counts"}
-    say(f"stored in {store(figures, about, given.results)}")
+    report(f"stored in {store(figures, about, given.results)}")
     return 0
 
 

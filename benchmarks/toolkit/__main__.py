@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.load import Figure
-from benchmarks.report import machine, say
+from benchmarks.report import machine, report
 from benchmarks.toolkit.scenarios import BY_NAME, COUNT, SCENARIOS
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     about = machine() | {"objects of a scenario": str(given.n), "runs": f"{given.runs}, the best counts"}
     figures = {name: best(name, given.n, given.runs) for name in chosen}
     print(text_table(figures))
-    say(f"stored in {store(figures, about, given.results)}")
+    report(f"stored in {store(figures, about, given.results)}")
     return 1 if any(figure.errors for figure in figures.values()) else 0
 
 
@@ -42,7 +42,7 @@ def best(name: str, count: int, runs: int) -> Figure:
     found = [scenario.measure(count) for _ in range(runs)]
     figure = max(found, key=lambda one: sign * one.value)
     figure = replace(figure, errors=sum(one.errors for one in found))
-    say(f"{name:18} {number(figure.value, scenario.unit)}  {figure.note}")
+    report(f"{name:18} {number(figure.value, scenario.unit)}  {figure.note}")
     return figure
 
 

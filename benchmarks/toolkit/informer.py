@@ -22,7 +22,7 @@ class Counter:
     """A handler that only counts."""
 
     def __init__(self) -> None:
-        self.told = 0
+        self.notified = 0
         self._wanted = -1
         self._reached = asyncio.Event()
 
@@ -33,17 +33,17 @@ class Counter:
 
     def on_add(self, obj: Ref[Object], is_in_initial_list: bool) -> None:
         """One more."""
-        self.told += 1
+        self.notified += 1
 
     def on_update(self, old: Ref[Object], new: Ref[Object]) -> None:
         """One more."""
-        self.told += 1
-        if self.told == self._wanted:
+        self.notified += 1
+        if self.notified == self._wanted:
             self._reached.set()
 
     def on_delete(self, obj: Deletion[Object]) -> None:
         """One more."""
-        self.told += 1
+        self.notified += 1
 
 
 class Bodies:
@@ -107,7 +107,7 @@ async def _measure_first_state(source: Bodies, count: int, *, streaming: bool) -
     task = asyncio.create_task(informer.run())
     await registration.synced()
     task.cancel()
-    return _figure(count, began, missing=count - counter.told)
+    return _figure(count, began, missing=count - counter.notified)
 
 
 def measure_events(count: int) -> Figure:
@@ -127,15 +127,15 @@ async def _measure_events(count: int) -> Figure:
     source.watch_may_begin.set()
     await counter.until(there + count)
     task.cancel()
-    return _figure(count, began, missing=there + count - counter.told)
+    return _figure(count, began, missing=there + count - counter.notified)
 
 
 def measure_memory(count: int) -> Figure:
     """Resident kB for each Pod in an informer, in a process of its own; the bytes of the list are not part of it."""
     context = multiprocessing.get_context("spawn")
     requests, bodies = context.Pipe(duplex=False)
-    results, answers = context.Pipe(duplex=False)
-    process = context.Process(target=_keep, args=(requests, answers, count), daemon=True)
+    results, responses = context.Pipe(duplex=False)
+    process = context.Process(target=_keep, args=(requests, responses, count), daemon=True)
     process.start()
     bodies.send_bytes(pod_list(count))
     before, after = results.recv()
@@ -144,19 +144,19 @@ def measure_memory(count: int) -> Figure:
     return Figure((after - before) / count / 1000, count, note=note)
 
 
-def _keep(bodies: Connection, answers: Connection, count: int) -> None:
+def _keep(bodies: Connection, responses: Connection, count: int) -> None:
     before = _resident_bytes()
-    asyncio.run(_keep_running(bodies, answers, count, before))
+    asyncio.run(_keep_running(bodies, responses, count, before))
 
 
-async def _keep_running(bodies: Connection, answers: Connection, count: int, before: int) -> None:
+async def _keep_running(bodies: Connection, responses: Connection, count: int, before: int) -> None:
     informer, counter = _informer(Bodies(bodies.recv_bytes(), ()))
     registration = informer.add_handler(counter)
     task = asyncio.create_task(informer.run())
     await registration.synced()
-    assert counter.told == len(informer.indexer) == count
+    assert counter.notified == len(informer.indexer) == count
     gc.collect()
-    answers.send((before, _resident_bytes()))
+    responses.send((before, _resident_bytes()))
     task.cancel()
 
 

@@ -92,7 +92,7 @@ class Backend:
         self.networks[uid] = f"network-{uid}"
         return self.networks[uid]
 
-    def told(self, reported: int) -> None:
+    def notified(self, reported: int) -> None:
         """So many objects say what they have."""
         if reported == self._wanted:
             self.complete.set()
@@ -120,7 +120,7 @@ class Networks:
             patch = MergePatch({"status": {"networkId": network_id}})
             await self._networks.patch(network.metadata.name, patch, subresource="status")
         self._reported.add(uid)
-        self._backend.told(len(self._reported))
+        self._backend.notified(len(self._reported))
         return None
 
     async def _clean_up(self, network: Network) -> Result | None:

@@ -90,6 +90,6 @@ def test_what_stands_in_the_file_counts_before_the_file_beside_it(tmp_path: Path
 
 
 def test_a_file_without_kind_may_be_that_of_the_plugins_whose_files_have_none(tmp_path: Path) -> None:
-    said = {"podNodeSelectorPluginConfig": {"a": "b=c"}}
+    sent = {"podNodeSelectorPluginConfig": {"a": "b=c"}}
     settings = admission_settings(_written(tmp_path, "podNodeSelectorPluginConfig: {a: b=c}\n"))
-    assert settings.configurations == {"PodNodeSelector": said, "ImagePolicyWebhook": said}
+    assert settings.configurations == {"PodNodeSelector": sent, "ImagePolicyWebhook": sent}

@@ -15,7 +15,7 @@ from sampan.storage.memory import MemoryStore
 from tests.registry.webhook.tls import bundle, listening, ok, requests
 from tests.server.audit.recorder import policy_text
 from tests.server.frame import MASTER, Frame
-from tests.server.frame import ok as answered
+from tests.server.frame import ok as responses
 
 
 def policy_in(directory: Path) -> Path:
@@ -39,14 +39,14 @@ def kubeconfig_in(directory: Path, port: int) -> Path:
 @pytest.mark.parametrize("answer", [b"{}", b""], ids=["an object", "nothing"])
 @pytest.mark.parametrize("mode", ["batch", "blocking"])
 async def test_a_webhook_gets_the_events_once_at_the_latest_at_the_end(
-    tmp_path: Path, mode: str, answer: bytes
+    tmp_path: Path, mode: str, response: bytes
 ) -> None:
     sent: list[tuple[str, Any]] = []
 
     async def hook(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for line, body in requests(reader):
             sent.append((line, orjson.loads(body)))
-            writer.write(ok(answer))
+            writer.write(ok(response))
 
     async with listening(tmp_path, hook) as port:
         webhook = AuditWebhookSettings(kubeconfig_in(tmp_path, port), delivery=Delivery(mode))
@@ -54,7 +54,7 @@ async def test_a_webhook_gets_the_events_once_at_the_latest_at_the_end(
         assert audit is not None
         running = asyncio.create_task(audit.run())
         await asyncio.sleep(0)
-        client = Frame(answered, audit=audit).client(MASTER)
+        client = Frame(responses, audit=audit).client(MASTER)
         for _ in range(3):
             await client.get("/version")
         assert len(sent) == (3 if mode == "blocking" else 0)

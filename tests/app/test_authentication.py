@@ -27,7 +27,7 @@ NOW = datetime.datetime.now(datetime.UTC)
 CONFIGURATION = "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n"
 
 
-def told(*arguments: str) -> AuthenticationSettings:
+def reported(*arguments: str) -> AuthenticationSettings:
     """The settings that a command line makes."""
     found: list[AuthenticationSettings] = []
 
@@ -49,11 +49,11 @@ def made(data: Path, settings: AuthenticationSettings) -> Authentication:
 
 
 def test_without_options_all_is_by_default() -> None:
-    assert told() == AuthenticationSettings()
+    assert reported() == AuthenticationSettings()
 
 
 def test_options_are_kubernetes_own() -> None:
-    settings = told(
+    settings = reported(
         "--service-account-issuer=https://a",
         "--service-account-issuer=https://b",
         "--service-account-max-token-expiration=24h",

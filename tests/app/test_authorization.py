@@ -34,7 +34,7 @@ async def webhook(files: Files, allowed: bool) -> AsyncIterator[Path]:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(pair.certificate, pair.key)
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def response(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
         review = orjson.loads(await reader.readexactly(length)) | {"status": {"allowed": allowed, "reason": "hook"}}
@@ -43,7 +43,7 @@ async def webhook(files: Files, allowed: bool) -> AsyncIterator[Path]:
         await writer.drain()
         writer.close()
 
-    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=tls) as server:
+    async with await asyncio.start_server(response, "127.0.0.1", 0, ssl=tls) as server:
         port = server.sockets[0].getsockname()[1]
         config = {
             "current-context": "c",
@@ -59,14 +59,14 @@ async def webhook(files: Files, allowed: bool) -> AsyncIterator[Path]:
 
 def configuration(kubeconfig: Path, policy: str = "Deny") -> bytes:
     """One webhook."""
-    said: dict[str, Any] = {
+    sent: dict[str, Any] = {
         "timeout": "3s",
         "subjectAccessReviewVersion": "v1",
         "failurePolicy": policy,
         "connectionInfo": {"type": "KubeConfigFile", "kubeConfigFile": str(kubeconfig)},
     }
     head = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AuthorizationConfiguration"}
-    return orjson.dumps({**head, "authorizers": [{"type": "Webhook", "name": "w", "webhook": said}]})
+    return orjson.dumps({**head, "authorizers": [{"type": "Webhook", "name": "w", "webhook": sent}]})
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])

@@ -8,7 +8,7 @@ KNOWN = ("deployment-controller", "job-controller", "namespace-controller")
 
 
 @pytest.mark.parametrize(
-    ("said", "chosen"),
+    ("sent", "chosen"),
     [
         ("*", KNOWN),
         ("", ()),
@@ -20,11 +20,11 @@ KNOWN = ("deployment-controller", "job-controller", "namespace-controller")
         ("-job-controller,job-controller", ()),
     ],
 )
-def test_the_choice(said: str, chosen: tuple[str, ...]) -> None:
-    assert chosen_controllers(said, KNOWN) == chosen
+def test_the_choice(sent: str, chosen: tuple[str, ...]) -> None:
+    assert chosen_controllers(sent, KNOWN) == chosen
 
 
-@pytest.mark.parametrize("said", ["nonsense", "*,-nonsense"])
-def test_an_unknown_name_is_refused(said: str) -> None:
+@pytest.mark.parametrize("sent", ["nonsense", "*,-nonsense"])
+def test_an_unknown_name_is_refused(sent: str) -> None:
     with pytest.raises(UnknownController, match="'nonsense': known controllers are deployment-controller, job"):
-        chosen_controllers(said, KNOWN)
+        chosen_controllers(sent, KNOWN)

@@ -97,10 +97,10 @@ def test_relative_paths_are_those_of_the_file(file: Path) -> None:
 def test_wrong_file_is_refused_with_line_and_key(file: Path, text: str, error: str) -> None:
     with pytest.raises(ConfigError) as raised:
         values(file, text)
-    said = str(raised.value)
-    assert error.replace("FILE", str(file)) in said
-    assert said.startswith(str(file))
-    assert "\n" not in said
+    sent = str(raised.value)
+    assert error.replace("FILE", str(file)) in sent
+    assert sent.startswith(str(file))
+    assert "\n" not in sent
 
 
 def test_bytes_that_are_no_text_are_not_yaml(file: Path) -> None:

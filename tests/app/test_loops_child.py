@@ -89,30 +89,30 @@ def test_the_loops_have_health_and_metrics_where_they_are_wanted() -> None:
     assert "--probe-address=127.0.0.1:8080" in command
 
 
-class Said(logging.Handler):
+class LogCollector(logging.Handler):
     """Waits for a line of the log."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self._text = text
-        self._said = asyncio.Event()
+        self._texts = asyncio.Event()
         self.pid = 0
 
     def emit(self, record: logging.LogRecord) -> None:
         if self._text in record.getMessage():
             self.pid = vars(record).get("pid", 0)
-            self._said.set()
+            self._texts.set()
 
     async def wait(self) -> None:
         async with asyncio.timeout(WAIT_S):
-            await self._said.wait()
+            await self._texts.wait()
 
 
 @contextmanager
-def said(text: str) -> Iterator[Said]:
+def logged(text: str) -> Iterator[LogCollector]:
     """Listen to the log of the application."""
     log = logging.getLogger("sampan.app")
-    handler = Said(text)
+    handler = LogCollector(text)
     level = log.level
     log.addHandler(handler)
     log.setLevel(logging.DEBUG)
@@ -123,7 +123,7 @@ def said(text: str) -> Iterator[Said]:
 
 async def begin_and_end(command: list[str]) -> int:
     """Run a process until it has started, then end it; gives its id."""
-    with said("control loops started") as started:
+    with logged("control loops started") as started:
         task = asyncio.create_task(LoopsChild(command).run())
         await started.wait()
         task.cancel()
@@ -147,7 +147,7 @@ async def test_a_process_that_ends_is_started_again(tmp_path: Path) -> None:
 
 async def test_a_program_that_is_not_there_is_said() -> None:
     loops = LoopsChild(["/nonexistent/program"])
-    with said("cannot start the control loops") as failed:
+    with logged("cannot start the control loops") as failed:
         task = asyncio.create_task(loops.run())
         await failed.wait()
         task.cancel()
@@ -158,7 +158,7 @@ async def test_a_program_that_is_not_there_is_said() -> None:
 async def test_a_process_has_no_fault_while_it_runs() -> None:
     loops = LoopsChild(python("import sys; sys.stdin.read()"))
     assert loops.fault() == "the control loops have not been started"
-    with said("control loops started") as started:
+    with logged("control loops started") as started:
         task = asyncio.create_task(loops.run())
         await started.wait()
         assert loops.fault() == ""

@@ -32,7 +32,7 @@ def test_kubelets_are_shown_the_certificate_of_the_data_directory(credentials: C
 
 
 @pytest.mark.parametrize(
-    ("bind", "told", "allowed"),
+    ("bind", "reported", "allowed"),
     [
         ("127.0.0.1", None, True),
         ("::1", None, True),
@@ -46,9 +46,9 @@ def test_kubelets_are_shown_the_certificate_of_the_data_directory(credentials: C
     ],
 )
 def test_loopback_is_for_servers_on_loopback_or_by_order(
-    credentials: Credentials, bind: str, told: bool | None, allowed: bool
+    credentials: Credentials, bind: str, reported: bool | None, allowed: bool
 ) -> None:
-    settings = UpSettings(bind=bind, proxy_allow_loopback=told)
+    settings = UpSettings(bind=bind, proxy_allow_loopback=reported)
     assert proxy_settings(settings, credentials).allow_loopback is allowed
 
 

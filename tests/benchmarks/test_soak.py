@@ -105,8 +105,8 @@ async def test_the_harness_fails_on_a_leak(capsys: pytest.CaptureFixture[str]) -
 def test_a_short_soak_of_the_real_processes_runs_without_errors(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--minutes", "0.3", "--minute", "1.5", "--rest", "0.5", "--pause", "0", "--connections", "4"]
     assert main(arguments) in (0, 1)  # so short a run shows how caches fill
-    told = capsys.readouterr()
-    assert "requests failed" not in told.out
+    reported = capsys.readouterr()
+    assert "requests failed" not in reported.out
     for process in ("server", "loops", "nodes"):
-        assert told.err.count(f"{process} ") >= 12
-        assert told.out.count(process) == len(MEASURES)
+        assert reported.err.count(f"{process} ") >= 12
+        assert reported.out.count(process) == len(MEASURES)

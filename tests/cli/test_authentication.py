@@ -57,8 +57,8 @@ def test_the_front_proxy_speaks_for_others(server: Server) -> None:
 
 
 def test_the_front_proxy_itself_is_nobody(server: Server) -> None:
-    status, answer = post(server, REVIEWS, REVIEW, {}, **proxy(server))
-    assert (status, answer["message"]) == (401, "Unauthorized")
+    status, reply = post(server, REVIEWS, REVIEW, {}, **proxy(server))
+    assert (status, reply["message"]) == (401, "Unauthorized")
 
 
 def test_nobody_else_speaks_for_others(server: Server) -> None:

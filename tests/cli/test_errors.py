@@ -69,8 +69,8 @@ def test_a_wrong_command_line_ends_with_2(
 
 
 def test_a_port_in_use(capsys: pytest.CaptureFixture[str], tmp_path: Path, port: int) -> None:
-    said = error_of(capsys, tmp_path, "--port", str(port))
-    assert said == f"cannot listen on 127.0.0.1:{port}: Address already in use"
+    output = error_of(capsys, tmp_path, "--port", str(port))
+    assert output == f"cannot listen on 127.0.0.1:{port}: Address already in use"
 
 
 def test_a_damaged_store(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

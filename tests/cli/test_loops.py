@@ -142,7 +142,7 @@ def test_a_server_does_not_start_with_an_unknown_controller(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (("controllers", "--controllers=nonsense"), "'nonsense': known controllers are "),
         (("controllers", "--probe-address=8080"), "'8080' is not host:port"),
@@ -153,12 +153,12 @@ def test_a_server_does_not_start_with_an_unknown_controller(tmp_path: Path) -> N
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], said: str) -> None:
+def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], output: str) -> None:
     command = [sys.executable, "-m", "sampan.cli", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == (1 if "kubeconfig" in arguments[1] else 2)
     assert done.stderr.startswith("sampan: error: ")
-    assert said in done.stderr
+    assert output in done.stderr
     assert done.stderr.count("\n") == 1
 
 

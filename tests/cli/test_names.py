@@ -18,5 +18,5 @@ def _possible() -> bool:
 @pytest.mark.skipif(not _possible(), reason="no etcd, or namespaces are not permitted here")
 def test_an_etcd_whose_name_stands_in_hosts_is_reached_while_no_name_server_answers(tmp_path: Path) -> None:
     line = [*_APART, sys.executable, "-m", "tests.cli.silent_names", str(tmp_path)]
-    told = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert told.stdout == f"saved 1 keys at revision 2 to {tmp_path / 'file'}\n", told.stderr
+    reported = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert reported.stdout == f"saved 1 keys at revision 2 to {tmp_path / 'file'}\n", reported.stderr

@@ -72,9 +72,9 @@ def create(server: Server, names: Sequence[str]) -> None:
     for name in names:
         body = {"metadata": {"name": name}, "data": {"name": name}}
         connection.request("POST", CONFIG_MAPS, json.dumps(body), headers)
-        answer: http.client.HTTPResponse = connection.getresponse()
-        assert answer.status == 201, answer.read()
-        answer.read()
+        response: http.client.HTTPResponse = connection.getresponse()
+        assert response.status == 201, response.read()
+        response.read()
     connection.close()
 
 
@@ -126,23 +126,23 @@ def test_save_does_not_replace_a_file(snapshot: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [("save", "--data", "data"), ("restore", "--data", "data"), ("status",)])
 def test_the_standard_input_and_output_are_no_snapshot(command: tuple[str, ...]) -> None:
-    said = CliRunner().invoke(cli, ["snapshot", *command, "-"])
-    assert said.exit_code == 2
-    assert "a snapshot is a file, not the standard input or output" in said.output
+    output = CliRunner().invoke(cli, ["snapshot", *command, "-"])
+    assert output.exit_code == 2
+    assert "a snapshot is a file, not the standard input or output" in output.output
 
 
 def test_a_directory_that_is_not_there_is_named_when_a_snapshot_is_to_be_saved_in_it(
     snapshot: Path, tmp_path: Path
 ) -> None:
     sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
-    said = refused("snapshot", "save", tmp_path / "backups" / "s", "--data", tmp_path / "data")
-    assert said == f"Error: the directory {tmp_path / 'backups'} does not exist\n"
+    output = refused("snapshot", "save", tmp_path / "backups" / "s", "--data", tmp_path / "data")
+    assert output == f"Error: the directory {tmp_path / 'backups'} does not exist\n"
 
 
 def test_save_warns_of_the_credentials(snapshot: Path, tmp_path: Path) -> None:
     sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
-    said = sampan("snapshot", "save", tmp_path / "s", "--data", tmp_path / "data", "--with-credentials")
-    assert said.startswith("Warning: ")
+    output = sampan("snapshot", "save", tmp_path / "s", "--data", tmp_path / "data", "--with-credentials")
+    assert output.startswith("Warning: ")
 
 
 def test_a_directory_in_use_is_refused(snapshot: Path, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def refused_start(data: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "output"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), "{data}: No space left on device"),
         (sqlite3.OperationalError("database or disk is full"), "{data}: database or disk is full"),
@@ -206,11 +206,11 @@ def refused_start(data: Path) -> str:
     ids=["system", "database"],
 )
 def test_a_full_disk_is_said_with_its_place(
-    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, output: str
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr("sampan.cli.snapshot.restore", full)
     data = tmp_path / "data"
-    assert said.format(data=data) in refused("snapshot", "restore", snapshot, "--data", data)
+    assert output.format(data=data) in refused("snapshot", "restore", snapshot, "--data", data)

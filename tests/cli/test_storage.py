@@ -91,8 +91,8 @@ def test_a_copy_to_sqlite_has_the_revisions_too(source: str, tmp_path: Path) -> 
 
 
 def test_a_copy_to_etcd_and_back_has_all_objects_in_their_order(source: str, etcd: str, tmp_path: Path) -> None:
-    said = sampan("storage", "copy", "--from", source, "--to", etcd)
-    assert "new resourceVersions" in said
+    output = sampan("storage", "copy", "--from", source, "--to", etcd)
+    assert "new resourceVersions" in output
     assert contents(rows(etcd)) == contents(rows(source))
     sampan("storage", "copy", "--from", etcd, "--to", f"sqlite:{tmp_path / 'data'}")
     back = rows(f"sqlite:{tmp_path / 'data'}")
@@ -189,25 +189,25 @@ def test_a_full_temporary_directory_is_not_taken_for_the_target(
     asyncio.run(filled())
     monkeypatch.setattr("sampan.app.copy.restore", full)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    said = sampan("storage", "copy", "--from", etcd, "--to", etcd, code=1)
-    assert said.startswith(f"Error: the temporary directory {tmp_path}/sampan-copy-")
-    assert said.endswith(f": {fault.args[-1]} (TMPDIR names another place)\n")
+    output = sampan("storage", "copy", "--from", etcd, "--to", etcd, code=1)
+    assert output.startswith(f"Error: the temporary directory {tmp_path}/sampan-copy-")
+    assert output.endswith(f": {fault.args[-1]} (TMPDIR names another place)\n")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_source_leaves_no_target(tmp_path: Path) -> None:
     target = tmp_path / "target"
-    told = sampan("storage", "copy", "--from", f"sqlite:{tmp_path}/none", "--to", f"sqlite:{target}", code=1)
-    assert "the store does not exist" in told
+    reported = sampan("storage", "copy", "--from", f"sqlite:{tmp_path}/none", "--to", f"sqlite:{target}", code=1)
+    assert "the store does not exist" in reported
     assert not target.exists()
 
 
 def test_a_plain_directory_gets_the_url_to_use(tmp_path: Path) -> None:
-    told = sampan("storage", "copy", "--from", "data", "--to", f"sqlite:{tmp_path}", code=2)
-    assert "for the data directory data use sqlite:data" in told
+    reported = sampan("storage", "copy", "--from", "data", "--to", f"sqlite:{tmp_path}", code=2)
+    assert "for the data directory data use sqlite:data" in reported
 
 
 def test_a_directory_in_use_as_target_gets_advice(source: str, tmp_path: Path) -> None:
     (tmp_path / "pki").mkdir()
-    told = sampan("storage", "copy", "--from", source, "--to", f"sqlite:{tmp_path}", code=1)
-    assert "it contains pki; choose a new one, or move it away" in told
+    reported = sampan("storage", "copy", "--from", source, "--to", f"sqlite:{tmp_path}", code=1)
+    assert "it contains pki; choose a new one, or move it away" in reported

@@ -139,7 +139,7 @@ async def test_a_copy_that_was_taken_over_writes_and_finishes_no_more(etcd: str)
     assert one._renewing is not None
     one._renewing.cancel()
     expired = messages.DeleteRangeRequest(key=one._keys.copy_running)
-    await one._client.ask(messages.DELETE_RANGE, expired)
+    await one._client.call(messages.DELETE_RANGE, expired)
     await other.open()
     await other.begin("from another", clear=True)
     with pytest.raises(StoreUnavailable, match="nothing was written"):
@@ -194,6 +194,6 @@ def test_an_etcd_without_room_is_said_with_what_helps(source: str, etcd: str, mo
         raise StoreFull("etcd: database space exceeded")
 
     monkeypatch.setattr("sampan.storage.snapshot.etcd_target.EtcdCopyTarget.create", full)
-    said = copy(source, etcd, code=1)
-    assert "the store has no room: etcd: database space exceeded (etcd: --quota-backend-bytes" in said
-    assert "--clear-partial" in said
+    output = copy(source, etcd, code=1)
+    assert "the store has no room: etcd: database space exceeded (etcd: --quota-backend-bytes" in output
+    assert "--clear-partial" in output

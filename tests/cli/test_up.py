@@ -155,9 +155,9 @@ def test_the_kubeconfig_fits_a_serving_certificate_that_is_for_a_load_balancer_a
     files = write(make_serving(own, ("api.example.com",), NOW), tmp_path / "serving")
     options = ("--tls-cert-file", str(files["certificate"]), "--tls-private-key-file", str(files["key"]))
     with running(tmp_path / "d", "--storage", "memory", *options) as server:
-        said = CliRunner().invoke(cli, ["get", "namespaces", "--kubeconfig", str(server.data / "kubeconfig")])
-    assert said.exit_code == 0, said.output
-    assert "default" in said.output
+        output = CliRunner().invoke(cli, ["get", "namespaces", "--kubeconfig", str(server.data / "kubeconfig")])
+    assert output.exit_code == 0, output.output
+    assert "default" in output.output
 
 
 def watch(connection: http.client.HTTPSConnection, server: Server) -> http.client.HTTPResponse:

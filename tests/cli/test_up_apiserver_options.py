@@ -60,9 +60,9 @@ KUBECTL_SUITE = (
 @pytest.fixture
 def settings(monkeypatch: pytest.MonkeyPatch) -> list[UpSettings]:
     """Settings of the servers. None is started."""
-    told: list[UpSettings] = []
-    monkeypatch.setattr("sampan.cli.up.up", lambda settings, announce: told.append(settings))
-    return told
+    reported: list[UpSettings] = []
+    monkeypatch.setattr("sampan.cli.up.up", lambda settings, announce: reported.append(settings))
+    return reported
 
 
 def invoke(*options: str) -> tuple[int, str]:

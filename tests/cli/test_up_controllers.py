@@ -21,7 +21,7 @@ def test_an_unknown_controller_is_refused_before_anything_is_made(
     with pytest.raises(SystemExit) as ended:
         main(["up", "--data", str(tmp_path / "data"), "--controllers=*,-nobody"])
     assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert said.startswith("sampan: error: --controllers: 'nobody': known controllers are ")
-    assert "deployment-controller" in said
+    output = capsys.readouterr().err
+    assert output.startswith("sampan: error: --controllers: 'nobody': known controllers are ")
+    assert "deployment-controller" in output
     assert not (tmp_path / "data").exists()

@@ -93,9 +93,9 @@ def test_a_full_disk_refuses_writes_loses_none_and_is_well_when_there_is_space(d
     with disk.server() as server:
         assert created(server, "before")[0] == 201
         disk.fill()
-        answers = {f"full{number}": created(server, f"full{number}") for number in range(50)}
-        assert answers["full49"] == (500, None)
-        acknowledged = {"before", *(name for name, answer in answers.items() if answer[0] == 201)}
+        responses = {f"full{number}": created(server, f"full{number}") for number in range(50)}
+        assert responses["full49"] == (500, None)
+        acknowledged = {"before", *(name for name, reply in responses.items() if reply[0] == 201)}
         assert names(server) == acknowledged
         disk.free()
         assert created(server, "after")[0] == 201

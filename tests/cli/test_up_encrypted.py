@@ -30,10 +30,10 @@ def encrypted(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 def test_what_is_encrypted_is_an_error_of_its_readers_and_all_else_is_served(encrypted: Path) -> None:
     encrypted.with_suffix(".log").unlink()
     with running(encrypted) as server:
-        answer = server.status(CONFIG_MAP, server.token)
+        response = server.status(CONFIG_MAP, server.token)
         ready, _ = server.get(READY, server.token)
-    assert (answer["code"], ready) == (500, 200)
-    assert answer["message"].endswith("identity transformer tried to read encrypted data")
+    assert (response["code"], ready) == (500, 200)
+    assert response["message"].endswith("identity transformer tried to read encrypted data")
     assert "Traceback" not in encrypted.with_suffix(".log").read_text()
 
 

@@ -41,7 +41,7 @@ def servers(etcd: Member, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         ]
 
 
-def ask(server: Server, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+def fetch(server: Server, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
     connection = server.connect()
     try:
         headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
@@ -67,30 +67,30 @@ def config_map(name: str, **data: str) -> dict[str, Any]:
 def test_a_write_through_one_server_is_in_the_next_read_through_the_other(servers: list[Server]) -> None:
     one, other = servers
     for number in range(20):
-        code, made = ask(one, "POST", CONFIG_MAPS, config_map(f"fresh-{number}"))
+        code, made = fetch(one, "POST", CONFIG_MAPS, config_map(f"fresh-{number}"))
         assert code == 201
-        code, seen = ask(other, "GET", f"{CONFIG_MAPS}/fresh-{number}")
+        code, seen = fetch(other, "GET", f"{CONFIG_MAPS}/fresh-{number}")
         assert (code, seen) == (200, made)
-        names = [item["metadata"]["name"] for item in ask(other, "GET", CONFIG_MAPS)[1]["items"]]
+        names = [item["metadata"]["name"] for item in fetch(other, "GET", CONFIG_MAPS)[1]["items"]]
         assert f"fresh-{number}" in names
         one, other = other, one
 
 
 def test_writes_of_two_servers_to_one_object_meet(servers: list[Server]) -> None:
-    made = ask(servers[0], "POST", CONFIG_MAPS, config_map("meet"))[1]
+    made = fetch(servers[0], "POST", CONFIG_MAPS, config_map("meet"))[1]
     made["data"] = {"by": "b"}
-    assert ask(servers[1], "PUT", f"{CONFIG_MAPS}/meet", made)[0] == 200
+    assert fetch(servers[1], "PUT", f"{CONFIG_MAPS}/meet", made)[0] == 200
     made["data"] = {"by": "a"}
-    assert ask(servers[0], "PUT", f"{CONFIG_MAPS}/meet", made)[0] == 409
+    assert fetch(servers[0], "PUT", f"{CONFIG_MAPS}/meet", made)[0] == 409
 
 
 def test_a_watch_through_one_server_sees_what_the_other_writes(servers: list[Server]) -> None:
-    at = ask(servers[0], "GET", CONFIG_MAPS)[1]["metadata"]["resourceVersion"]
+    at = fetch(servers[0], "GET", CONFIG_MAPS)[1]["metadata"]["resourceVersion"]
     connection = servers[0].connect()
     path = f"{CONFIG_MAPS}?watch=1&resourceVersion={at}&fieldSelector=metadata.name=seen"
     connection.request("GET", path, headers={"Authorization": f"Bearer {servers[0].token}"})
     events = connection.getresponse()
-    ask(servers[1], "POST", CONFIG_MAPS, config_map("seen"))
+    fetch(servers[1], "POST", CONFIG_MAPS, config_map("seen"))
     event = json.loads(events.readline())
     assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "seen")
     connection.close()
@@ -107,12 +107,12 @@ def test_a_custom_resource_is_served_by_both(servers: list[Server]) -> None:
             "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
         },
     }
-    assert ask(servers[0], "POST", CRDS, crd)[0] == 201
+    assert fetch(servers[0], "POST", CRDS, crd)[0] == 201
     for server in servers:
         until(server, WIDGETS)
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
-    assert ask(servers[1], "POST", WIDGETS, widget)[0] == 201
-    assert ask(servers[0], "GET", f"{WIDGETS}/w")[0] == 200
+    assert fetch(servers[1], "POST", WIDGETS, widget)[0] == 201
+    assert fetch(servers[0], "GET", f"{WIDGETS}/w")[0] == 200
 
 
 def test_kubectl_finds_on_each_server_what_it_applied_to_the_other(servers: list[Server], tmp_path: Path) -> None:
@@ -133,22 +133,22 @@ def test_kubectl_finds_on_each_server_what_it_applied_to_the_other(servers: list
 
 
 def test_servers_say_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, servers: list[Server]) -> None:
-    ask(servers[0], "POST", CONFIG_MAPS, config_map("kept"))
+    fetch(servers[0], "POST", CONFIG_MAPS, config_map("kept"))
     etcd.kill()
     until(servers[0], "/readyz", 500)  # what the servers know of each other holds for a quarter of a second
-    code, status = ask(servers[0], "GET", f"{CONFIG_MAPS}/kept")
+    code, status = fetch(servers[0], "GET", f"{CONFIG_MAPS}/kept")
     assert (code, status["reason"]) == (503, "ServiceUnavailable")
-    assert ask(servers[0], "GET", f"{CONFIG_MAPS}/kept?resourceVersion=0")[0] == 200
+    assert fetch(servers[0], "GET", f"{CONFIG_MAPS}/kept?resourceVersion=0")[0] == 200
     etcd.start([etcd])
     for server in servers:
         until(server, "/readyz")
-        assert ask(server, "GET", f"{CONFIG_MAPS}/kept")[0] == 200
-    assert ask(servers[0], "POST", CONFIG_MAPS, config_map("after"))[0] == 201
-    assert ask(servers[1], "GET", f"{CONFIG_MAPS}/after")[0] == 200
+        assert fetch(server, "GET", f"{CONFIG_MAPS}/kept")[0] == 200
+    assert fetch(servers[0], "POST", CONFIG_MAPS, config_map("after"))[0] == 201
+    assert fetch(servers[1], "GET", f"{CONFIG_MAPS}/after")[0] == 200
 
 
 @pytest.mark.parametrize(
-    ("option", "says"),
+    ("option", "expected"),
     [
         ("--etcd-servers=127.0.0.1:2379", "is not the URL of an etcd server"),
         ("--etcd-servers=http://user:word@127.0.0.1:2379", "contains a user; use --etcd-certfile"),
@@ -160,10 +160,10 @@ def test_servers_say_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, s
     ids=["url", "user", "high port", "no port", "prefix", "key"],
 )
 def test_what_keeps_a_server_from_etcd_is_said_in_a_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str, says: str
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str, expected: str
 ) -> None:
     monkeypatch.setattr("sampan.app.main.configure_logging", lambda level, form: None)
-    assert says in error_of(capsys, tmp_path / "data", "--storage=etcd", option.format(file=__file__))
+    assert expected in error_of(capsys, tmp_path / "data", "--storage=etcd", option.format(file=__file__))
 
 
 @pytest.mark.parametrize("option", [f"--etcd-cafile={__file__}", "--etcd-prefix=/registry"])

@@ -59,11 +59,11 @@ def test_a_server_that_loses_etcd_logs_the_endpoint_and_the_cause(member: Member
     member.start([member])
     member.wait()
     data = tmp_path / "data"
-    said = f"no etcd endpoint answers; requests fail with 503 until one does: endpoints={member.url} error="
+    output = f"no etcd endpoint answers; requests fail with 503 until one does: endpoints={member.url} error="
     with running(data, "--storage=etcd", f"--etcd-servers={member.url}", *NO_LOOPS) as server:
         member.stop()
         deadline = time.monotonic() + START_TIMEOUT_S
-        while said not in data.with_suffix(".log").read_text():
+        while output not in data.with_suffix(".log").read_text():
             assert time.monotonic() < deadline
             server.get("/readyz", server.token)
             time.sleep(0.1)

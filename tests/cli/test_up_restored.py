@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.server import Server, running
-from tests.cli.test_up_etcd import CONFIG_MAPS, RECOVERY_S, ask, config_map
+from tests.cli.test_up_etcd import CONFIG_MAPS, RECOVERY_S, config_map, fetch
 from tests.storage.etcd.server import Member, etcd_binary, started
 
 DELAY_S = 5
@@ -32,19 +32,19 @@ def test_a_server_begins_anew_when_its_etcd_was_restored_from_a_backup(
     with ExitStack() as stack:
         options = "--storage=etcd", f"--etcd-servers={member.url}"
         servers = [stack.enter_context(running(tmp_path / f"server-{index}", *options)) for index in range(number)]
-        assert ask(servers[0], "POST", CONFIG_MAPS, config_map("before"))[0] == 201
+        assert fetch(servers[0], "POST", CONFIG_MAPS, config_map("before"))[0] == 201
         backup = member.directory.with_suffix(".backup")
         member.kill()
         shutil.copytree(member.directory, backup)
         _again(member)
         for index, server in enumerate(servers):
-            assert ask(server, "POST", CONFIG_MAPS, config_map(f"after-{index}"))[0] == 201
+            assert fetch(server, "POST", CONFIG_MAPS, config_map(f"after-{index}"))[0] == 201
         member.kill()
         shutil.rmtree(member.directory)
         shutil.move(backup, member.directory)
         _again(member)
         for server in servers:
-            _begun_anew(server)
+            _started_again(server)
             assert [item["metadata"]["name"] for item in _listed(server)] == ["before"]
 
 
@@ -54,7 +54,7 @@ def test_a_server_that_was_asked_to_end_does_not_begin_anew_when_its_etcd_comes_
     with running(
         tmp_path / "server", "--storage=etcd", f"--etcd-servers={member.url}", f"--shutdown-delay={DELAY_S}"
     ) as server:
-        assert ask(server, "POST", CONFIG_MAPS, config_map("before"))[0] == 201
+        assert fetch(server, "POST", CONFIG_MAPS, config_map("before"))[0] == 201
         member.kill()
         shutil.rmtree(member.directory)
         server.process.terminate()
@@ -70,7 +70,7 @@ def _again(member: Member) -> None:
     member.wait()
 
 
-def _begun_anew(server: Server) -> None:
+def _started_again(server: Server) -> None:
     assert server.process.stdout is not None
     line = server.process.stdout.readline()
     server.port = int(line.split("://")[1].split(" ")[0].rsplit(":", 1)[1])
@@ -81,7 +81,7 @@ def _begun_anew(server: Server) -> None:
 
 def _listed(server: Server) -> list[dict[str, dict[str, str]]]:
     deadline = time.monotonic() + RECOVERY_S
-    while (found := ask(server, "GET", CONFIG_MAPS))[0] != 200:
+    while (found := fetch(server, "GET", CONFIG_MAPS))[0] != 200:
         assert time.monotonic() < deadline
     items: list[dict[str, dict[str, str]]] = found[1]["items"]
     return items

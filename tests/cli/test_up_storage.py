@@ -95,9 +95,9 @@ def post(server: Server, path: str, body: Object) -> tuple[int, dict[str, Any]]:
     headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
     connection.request("POST", path, json.dumps(body), headers)
     response = connection.getresponse()
-    answer: dict[str, Any] = json.loads(response.read())
+    reply: dict[str, Any] = json.loads(response.read())
     connection.close()
-    return response.status, answer
+    return response.status, reply
 
 
 async def test_a_read_only_server_serves_what_kube_apiserver_stored_and_leaves_it(data: Path) -> None:
@@ -118,16 +118,16 @@ async def test_a_read_only_server_serves_what_kube_apiserver_stored_and_leaves_i
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "output"),
     [(["--read-only"], "store is empty: check"), ([], "store is empty: starting a new cluster")],
     ids=["read-only", "new"],
 )
-def test_a_store_with_nothing_in_it_is_said_to_be_once(tmp_path: Path, options: list[str], said: str) -> None:
+def test_a_store_with_nothing_in_it_is_said_to_be_once(tmp_path: Path, options: list[str], output: str) -> None:
     data = tmp_path / "data"
     for _ in range(2):
         with running(data, *options) as server:
             assert server.get("/version", server.token)[0] == 200
-    assert data.with_suffix(".log").read_text().count(said) == (2 if options else 1)
+    assert data.with_suffix(".log").read_text().count(output) == (2 if options else 1)
 
 
 async def test_the_serving_certificate_names_the_address_that_the_service_kubernetes_has(tmp_path: Path) -> None:

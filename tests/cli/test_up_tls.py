@@ -54,11 +54,11 @@ def handshake(server: Server, name: str, **more: ssl.TLSVersion) -> tuple[list[s
 
 
 @pytest.mark.parametrize(
-    ("asked", "shown"),
+    ("requested", "shown"),
     [("api.example.com", "api.example.com"), ("a.wild.test", "certificate.test"), ("localhost", "localhost")],
 )
-def test_the_certificate_follows_the_server_name(server: Server, asked: str, shown: str) -> None:
-    assert shown in handshake(server, asked)[0]
+def test_the_certificate_follows_the_server_name(server: Server, requested: str, shown: str) -> None:
+    assert shown in handshake(server, requested)[0]
 
 
 def test_http_2_is_spoken_where_it_is_preferred(server: Server) -> None:
@@ -67,9 +67,9 @@ def test_http_2_is_spoken_where_it_is_preferred(server: Server) -> None:
     context.load_cert_chain(server.admin["certificate"], server.admin["key"])
     url = f"https://127.0.0.1:{server.port}"
     with httpx.Client(http2=True, verify=context, base_url=url, trust_env=False) as client:
-        answers = [client.get(path) for path in ("/readyz", "/api/v1/namespaces", "/openapi/v2")]
-    assert [(answer.http_version, answer.status_code) for answer in answers] == [("HTTP/2", 200)] * 3
-    assert answers[1].json()["kind"] == "NamespaceList"
+        responses = [client.get(path) for path in ("/readyz", "/api/v1/namespaces", "/openapi/v2")]
+    assert [(response.http_version, response.status_code) for response in responses] == [("HTTP/2", 200)] * 3
+    assert responses[1].json()["kind"] == "NamespaceList"
 
 
 def test_a_client_that_speaks_http_1_alone_is_served(server: Server) -> None:

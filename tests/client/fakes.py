@@ -30,11 +30,11 @@ class FakeTransport:
     """Gives the outcomes one after the other, the last one again and again; notes each request."""
 
     outcomes: list[HttpResponse | Exception | Callable[[HttpRequest], HttpResponse]]
-    asked: list[HttpRequest] = field(default_factory=list)
+    requested: list[HttpRequest] = field(default_factory=list)
     closed: bool = False
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        self.asked.append(request)
+        self.requested.append(request)
         outcome = self.outcomes[0] if len(self.outcomes) == 1 else self.outcomes.pop(0)
         if isinstance(outcome, Exception):
             raise outcome

@@ -40,7 +40,7 @@ class ScriptedResponse:
         self.closed += 1
 
 
-def answer(body: Any, status: int = 200, **headers: str) -> ScriptedResponse:
+def reply(body: Any, status: int = 200, **headers: str) -> ScriptedResponse:
     """JSON in one piece."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return ScriptedResponse(status, [body if isinstance(body, bytes) else msgspec.json.encode(body)], named)
@@ -50,7 +50,7 @@ def answer(body: Any, status: int = 200, **headers: str) -> ScriptedResponse:
 class ScriptedTransport:
     """Answers each request by the next of the answers, or by a function of the request. Remembers the requests."""
 
-    answers: list[ScriptedResponse | Exception] = field(default_factory=list)
+    responses: list[ScriptedResponse | Exception] = field(default_factory=list)
     by: Callable[[HttpRequest], ScriptedResponse] | None = None
     requests: list[HttpRequest] = field(default_factory=list)
     closed: bool = False
@@ -59,7 +59,7 @@ class ScriptedTransport:
         self.requests.append(request)
         if self.by is not None:
             return self.by(request)
-        found = self.answers.pop(0)
+        found = self.responses.pop(0)
         if isinstance(found, Exception):
             raise found
         return found

@@ -19,33 +19,33 @@ from sampan.client import (
 from sampan.client.blocking_resource_client import BlockingSubresourceClient
 from sampan.core.gvk import GroupVersionResource
 from sampan.resource import ResourceInfo
-from tests.client.scripted_transport import ScriptedResponse, ScriptedTransport, answer, body, event, lines, list_body
+from tests.client.scripted_transport import ScriptedResponse, ScriptedTransport, body, event, lines, list_body, reply
 
 CONFIG_MAPS = ResourceInfo(GroupVersionResource("", "v1", "configmaps"), "ConfigMap", True)
 STATUS_404 = {"kind": "Status", "code": 404, "reason": "NotFound", "message": "not found"}
 
 
-def blocking(*answers: ScriptedResponse | Exception) -> tuple[BlockingClient, ScriptedTransport]:
-    transport = ScriptedTransport(list(answers))
+def blocking(*responses: ScriptedResponse | Exception) -> tuple[BlockingClient, ScriptedTransport]:
+    transport = ScriptedTransport(list(responses))
     return BlockingClient(lambda: Client(transport)), transport
 
 
 def test_a_call_gives_the_object() -> None:
-    client, transport = blocking(answer(body("a", 1)))
+    client, transport = blocking(reply(body("a", 1)))
     with client:
         assert client.resource(CONFIG_MAPS).get("a")["metadata"]["name"] == "a"
     assert transport.closed
 
 
 def test_errors_arrive_in_the_calling_thread() -> None:
-    client, _ = blocking(answer(STATUS_404, 404))
+    client, _ = blocking(reply(STATUS_404, 404))
     with client, pytest.raises(NotFound):
         client.resource(CONFIG_MAPS).get("a")
 
 
 def test_items_and_events_are_iterated() -> None:
     events = lines(event("ADDED", "a", 1), event("DELETED", "a", 2))
-    client, _ = blocking(answer(list_body(body("a", 1))), answer(events))
+    client, _ = blocking(reply(list_body(body("a", 1))), reply(events))
     with client:
         config_maps = client.resource(CONFIG_MAPS)
         assert [item["metadata"]["name"] for item in config_maps.items()] == ["a"]

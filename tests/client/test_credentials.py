@@ -18,12 +18,12 @@ GET = HttpRequest("GET", "/")
 def accepting(token: str) -> FakeTransport:
     """A server that accepts one token."""
     return FakeTransport(
-        [lambda asked: FakeResponse(200 if asked.headers.get("authorization") == f"Bearer {token}" else 401)]
+        [lambda requested: FakeResponse(200 if requested.headers.get("authorization") == f"Bearer {token}" else 401)]
     )
 
 
 def shown(inner: FakeTransport) -> list[str | None]:
-    return [asked.headers.get("authorization") for asked in inner.asked]
+    return [requested.headers.get("authorization") for requested in inner.requested]
 
 
 class Changing:
@@ -51,7 +51,7 @@ async def test_a_static_token_is_shown() -> None:
 async def test_a_refused_static_token_is_not_shown_again() -> None:
     inner = accepting("b")
     assert (await CredentialsTransport(inner, StaticCredentials(Credentials.bearer("a"))).send(GET)).status == 401
-    assert len(inner.asked) == 1
+    assert len(inner.requested) == 1
 
 
 async def test_user_name_and_password_are_shown() -> None:
@@ -91,8 +91,8 @@ async def test_a_source_that_fails_after_401_leaves_the_401(caplog: pytest.LogCa
 
 async def test_another_certificate_is_told_once() -> None:
     first, second = ClientCertificate(b"1", b"k"), ClientCertificate(b"2", b"k")
-    told: list[ClientCertificate | None] = []
-    answers = [FakeResponse(), FakeResponse(401), FakeResponse()]
+    reported: list[ClientCertificate | None] = []
+    responses = [FakeResponse(), FakeResponse(401), FakeResponse()]
 
     class Rotating:
         async def current(self) -> Credentials:
@@ -101,10 +101,10 @@ async def test_another_certificate_is_told_once() -> None:
         async def renewed(self, refused: Credentials) -> Credentials:
             return Credentials(certificate=second)
 
-    transport = CredentialsTransport(FakeTransport([*answers]), Rotating(), use_certificate=told.append)
+    transport = CredentialsTransport(FakeTransport([*responses]), Rotating(), use_certificate=reported.append)
     await transport.send(GET)
     await transport.send(GET)
-    assert told == [first, second]
+    assert reported == [first, second]
 
 
 @virtual_time

@@ -8,7 +8,7 @@ import pytest
 from sampan.client import Client, ListOptions, ResourceClient, Undecodable, Undecoded, guarded
 from sampan.client.decoding import SLICE_SIZE, decoded_all
 from sampan.resource import CustomResource, object_type, resource
-from tests.client.scripted_transport import ScriptedTransport, answer, body, event, lines, list_body
+from tests.client.scripted_transport import ScriptedTransport, body, event, lines, list_body, reply
 from tests.unreadable import DEEP, NO_TEXT
 
 
@@ -22,12 +22,12 @@ class Shirt(CustomResource):
 GOOD, BAD = body("good", 1, size=3), body("bad", 2, size="large")
 
 
-def shirts(*answers: bytes) -> ResourceClient[Shirt]:
-    return Client(ScriptedTransport([answer(each) for each in answers])).resource(Shirt)
+def shirts(*responses: bytes) -> ResourceClient[Shirt]:
+    return Client(ScriptedTransport([reply(each) for each in responses])).resource(Shirt)
 
 
-def guarded_shirts(*answers: bytes) -> ResourceClient[Shirt | Undecoded]:
-    return Client(ScriptedTransport([answer(each) for each in answers])).resource(guarded(object_type(Shirt)))
+def guarded_shirts(*responses: bytes) -> ResourceClient[Shirt | Undecoded]:
+    return Client(ScriptedTransport([reply(each) for each in responses])).resource(guarded(object_type(Shirt)))
 
 
 async def test_the_error_says_which_object_it_is() -> None:

@@ -15,7 +15,7 @@ from sampan.resource import ResourceInfo
 from sampan.testing import virtual_time
 from sampan.testing.in_process import InProcessTransport
 from tests.client.connected import connected
-from tests.client.scripted_transport import ScriptedResponse, ScriptedTransport, answer
+from tests.client.scripted_transport import ScriptedResponse, ScriptedTransport, reply
 
 Json = dict[str, Any]
 
@@ -79,8 +79,8 @@ def server(**documents: Json | int) -> ScriptedTransport:
     def by(request: HttpRequest) -> ScriptedResponse:
         found = documents.get(urlsplit(request.target).path[1:].replace("/", "__").replace(".", "_"), 404)
         if isinstance(found, int):
-            return answer({"kind": "Status", "code": found, "message": f"no {found}"}, found)
-        return answer(found)
+            return reply({"kind": "Status", "code": found, "message": f"no {found}"}, found)
+        return reply(found)
 
     return ScriptedTransport(by=by)
 
@@ -254,44 +254,44 @@ async def test_a_category_has_each_resource_once() -> None:
 
 @virtual_time
 async def test_the_server_is_asked_once_for_many_who_ask() -> None:
-    asked, transport = mapper()
-    await asyncio.gather(*(asked.resource_for("pods") for _ in range(10)))
-    await asked.resource_for("deploy")
+    requested, transport = mapper()
+    await asyncio.gather(*(requested.resource_for("pods") for _ in range(10)))
+    await requested.resource_for("deploy")
     assert len(transport.requests) == 2
 
 
 @virtual_time
 async def test_a_miss_asks_again_but_not_too_often_for_the_same_name() -> None:
-    asked, transport = mapper()
-    await asked.resource_for("pods")
+    requested, transport = mapper()
+    await requested.resource_for("pods")
     await asyncio.sleep(0.001)
     for _ in range(3):
         with pytest.raises(NoMatch):
-            await asked.resource_for("missing")
+            await requested.resource_for("missing")
     assert len(transport.requests) == 4
     await asyncio.sleep(5)
-    await asyncio.gather(*(asked.resource_for("missing") for _ in range(4)), return_exceptions=True)
+    await asyncio.gather(*(requested.resource_for("missing") for _ in range(4)), return_exceptions=True)
     assert len(transport.requests) == 6
 
 
 @virtual_time
 async def test_what_was_added_since_is_found() -> None:
-    answers = [Discovered({}), Discovered({GroupVersion("", "v1"): [PODS]})]
+    responses = [Discovered({}), Discovered({GroupVersion("", "v1"): [PODS]})]
 
-    async def next_answer() -> Discovered:
-        return answers.pop(0)
+    async def next_response() -> Discovered:
+        return responses.pop(0)
 
-    asked = RESTMapper(next_answer)
-    await asked.discovered()
+    requested = RESTMapper(next_response)
+    await requested.discovered()
     await asyncio.sleep(0.001)
-    assert await asked.resource_for("pods") == PODS
+    assert await requested.resource_for("pods") == PODS
 
 
 async def test_after_invalidate_the_server_is_asked() -> None:
-    asked, transport = mapper()
-    await asked.resource_for("pods")
-    asked.invalidate()
-    await asked.resource_for("pods")
+    requested, transport = mapper()
+    await requested.resource_for("pods")
+    requested.invalidate()
+    await requested.resource_for("pods")
     assert len(transport.requests) == 4
 
 

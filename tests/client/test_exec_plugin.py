@@ -40,8 +40,8 @@ class Program:
 
     def prints(self, status: Any = None, *, version: str = V1, code: int = 0, raw: str | None = None) -> ExecConfig:
         """A plug-in that prints an ExecCredential with this status; `{run}` in it becomes the number of the run."""
-        answer = {"apiVersion": version, "kind": "ExecCredential", "status": status}
-        output = raw if raw is not None else json.dumps(answer)
+        response = {"apiVersion": version, "kind": "ExecCredential", "status": status}
+        output = raw if raw is not None else json.dumps(response)
         script = self.folder / "plugin.py"
         script.write_text(
             "import os, pathlib, sys\n"
@@ -59,7 +59,7 @@ class Program:
     def runs(self) -> int:
         return len(list(self.folder.glob("told-*")))
 
-    def told(self) -> Any:
+    def reported(self) -> Any:
         return json.loads((self.folder / "told-1").read_text())
 
     def saw(self) -> str:
@@ -81,7 +81,7 @@ async def test_a_token_is_printed_once_and_kept(program: Program, version: str) 
     assert await plugin.current() == Credentials.bearer("t1")
     assert await plugin.current() == Credentials.bearer("t1")
     assert program.runs == 1
-    assert program.told() == {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": False}}
+    assert program.reported() == {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": False}}
 
 
 async def test_many_who_ask_at_once_wait_for_one_run(program: Program) -> None:
@@ -126,7 +126,7 @@ async def test_cluster_information_is_given_to_who_wants_it(program: Program) ->
         exec=plugin,
     )
     await source(plugin, cluster=cluster_info(config)).current()
-    assert program.told()["spec"]["cluster"] == {
+    assert program.reported()["spec"]["cluster"] == {
         "server": "https://example.org",
         "tls-server-name": "other",
         "certificate-authority-data": "Q0E=",

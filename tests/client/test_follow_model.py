@@ -23,14 +23,14 @@ class Log:
 
     faults: list[tuple[int, int, str]]
     """For each watch: the number of events, the number in a batch, and the fault that follows."""
-    asked: list[int] = field(default_factory=list)
+    requested: list[int] = field(default_factory=list)
 
     async def list(self, options: ListOptions) -> RawList:
         raise AssertionError("it has a version to begin with")
 
     async def watch(self, options: ListOptions) -> AsyncGenerator[Sequence[RawEvent], None]:
         since = int(options.resource_version or 0)
-        self.asked.append(since)
+        self.requested.append(since)
         count, size, fault = self.faults.pop(0) if self.faults else (LENGTH, LENGTH, "end")
         if fault == "refuse":
             raise api_error({"code": 503})
@@ -60,4 +60,4 @@ def test_nothing_is_lost_and_nothing_comes_twice(faults: list[tuple[int, int, st
         return found
 
     assert run_virtual(collect()) == list(range(FIRST, FIRST + LENGTH))
-    assert log.asked == sorted(log.asked)
+    assert log.requested == sorted(log.requested)

@@ -11,7 +11,7 @@ from tests.client.fakes import FakeResponse, FakeTransport
 async def headers_of(transport_headers: dict[str, str], **identity: object) -> dict[str, str]:
     inner = FakeTransport([FakeResponse()])
     await IdentityTransport(inner, **identity).send(HttpRequest("GET", "/", transport_headers))  # type: ignore[arg-type]
-    return dict(inner.asked[0].headers)
+    return dict(inner.requested[0].headers)
 
 
 async def test_who_asks_is_said() -> None:
@@ -19,9 +19,9 @@ async def test_who_asks_is_said() -> None:
 
 
 async def test_a_request_may_say_it_otherwise() -> None:
-    said = {"user-agent": "x/1", "impersonate-user": "jane"}
+    output = {"user-agent": "x/1", "impersonate-user": "jane"}
     impersonation = Impersonation("john", groups=("devs",))
-    assert await headers_of(said, user_agent="me/1", impersonation=impersonation) == said
+    assert await headers_of(output, user_agent="me/1", impersonation=impersonation) == output
 
 
 async def test_impersonation_says_user_uid_groups_and_extra() -> None:

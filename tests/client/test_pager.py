@@ -18,10 +18,10 @@ class Shelf:
 
     names: Sequence[str] = ("a", "b", "c", "d", "e")
     expired: frozenset[str] = frozenset()
-    asked: list[ListOptions] = field(default_factory=list)
+    requested: list[ListOptions] = field(default_factory=list)
 
     async def page(self, options: ListOptions) -> RawList:
-        self.asked.append(options)
+        self.requested.append(options)
         if options.continue_token in self.expired:
             raise EXPIRED
         begin = int(options.continue_token or 0)
@@ -49,19 +49,19 @@ async def test_the_options_limit_is_the_size_of_a_page() -> None:
 async def test_a_continue_token_goes_without_the_version() -> None:
     shelf = Shelf()
     await pages(shelf, ListOptions(resource_version="5", resource_version_match="Exact", label_selector="x=y"))
-    assert [(o.resource_version, o.resource_version_match, o.continue_token) for o in shelf.asked] == [
+    assert [(o.resource_version, o.resource_version_match, o.continue_token) for o in shelf.requested] == [
         ("5", "Exact", ""),
         (None, "", "2"),
         (None, "", "4"),
     ]
-    assert {options.label_selector for options in shelf.asked} == {"x=y"}
+    assert {options.label_selector for options in shelf.requested} == {"x=y"}
 
 
 async def test_when_a_page_has_expired_the_rest_comes_from_a_whole_list() -> None:
     shelf = Shelf(expired=frozenset({"4"}))
     options = ListOptions(resource_version="5")
     assert await pages(shelf, options) == [["a", "b"], ["c", "d"], ["e"]]
-    assert shelf.asked[-1] == options
+    assert shelf.requested[-1] == options
 
 
 async def test_list_all_is_of_one_version() -> None:

@@ -17,11 +17,11 @@ class Times:
     """A server that notes the time and the target of each request."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[float, str]] = []
+        self.requested: list[tuple[float, str]] = []
         self.inner = FakeTransport([self.note])
 
     def note(self, request: HttpRequest) -> HttpResponse:
-        self.asked.append((asyncio.get_running_loop().time(), request.target))
+        self.requested.append((asyncio.get_running_loop().time(), request.target))
         return FakeResponse()
 
 
@@ -30,8 +30,8 @@ async def test_a_burst_goes_at_once_and_the_rest_in_order_at_the_rate() -> None:
     server = Times()
     transport = RateLimitingTransport(server.inner, RateLimit(10, burst=3))
     await asyncio.gather(*(transport.send(HttpRequest("GET", f"/{number}")) for number in range(6)))
-    assert [target for _, target in server.asked] == [f"/{number}" for number in range(6)]
-    assert [time for time, _ in server.asked] == pytest.approx([0, 0, 0, 0.1, 0.2, 0.3])
+    assert [target for _, target in server.requested] == [f"/{number}" for number in range(6)]
+    assert [time for time, _ in server.requested] == pytest.approx([0, 0, 0, 0.1, 0.2, 0.3])
 
 
 @virtual_time
@@ -41,7 +41,7 @@ async def test_a_rest_gives_the_burst_back_and_no_more() -> None:
     for pause in (0, 0, 100, 0, 0):
         await asyncio.sleep(pause)
         await transport.send(HttpRequest("GET", "/"))
-    assert [time for time, _ in server.asked] == pytest.approx([0, 0, 100, 100, 100.1])
+    assert [time for time, _ in server.requested] == pytest.approx([0, 0, 100, 100, 100.1])
 
 
 @given(
@@ -58,7 +58,7 @@ def test_no_span_of_time_sees_more_than_burst_and_rate_allow(per_s: float, burst
             for pause in pauses:
                 await asyncio.sleep(pause)
                 group.create_task(transport.send(HttpRequest("GET", "/")))
-        return [time for time, _ in server.asked]
+        return [time for time, _ in server.requested]
 
     times = run_virtual(scenario())
     for i, begin in enumerate(times):

@@ -67,6 +67,6 @@ def test_no_items_are_an_empty_list() -> None:
     ],
     ids=["empty", "HTML", "a list", "no kind", "a Status", "no items", "no text", "deep"],
 )
-def test_what_is_no_list_is_an_error(answer: bytes) -> None:
+def test_what_is_no_list_is_an_error(response: bytes) -> None:
     with pytest.raises(TransportError):
-        split_list(answer)
+        split_list(response)

@@ -14,17 +14,17 @@ def redirect(location: str, status: int = 302) -> FakeResponse:
     return FakeResponse(status, {"location": location})
 
 
-async def asked(method: str, first: FakeResponse) -> list[str]:
+async def requested(method: str, first: FakeResponse) -> list[str]:
     """Return the targets of all requests if the first answer is this one."""
     inner = FakeTransport([first, FakeResponse()])
     await RedirectsTransport(inner, ADDRESS).send(HttpRequest(method, "/a/b?c"))
-    return [request.target for request in inner.asked]
+    return [request.target for request in inner.requested]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_a_read_follows(status: int) -> None:
     first = redirect("/k8s/x?y", status)
-    assert await asked("GET", first) == ["/a/b?c", "/x?y"]
+    assert await requested("GET", first) == ["/a/b?c", "/x?y"]
     assert first.closed
 
 
@@ -44,15 +44,15 @@ async def test_a_read_follows(status: int) -> None:
     ],
 )
 async def test_a_read_follows_on_the_same_server_below_its_path(location: str, target: str | None) -> None:
-    assert await asked("GET", redirect(location)) == ["/a/b?c"] + ([target] if target else [])
+    assert await requested("GET", redirect(location)) == ["/a/b?c"] + ([target] if target else [])
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 async def test_a_write_does_not_follow(method: str) -> None:
-    assert len(await asked(method, redirect("/k8s/x", 307))) == 1
+    assert len(await requested(method, redirect("/k8s/x", 307))) == 1
 
 
 async def test_going_round_in_circles_ends() -> None:
     inner = FakeTransport([redirect("/k8s/a")])
     assert (await RedirectsTransport(inner, ADDRESS).send(HttpRequest("GET", "/a"))).status == 302
-    assert len(inner.asked) == REDIRECTS_MAX + 1
+    assert len(inner.requested) == REDIRECTS_MAX + 1

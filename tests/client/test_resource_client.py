@@ -336,9 +336,9 @@ async def test_a_status_is_applied(networks: ResourceClient[Network]) -> None:
 
 
 async def test_an_apply_needs_a_manager(client: Client) -> None:
-    nobody = client.with_defaults(field_manager="")
+    anonymous = client.with_defaults(field_manager="")
     with pytest.raises(ValueError, match="field manager"):
-        await (await nobody.resource_for("cm")).apply(config_map())
+        await (await anonymous.resource_for("cm")).apply(config_map())
 
 
 # Deleting

@@ -10,12 +10,12 @@ from sampan.resource import ResourceInfo
 from tests.client.scripted_transport import (
     ScriptedResponse,
     ScriptedTransport,
-    answer,
     body,
     error_event,
     event,
     lines,
     list_body,
+    reply,
 )
 
 PODS = ResourceInfo(GroupVersionResource("", "v1", "pods"), "Pod", True)
@@ -42,7 +42,7 @@ def test_a_name_cannot_lead_elsewhere(name: str) -> None:
 
 async def test_an_answer_that_is_no_success_is_an_error_and_is_closed() -> None:
     status = {"kind": "Status", "code": 404, "reason": "NotFound", "message": "gone"}
-    response = answer(status, 404)
+    response = reply(status, 404)
     with pytest.raises(NotFound, match="gone"):
         await RESTClient(ScriptedTransport([response])).call("GET", "/api")
     assert response.closed
@@ -51,12 +51,12 @@ async def test_an_answer_that_is_no_success_is_an_error_and_is_closed() -> None:
 @pytest.mark.parametrize("code", [302, 502])
 async def test_a_stranger_in_between_is_an_error_with_its_words(code: int) -> None:
     with pytest.raises(ApiError, match="the proxy") as raised:
-        await RESTClient(ScriptedTransport([answer(b"the proxy", code)])).call("GET", "/api")
+        await RESTClient(ScriptedTransport([reply(b"the proxy", code)])).call("GET", "/api")
     assert raised.value.code == code
 
 
 async def test_retry_after_is_kept() -> None:
-    transport = ScriptedTransport([answer(b"", 429, retry_after="3")])
+    transport = ScriptedTransport([reply(b"", 429, retry_after="3")])
     with pytest.raises(TooManyRequests) as raised:
         await RESTClient(transport).call("GET", "/api")
     assert raised.value.retry_after_s == 3
@@ -70,7 +70,7 @@ async def test_a_body_that_breaks_off_closes_the_answer() -> None:
 
 
 async def test_a_list_asks_for_what_it_selects_and_for_what_the_options_select() -> None:
-    lists, transport = watched(answer(list_body(body("a", 1))))
+    lists, transport = watched(reply(list_body(body("a", 1))))
     await lists.list(ListOptions(label_selector="tier=y", limit=3))
     assert transport.queries == [
         {"labelSelector": "app=x,tier=y", "fieldSelector": "spec.nodeName=n", "limit": "3"},
@@ -78,7 +78,7 @@ async def test_a_list_asks_for_what_it_selects_and_for_what_the_options_select()
 
 
 async def test_a_watch_ends_after_five_to_ten_minutes_unless_told_otherwise() -> None:
-    lists, transport = watched(answer(b""))
+    lists, transport = watched(reply(b""))
     assert [batch async for batch in lists.watch(ListOptions())] == [()]
     timeout_s = int(transport.queries[0]["timeoutSeconds"])
     assert 300 <= timeout_s <= 600
@@ -88,7 +88,7 @@ async def test_a_watch_ends_after_five_to_ten_minutes_unless_told_otherwise() ->
 
 
 async def test_a_watchs_own_time_out_is_said() -> None:
-    lists, transport = watched(answer(b""))
+    lists, transport = watched(reply(b""))
     async for _ in lists.watch(ListOptions(timeout_seconds=20, resource_version="7")):
         pass
     assert transport.queries[0]["timeoutSeconds"] == "20"
@@ -98,13 +98,13 @@ async def test_a_watchs_own_time_out_is_said() -> None:
 
 
 async def test_error_events_are_handed_on_raw() -> None:
-    lists, _ = watched(answer(lines(event("ADDED", "a", 1), error_event(410, "Expired"))))
+    lists, _ = watched(reply(lines(event("ADDED", "a", 1), error_event(410, "Expired"))))
     [_, batch] = [batch async for batch in lists.watch(ListOptions())]
     assert [each.type for each in batch] == ["ADDED", "ERROR"]
 
 
 async def test_a_watch_that_is_refused_is_an_error() -> None:
-    lists, _ = watched(answer({"kind": "Status", "code": 404, "reason": "NotFound"}, 404))
+    lists, _ = watched(reply({"kind": "Status", "code": 404, "reason": "NotFound"}, 404))
     with pytest.raises(NotFound):
         await anext(lists.watch(ListOptions()))
 

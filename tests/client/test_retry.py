@@ -19,7 +19,7 @@ TIMEOUT = TransportTimeout("late", sent=True)
 NO_CREDENTIALS = CredentialError("gone")
 
 
-def asked_to_wait(status: int, wait_s: int = 1) -> FakeResponse:
+def retry_after(status: int, wait_s: int = 1) -> FakeResponse:
     return FakeResponse(status, {"retry-after": str(wait_s)})
 
 
@@ -33,15 +33,15 @@ def retrying(inner: FakeTransport, **policy: float) -> RetryingTransport:
 
 ALL, READS, NONE = ("GET", "POST", "PUT", "PATCH", "DELETE"), ("GET",), ()
 TABLE = {
-    "429 with Retry-After": (asked_to_wait(429), ALL, True),
-    "500 with Retry-After": (asked_to_wait(500), ALL, True),
-    "503 with Retry-After": (asked_to_wait(503), ALL, True),
+    "429 with Retry-After": (retry_after(429), ALL, True),
+    "500 with Retry-After": (retry_after(500), ALL, True),
+    "503 with Retry-After": (retry_after(503), ALL, True),
     "429 without": (FakeResponse(429), NONE, False),
     "500 without": (FakeResponse(500), NONE, False),
     "502 without": (FakeResponse(502), READS, False),
     "503 without": (FakeResponse(503), READS, False),
     "504 without": (FakeResponse(504), READS, False),
-    "409 with Retry-After": (asked_to_wait(409), NONE, False),
+    "409 with Retry-After": (retry_after(409), NONE, False),
     "no connection": (UNSENT, ALL, False),
     "broken": (BROKEN, READS, False),
     "time-out": (TIMEOUT, NONE, False),
@@ -64,12 +64,12 @@ async def test_what_is_sent_again(
         else:
             response = await retrying(inner).send(request(method, stream=stream))
             assert response is (OK if again else outcome)
-        assert len(inner.asked) == (2 if again else 1)
+        assert len(inner.requested) == (2 if again else 1)
 
 
 @virtual_time
 async def test_the_wait_is_what_the_server_says() -> None:
-    assert await elapsed(retrying(FakeTransport([asked_to_wait(429, 7), OK])).send(request("POST"))) == 7
+    assert await elapsed(retrying(FakeTransport([retry_after(429, 7), OK])).send(request("POST"))) == 7
 
 
 @virtual_time
@@ -78,45 +78,45 @@ async def test_waits_for_a_connection_double() -> None:
     with pytest.raises(TransportError):
         await retrying(inner).send(request("POST"))
     assert asyncio.get_running_loop().time() == pytest.approx(0.1 + 0.2 + 0.4)
-    assert len(inner.asked) == 4
+    assert len(inner.requested) == 4
 
 
 @virtual_time
 async def test_the_last_answer_is_handed_on_unread() -> None:
-    last = asked_to_wait(429)
+    last = retry_after(429)
     inner = FakeTransport([last])
     assert await retrying(inner, responses_max=2).send(request("GET")) is last
-    assert len(inner.asked) == 3
+    assert len(inner.requested) == 3
 
 
 @virtual_time
 async def test_an_answer_that_is_not_handed_on_is_closed() -> None:
-    first = asked_to_wait(429)
+    first = retry_after(429)
     await retrying(FakeTransport([first, OK])).send(request("GET"))
     assert first.closed
 
 
 @virtual_time
 async def test_a_wait_beyond_the_time_of_all_tries_is_left_to_the_caller() -> None:
-    inner = FakeTransport([asked_to_wait(503, 3600)])
+    inner = FakeTransport([retry_after(503, 3600)])
     assert (await retrying(inner).send(request("GET"))).status == 503
-    assert len(inner.asked) == 1
+    assert len(inner.requested) == 1
 
 
 @virtual_time
 async def test_the_time_of_a_request_bounds_its_tries_together() -> None:
-    inner = FakeTransport([asked_to_wait(429, 2)])
+    inner = FakeTransport([retry_after(429, 2)])
     assert (await retrying(inner).send(request("GET", timeout_s=5))).status == 429
-    assert [asked.timeout_s for asked in inner.asked] == [5, 3, 1]
+    assert [requested.timeout_s for requested in inner.requested] == [5, 3, 1]
 
 
 @virtual_time
 async def test_a_cancelled_wait_ends() -> None:
-    inner = FakeTransport([asked_to_wait(429, 9)])
+    inner = FakeTransport([retry_after(429, 9)])
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(1):
             await retrying(inner).send(request("GET"))
-    assert len(inner.asked) == 1
+    assert len(inner.requested) == 1
 
 
 @virtual_time
@@ -126,7 +126,7 @@ async def test_nothing_is_sent_again_by_a_closed_transport() -> None:
     await transport.aclose()
     with pytest.raises(TransportError):
         await transport.send(request("GET"))
-    assert len(inner.asked) == 1
+    assert len(inner.requested) == 1
 
 
 @given(attempt=st.integers(1, 60), chance=st.floats(0, 1, exclude_max=True))

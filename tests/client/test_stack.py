@@ -16,7 +16,7 @@ from sampan.client.stack import connect_transport, credential_source
 from sampan.client.transport import HttpRequest
 from sampan.client.warnings import Warning
 from tests.client.http.certificates import Authority
-from tests.client.http.scripted import Asked, Peer, recording, scripted
+from tests.client.http.scripted import Peer, ReceivedRequest, recording, scripted
 
 AUTHORITY = Authority()
 TLS = TlsOptions(ca_data=AUTHORITY.certificate)
@@ -25,13 +25,13 @@ PLUGIN = ExecConfig("client.authentication.k8s.io/v1", "login", interactive_mode
 
 
 async def test_who_asks_is_said_with_every_request() -> None:
-    asked: list[Asked] = []
-    async with scripted(recording(asked)) as server:
+    requested: list[ReceivedRequest] = []
+    async with scripted(recording(requested)) as server:
         config = Config(str(server.address), token="t", impersonation=Impersonation("jane", groups=("a", "b")))
         transport = connect_transport(config)
         await (await transport.send(GET)).read()
         await transport.aclose()
-    headers = asked[0].headers
+    headers = requested[0].headers
     assert headers["authorization"] == ["Bearer t"]
     assert (headers["impersonate-user"], headers["impersonate-group"]) == (["jane"], ["a", "b"])
     assert headers["user-agent"][0].endswith(" sampan")
@@ -39,24 +39,24 @@ async def test_who_asks_is_said_with_every_request() -> None:
 
 
 async def test_compression_can_be_left_off() -> None:
-    asked: list[Asked] = []
-    async with scripted(recording(asked)) as server:
+    requested: list[ReceivedRequest] = []
+    async with scripted(recording(requested)) as server:
         transport = connect_transport(Config(str(server.address), compression=False), settings=HttpSettings())
         await (await transport.send(GET)).read()
         await transport.aclose()
-    assert "accept-encoding" not in asked[0].headers
+    assert "accept-encoding" not in requested[0].headers
 
 
 async def test_warnings_are_handed_on_and_retries_are_made() -> None:
-    answers = [
+    responses = [
         b"HTTP/1.1 429 X\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n",
         b'HTTP/1.1 200 OK\r\nwarning: 299 - "old"\r\ncontent-length: 0\r\n\r\n',
     ]
 
     async def script(peer: Peer) -> None:
-        for answer in answers:
-            await peer.asked()
-            await peer.send(answer)
+        for response in responses:
+            await peer.requested()
+            await peer.send(response)
 
     warnings: list[Warning] = []
     async with scripted(script) as server:
@@ -72,8 +72,8 @@ async def test_a_certificate_that_a_program_prints_is_shown_and_renewed_when_it_
     for run in (1, 2):
         issued = clients.issue(f"client-{run}", hosts=())
         pair = {"clientCertificateData": issued.certificate.decode(), "clientKeyData": issued.key.decode()}
-        answer = {"apiVersion": PLUGIN.api_version, "kind": "ExecCredential", "status": pair}
-        (tmp_path / f"answer-{run}").write_text(json.dumps(answer))
+        response = {"apiVersion": PLUGIN.api_version, "kind": "ExecCredential", "status": pair}
+        (tmp_path / f"answer-{run}").write_text(json.dumps(response))
     (tmp_path / "plugin.py").write_text(
         "import pathlib\n"
         f"folder = pathlib.Path({str(tmp_path)!r})\n"
@@ -84,7 +84,7 @@ async def test_a_certificate_that_a_program_prints_is_shown_and_renewed_when_it_
 
     async def refuses_the_first(peer: Peer) -> None:
         while True:
-            await peer.asked()
+            await peer.requested()
             name = peer.writer.get_extra_info("peercert")["subject"][0][0][1]
             status = 401 if name == "client-1" else 200
             await peer.send(f"HTTP/1.1 {status} X\r\ncontent-length: {len(name)}\r\n\r\n{name}".encode())
@@ -103,7 +103,7 @@ async def test_certificate_files_are_read_again_when_they_are_refused(tmp_path: 
 
     async def refuses_the_old(peer: Peer) -> None:
         while True:
-            await peer.asked()
+            await peer.requested()
             name = peer.writer.get_extra_info("peercert")["subject"][0][0][1]
             status = 401 if name == "old" else 200
             await peer.send(f"HTTP/1.1 {status} X\r\ncontent-length: {len(name)}\r\n\r\n{name}".encode())
@@ -119,9 +119,9 @@ async def test_certificate_files_are_read_again_when_they_are_refused(tmp_path: 
 
 
 async def test_a_kubeconfig_is_enough(tmp_path: Path) -> None:
-    asked: list[Asked] = []
+    requested: list[ReceivedRequest] = []
     context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path)
-    async with scripted(recording(asked), context=context) as server:
+    async with scripted(recording(requested), context=context) as server:
         (tmp_path / "config").write_text(
             f"clusters: [{{name: c, cluster: {{server: '{server.address}/below', "
             f"certificate-authority-data: {b64encode(AUTHORITY.certificate).decode()}}}}}]\n"
@@ -131,8 +131,8 @@ async def test_a_kubeconfig_is_enough(tmp_path: Path) -> None:
         transport = connect_transport(load_config(tmp_path / "config", environ={}))
         assert (await transport.send(GET)).status == 200
         await transport.aclose()
-    assert asked[0].line == "GET /below/x HTTP/1.1"
-    assert asked[0].headers["authorization"] == ["Basic " + b64encode(b"me:secret").decode()]
+    assert requested[0].line == "GET /below/x HTTP/1.1"
+    assert requested[0].headers["authorization"] == ["Basic " + b64encode(b"me:secret").decode()]
 
 
 SOURCES = {

@@ -75,14 +75,14 @@ def connect(request: pytest.FixtureRequest, tmp_path: Path) -> Connect:
 
 async def echo(request: Request) -> Response:
     body = await request.wire.read_body(1 << 20)
-    said = [
+    output = [
         request.wire.method,
         request.wire.path,
         request.wire.query_string,
         request.headers.get("x-many", ""),
         body.decode(),
     ]
-    return Response(202, orjson.dumps(said), headers=[(b"X-Two", b"1"), (b"X-Two", b"2")])
+    return Response(202, orjson.dumps(output), headers=[(b"X-Two", b"1"), (b"X-Two", b"2")])
 
 
 async def hangs(request: Request) -> Response:
@@ -121,12 +121,12 @@ async def test_a_request_arrives_whole_and_its_answer_comes_back_whole(connect: 
 async def test_many_requests_at_once_get_their_own_answers(connect: Connect) -> None:
     async with connect(echo) as transport:
 
-        async def ask(number: int) -> str:
+        async def fetch(number: int) -> str:
             response = await transport.send(HttpRequest("GET", f"/{number}"))
             path: str = orjson.loads(await response.read())[1]
             return path
 
-        assert await asyncio.gather(*map(ask, range(100))) == [f"/{number}" for number in range(100)]
+        assert await asyncio.gather(*map(fetch, range(100))) == [f"/{number}" for number in range(100)]
 
 
 @pytest.mark.parametrize("size", [0, 1, 200_000, 5_000_000])
@@ -216,17 +216,17 @@ async def test_a_cluster_is_listed_written_and_watched(connect: Connect) -> None
     path = "/api/v1/namespaces/default/configmaps"
     async with served() as api, connect(api.server.handler) as transport:
 
-        async def ask(method: str, target: str, body: bytes = b"") -> tuple[int, dict[str, object]]:
+        async def fetch(method: str, target: str, body: bytes = b"") -> tuple[int, dict[str, object]]:
             headers = {**MASTER, "content-type": "application/json"}
             response = await transport.send(HttpRequest(method, target, headers, body))
             return response.status, orjson.loads(await response.read())
 
-        _, listed = await ask("GET", path)
+        _, listed = await fetch("GET", path)
         version = listed["metadata"]["resourceVersion"]  # type: ignore[index]
         watch = HttpRequest("GET", f"{path}?watch=1&resourceVersion={version}", MASTER, stream=True)
         response = await transport.send(watch)
-        created, _ = await ask("POST", path, orjson.dumps({"metadata": {"name": "a"}}))
-        missing, status = await ask("GET", f"{path}/b")
+        created, _ = await fetch("POST", path, orjson.dumps({"metadata": {"name": "a"}}))
+        missing, status = await fetch("GET", f"{path}/b")
         event = orjson.loads(await anext(response.chunks()))
         await response.aclose()
     assert (created, missing, status["reason"]) == (201, 404, "NotFound")

@@ -22,12 +22,12 @@ from tests.client.scripted_transport import (
     Part,
     ScriptedResponse,
     ScriptedTransport,
-    answer,
     body,
     error_event,
     event,
     lines,
     list_body,
+    reply,
 )
 
 CONFIG_MAPS = ResourceInfo(GroupVersionResource("", "v1", "configmaps"), "ConfigMap", True)
@@ -37,18 +37,18 @@ SILENCE = ScriptedResponse(parts=[float("1e9")])
 BROKEN = TransportError("broken", sent=True)
 
 
-def asking(*answers: ScriptedResponse | Exception) -> tuple[ResourceClient[Object], ScriptedTransport]:
-    transport = ScriptedTransport(list(answers))
+def client_with(*responses: ScriptedResponse | Exception) -> tuple[ResourceClient[Object], ScriptedTransport]:
+    transport = ScriptedTransport(list(responses))
     return Client(transport).resource(CONFIG_MAPS), transport
 
 
 def there(*items: bytes) -> ScriptedResponse:
-    return answer(list_body(*items, version=5))
+    return reply(list_body(*items, version=5))
 
 
 @virtual_time
 async def test_what_is_so_already_needs_no_watch() -> None:
-    client, transport = asking(there(body("a", 1, **READY)))
+    client, transport = client_with(there(body("a", 1, **READY)))
     found = await wait_for(client, "a", condition_is("Ready"), timeout_s=1)
     assert found is not None
     assert found["metadata"]["name"] == "a"
@@ -63,33 +63,33 @@ async def test_a_change_is_waited_for_from_where_the_list_ended() -> None:
         4.0,
         lines(event("MODIFIED", "a", 7, **READY)),
     ]
-    client, transport = asking(there(body("a", 1)), ScriptedResponse(parts=events))
+    client, transport = client_with(there(body("a", 1)), ScriptedResponse(parts=events))
     assert await elapsed(wait_for(client, "a", condition_is("Ready"), timeout_s=10)) == 7
     assert transport.queries[1]["resourceVersion"] == "5"
 
 
 @virtual_time
 async def test_the_end_of_an_object_is_none() -> None:
-    client, _ = asking(there(body("a", 1)), answer(lines(event("DELETED", "a", 6))))
+    client, _ = client_with(there(body("a", 1)), reply(lines(event("DELETED", "a", 6))))
     assert await wait_for(client, "a", deleted(), timeout_s=10) is None
 
 
 @virtual_time
 async def test_an_object_that_is_not_there_yet_is_waited_for() -> None:
-    client, _ = asking(there(), answer(lines(event("ADDED", "a", 6))))
+    client, _ = client_with(there(), reply(lines(event("ADDED", "a", 6))))
     assert await wait_for(client, "a", exists(), timeout_s=10) is not None
 
 
 @virtual_time
 async def test_a_function_sees_the_decoded_object() -> None:
-    client, _ = asking(there(), answer(lines(event("ADDED", "a", 6, data={"x": "1"}))))
+    client, _ = client_with(there(), reply(lines(event("ADDED", "a", 6, data={"x": "1"}))))
     found = await wait_for(client, "a", lambda obj: obj is not None and obj["data"]["x"] == "1", timeout_s=10)
     assert found is not None
 
 
 @virtual_time
 async def test_in_vain_it_says_what_was_seen_last() -> None:
-    client, _ = asking(there(body("a", 4, **NOT_READY)), SILENCE)
+    client, _ = client_with(there(body("a", 4, **NOT_READY)), SILENCE)
     with pytest.raises(
         WaitTimeout, match=r"waited 10 s for configmaps 'a' for condition Ready=True; last seen .* Ready=False"
     ):
@@ -98,37 +98,37 @@ async def test_in_vain_it_says_what_was_seen_last() -> None:
 
 @virtual_time
 async def test_in_vain_for_an_object_it_says_that_there_is_none() -> None:
-    client, _ = asking(there(), SILENCE)
+    client, _ = client_with(there(), SILENCE)
     with pytest.raises(TimeoutError, match="there is no such object"):
         await wait_for(client, "a", exists(), timeout_s=10)
 
 
 @virtual_time
 async def test_faults_on_the_way_are_waited_out() -> None:
-    client, _ = asking(
+    client, _ = client_with(
         BROKEN,
-        answer({"kind": "Status", "code": 503, "reason": "ServiceUnavailable"}, 503),
+        reply({"kind": "Status", "code": 503, "reason": "ServiceUnavailable"}, 503),
         there(),
         BROKEN,
         ScriptedResponse(parts=[BROKEN]),
-        answer(lines(event("ADDED", "a", 6))),
+        reply(lines(event("ADDED", "a", 6))),
     )
     assert await wait_for(client, "a", exists(), timeout_s=100) is not None
 
 
 @virtual_time
 async def test_when_the_server_has_forgotten_it_lists_again() -> None:
-    client, transport = asking(there(), answer(lines(error_event(410, "Expired"))), there(body("a", 9)))
+    client, transport = client_with(there(), reply(lines(error_event(410, "Expired"))), there(body("a", 9)))
     assert await wait_for(client, "a", exists(), timeout_s=10) is not None
     assert len(transport.requests) == 3
 
 
 @virtual_time
 async def test_a_server_that_forgets_at_once_is_asked_about_once_a_second() -> None:
-    client, transport = asking()
+    client, transport = client_with()
 
     def forgetful(request: Any) -> ScriptedResponse:
-        return answer(lines(error_event(410, "Expired"))) if "watch=true" in request.target else there()
+        return reply(lines(error_event(410, "Expired"))) if "watch=true" in request.target else there()
 
     transport.by = forgetful
     with pytest.raises(WaitTimeout):
@@ -138,14 +138,14 @@ async def test_a_server_that_forgets_at_once_is_asked_about_once_a_second() -> N
 
 @virtual_time
 async def test_a_refusal_is_raised() -> None:
-    client, _ = asking(answer({"kind": "Status", "code": 403, "reason": "Forbidden"}, 403))
+    client, _ = client_with(reply({"kind": "Status", "code": 403, "reason": "Forbidden"}, 403))
     with pytest.raises(Forbidden):
         await wait_for(client, "a", exists(), timeout_s=10)
 
 
 @virtual_time
 async def test_a_time_out_of_the_conditions_own_is_not_mistaken() -> None:
-    client, _ = asking(there())
+    client, _ = client_with(there())
 
     def condition(_: Object | None) -> bool:
         raise TimeoutError("mine")
@@ -157,6 +157,6 @@ async def test_a_time_out_of_the_conditions_own_is_not_mistaken() -> None:
 
 @virtual_time
 async def test_in_all_namespaces_there_is_no_one_object() -> None:
-    client, _ = asking()
+    client, _ = client_with()
     with pytest.raises(ValueError, match="namespace"):
         await wait_for(client.in_namespace(""), "a", exists(), timeout_s=10)

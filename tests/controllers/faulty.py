@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sampan.client.transport import HttpRequest, Transport
-from sampan.http.answer import Answer
+from sampan.http.pending_response import PendingResponse
 
 Fault = Callable[[HttpRequest], Exception | None]
 
@@ -15,14 +15,14 @@ class Faulty:
         self._inner = inner
         self.fault = fault
 
-    async def send(self, request: HttpRequest) -> Answer:
+    async def send(self, request: HttpRequest) -> PendingResponse:
         """Send the request, or raise the error."""
         error = self.fault(request) if self.fault else None
         if error is not None:
             raise error
-        answer = await self._inner.send(request)
-        assert isinstance(answer, Answer)
-        return answer
+        response = await self._inner.send(request)
+        assert isinstance(response, PendingResponse)
+        return response
 
     async def aclose(self) -> None:
         """Close the other transport."""

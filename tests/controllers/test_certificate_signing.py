@@ -83,11 +83,11 @@ def test_signers_refuse_requests_that_break_their_rules(request_: Object, part: 
 
 def test_a_certificate_matches_its_request_and_is_not_a_ca() -> None:
     ca = make_authority("ca", NOW, dt.timedelta(days=3650))
-    asked = csr(KUBELET_SERVING, SERVER, names=NAMES)
-    made = x509.load_pem_x509_certificate(issue(request_of(asked), SERVER, ca, NOW, lifetime(3600)))
+    requested = csr(KUBELET_SERVING, SERVER, names=NAMES)
+    made = x509.load_pem_x509_certificate(issue(request_of(requested), SERVER, ca, NOW, lifetime(3600)))
     assert signed_by(made, ca.certificate)
     assert made.not_valid_after_utc == NOW + dt.timedelta(hours=1)
-    assert made.subject == request_of(asked).subject
+    assert made.subject == request_of(requested).subject
     assert list(made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value) == NAMES
     assert not made.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     usage = made.extensions.get_extension_for_class(x509.KeyUsage).value
@@ -108,10 +108,10 @@ def test_a_certificate_matches_its_request_and_is_not_a_ca() -> None:
 )
 def test_usages_without_key_usage_bits_leave_the_extension_out(signer: str, usages: list[str], bits: bool) -> None:
     ca = make_authority("ca", NOW, dt.timedelta(days=3650))
-    asked = csr(signer, usages, names=NAMES if signer == KUBELET_SERVING else ())
+    requested = csr(signer, usages, names=NAMES if signer == KUBELET_SERVING else ())
     if signer != LEGACY_UNKNOWN:
-        assert fault(asked, request_of(asked)) == ""
-    made = x509.load_pem_x509_certificate(issue(request_of(asked), usages, ca, NOW, lifetime(None)))
+        assert fault(requested, request_of(requested)) == ""
+    made = x509.load_pem_x509_certificate(issue(request_of(requested), usages, ca, NOW, lifetime(None)))
     found = [each for each in made.extensions if isinstance(each.value, x509.KeyUsage)]
     assert len(found) == bits
     assert all(each.value.public_bytes()[-1] for each in found)
@@ -179,16 +179,16 @@ async def test_a_kubelets_request_is_approved_and_signed(monkeypatch: pytest.Mon
 
 
 async def test_a_request_without_authorization_stays_pending(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = asyncio.Event()
+    requested = asyncio.Event()
 
     async def may_not(_: Approval, _csr: Object, _kind: str) -> bool:
-        asked.set()
+        requested.set()
         return False
 
     monkeypatch.setattr(Approval, "may", may_not)
     async with cluster(certificate_signing.set_up_approving) as c:
         await c.create(CERTIFICATE_SIGNING_REQUESTS, csr())
-        await asyncio.wait_for(asked.wait(), 60)
+        await asyncio.wait_for(requested.wait(), 60)
         assert "conditions" not in (await c.get(CERTIFICATE_SIGNING_REQUESTS, "r"))["status"]
 
 

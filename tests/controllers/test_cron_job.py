@@ -352,18 +352,18 @@ def walk(schedule: str, since: dt.datetime, now: dt.datetime) -> dt.datetime | N
 
 
 def test_many_times_after_a_long_pause_are_searched_by_bisection(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = 0
+    requested = 0
     next_after = Schedule.next_after
 
     def counted(schedule: Schedule, instant: dt.datetime) -> dt.datetime | None:
-        nonlocal asked
-        asked += 1
+        nonlocal requested
+        requested += 1
         return next_after(schedule, instant)
 
     monkeypatch.setattr(Schedule, "next_after", counted)
     found = missed(parse_schedule("* * * 1 *"), at("2001-01-31T23:58:30Z"), at("2026-06-01T00:00:00Z"))
     assert found.latest == at("2026-01-31T23:59:00Z")
-    assert asked < 50
+    assert requested < 50
 
 
 @pytest.mark.parametrize("last", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])

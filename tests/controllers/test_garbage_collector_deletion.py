@@ -30,14 +30,14 @@ class Judge(Working):
     queue: WorkQueue[Node]
     deletion: Deletion
 
-    async def knows(self, obj: Object) -> Node:
+    async def node_of(self, obj: Object) -> Node:
         """Update the graph with the current state of a Secret."""
         found = await self.client.resource(SECRETS).metadata_only().get(obj["metadata"]["name"])
         return self.graph.observe(state_of(SECRETS, found.metadata))
 
     async def garbage(self, **metadata: Any) -> Node:
         """Create a Secret with an absent owner."""
-        return await self.knows(await self.create(SECRETS, named("child", [absent()], **metadata)))
+        return await self.node_of(await self.create(SECRETS, named("child", [absent()], **metadata)))
 
     async def attempt(self, node: Node) -> bool:
         """Process a node, and requeue it if it must be retried."""
@@ -131,7 +131,7 @@ async def test_a_terminating_object_is_not_deleted_again() -> None:
 async def test_an_owner_missing_in_the_graph_is_read_from_the_server() -> None:
     async with judging() as judge:
         owner = await judge.create(CONFIG_MAPS, named("owner"))
-        node = await judge.knows(await judge.create(SECRETS, named("child", [reference(owner)])))
+        node = await judge.node_of(await judge.create(SECRETS, named("child", [reference(owner)])))
         assert await judge.attempt(node)
         assert not await judge.is_gone()
         virtual = judge.graph.node(owner["metadata"]["uid"])
@@ -148,7 +148,7 @@ async def test_the_foreground_finalizer_is_removed_when_nothing_blocks(finalizer
     async with judging() as judge:
         obj = await judge.create(SECRETS, named("child", finalizers=finalizers))
         await judge.delete(SECRETS, "child")
-        node = await judge.knows(obj)
+        node = await judge.node_of(obj)
         assert await judge.attempt(node)
         try:
             assert (await judge.child())["metadata"]["finalizers"] == ["example.com/held"]

@@ -61,10 +61,10 @@ async def test_name_with_one_forbidden_address_is_rejected(
 async def test_the_checked_address_is_dialled_even_if_dns_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     async with await listening() as server:
         port = server.sockets[0].getsockname()[1]
-        answers = [("127.0.0.1", 0), ("169.254.169.254", 0)]
+        responses = [("127.0.0.1", 0), ("169.254.169.254", 0)]
 
         async def getaddrinfo(host: str, port: Any, **_: Any) -> Any:
-            return [(None, None, 0, "", answers.pop(0))]
+            return [(None, None, 0, "", responses.pop(0))]
 
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
         _, writer = await open_connection("changes.example.com", port)

@@ -142,19 +142,19 @@ def test_limits_apply_to_their_resource(resource: GroupResource, limit: str, exp
     assert object_count_name(GroupResource("apps", "deployments")) == "count/deployments.apps"
 
 
-ASKING = container({"cpu": "1"})
+REQUESTING = container({"cpu": "1"})
 CROSSING = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"namespaces": ["x"]}]}}
 
 
 @pytest.mark.parametrize(
     ("scope", "inside", "outside"),
     [
-        ("Terminating", pod(ASKING, activeDeadlineSeconds=5), pod(ASKING)),
-        ("NotTerminating", pod(ASKING), pod(ASKING, activeDeadlineSeconds=0)),
-        ("BestEffort", pod(container()), pod(ASKING)),
-        ("NotBestEffort", pod(ASKING), pod(container(), status={"qosClass": "BestEffort"})),
-        ("PriorityClass", pod(ASKING, priorityClassName="high"), pod(ASKING)),
-        ("CrossNamespacePodAffinity", pod(ASKING, affinity=CROSSING), pod(ASKING)),
+        ("Terminating", pod(REQUESTING, activeDeadlineSeconds=5), pod(REQUESTING)),
+        ("NotTerminating", pod(REQUESTING), pod(REQUESTING, activeDeadlineSeconds=0)),
+        ("BestEffort", pod(container()), pod(REQUESTING)),
+        ("NotBestEffort", pod(REQUESTING), pod(container(), status={"qosClass": "BestEffort"})),
+        ("PriorityClass", pod(REQUESTING, priorityClassName="high"), pod(REQUESTING)),
+        ("CrossNamespacePodAffinity", pod(REQUESTING, affinity=CROSSING), pod(REQUESTING)),
     ],
 )
 def test_pods_are_in_scope(scope: str, inside: Object, outside: Object) -> None:
@@ -175,7 +175,7 @@ def test_pods_are_in_scope(scope: str, inside: Object, outside: Object) -> None:
 )
 def test_priority_classes_are_selected(operator: str, values: list[str], name: str, expected: bool) -> None:
     selector = {"scopeName": "PriorityClass", "operator": operator, "values": values}
-    found = pod(ASKING, priorityClassName=name)
+    found = pod(REQUESTING, priorityClassName=name)
     assert pod_is_in_scope(found, selector) is expected
 
 

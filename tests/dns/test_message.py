@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from sampan.dns.message import (
     HEADER,
     TC,
-    Answer,
     BadQuery,
     Edns,
     NotAQuery,
@@ -19,8 +18,9 @@ from sampan.dns.message import (
     Question,
     Rcode,
     Record,
+    Response,
     Type,
-    encode_answer,
+    encode_response,
     parse_query,
 )
 from sampan.dns.names import MalformedName, Name, address_of_reverse, encode_name, parse_name, read_name, reverse_name
@@ -54,7 +54,7 @@ def test_any_datagram_is_a_query_or_refused(data: bytes) -> None:
 @given(st.lists(RECORDS, max_size=8), NAMES)
 def test_records_of_a_response_are_read_again(records: list[Record], name: Name) -> None:
     question = Question(name, Type.A)
-    data = encode_answer(Query(7, 0, question), Answer(answers=tuple(records)), 65535)
+    data = encode_response(Query(7, 0, question), Response(answers=tuple(records)), 65535)
     found = read_response(data, 7, question)
     addresses = tuple(record for record in records if record.type == Type.A)
     assert found.counts == (len(records), 0, 0)
@@ -113,15 +113,15 @@ def test_a_text_that_is_no_name_is_refused(text: str) -> None:
 
 
 def test_a_response_repeats_the_case_of_the_question() -> None:
-    answer = Answer(answers=(Record(("web", "a"), Type.A, 5, b"\1\2\3\4"),))
-    assert b"\3Web\1a\0" in encode_answer(parse_query(query_bytes()), answer, 512)
+    response = Response(answers=(Record(("web", "a"), Type.A, 5, b"\1\2\3\4"),))
+    assert b"\3Web\1a\0" in encode_response(parse_query(query_bytes()), response, 512)
 
 
 @pytest.mark.parametrize("edns", [None, Edns(512), Edns(4096)])
 def test_a_response_that_does_not_fit_is_truncated(edns: Edns | None) -> None:
     records = tuple(Record(("web", "a"), Type.A, 5, bytes([10, 0, 0, number])) for number in range(200))
     query = Query(1, 0, Question(("web", "a"), Type.A), edns)
-    data = encode_answer(query, Answer(answers=records), query.udp_bytes_max)
+    data = encode_response(query, Response(answers=records), query.udp_bytes_max)
     flags, count = struct.unpack_from("!2xH2xH", data)
     assert len(data) <= query.udp_bytes_max
     assert flags & TC
@@ -130,7 +130,7 @@ def test_a_response_that_does_not_fit_is_truncated(edns: Edns | None) -> None:
 
 def test_additional_records_are_omitted_without_truncation() -> None:
     more = tuple(Record(("x", "a"), Type.TXT, 5, bytes(200)) for _ in range(3))
-    data = encode_answer(Query(1, 0, Question(("a",), Type.A)), Answer(additional=more), 512)
+    data = encode_response(Query(1, 0, Question(("a",), Type.A)), Response(additional=more), 512)
     assert not struct.unpack_from("!2xH", data)[0] & TC
 
 

@@ -15,13 +15,13 @@ from sampan.dns.exchange import exchange
 from sampan.dns.forwarder import Forwarder
 from sampan.dns.message import (
     TC,
-    Answer,
     Query,
     Question,
     Rcode,
     Record,
+    Response,
     Type,
-    encode_answer,
+    encode_response,
     parse_query,
 )
 from sampan.dns.names import parse_name
@@ -56,7 +56,7 @@ class FakeUpstream(asyncio.DatagramProtocol):
 
 def address_reply(query: Query, *, truncated: bool = False) -> bytes:
     record = Record(query.question.name, Type.A, 300, bytes([192, 0, 2, 1]))
-    data = bytearray(encode_answer(query, Answer(answers=(record,)), 512))
+    data = bytearray(encode_response(query, Response(answers=(record,)), 512))
     if truncated:
         data[2] |= TC >> 8
     return bytes(data)
@@ -93,7 +93,7 @@ async def serving(*upstreams: Upstream) -> AsyncIterator[Upstream]:
         await asyncio.wait([task])
 
 
-async def answer(server: Upstream, name: str, type: int = Type.A) -> tuple[Relayed, list[Record]]:
+async def respond(server: Upstream, name: str, type: int = Type.A) -> tuple[Relayed, list[Record]]:
     question = Question(parse_name(name), type)
     found = await exchange(server, question, dnssec_ok=False, checking_disabled=False, timeout_s=5.0)
     return found, list(found.address_records(question))
@@ -101,33 +101,33 @@ async def answer(server: Upstream, name: str, type: int = Type.A) -> tuple[Relay
 
 async def test_a_name_of_the_cluster_is_answered_over_udp() -> None:
     async with serving() as server:
-        _, [record] = await answer(server, "WEB.default.svc.cluster.local")
+        _, [record] = await respond(server, "WEB.default.svc.cluster.local")
         assert record.data == bytes([10, 96, 0, 20])
 
 
 async def test_an_answer_too_large_for_udp_is_whole_over_tcp() -> None:
     async with serving() as server:
-        _, records = await answer(server, "many.default.svc.cluster.local")
+        _, records = await respond(server, "many.default.svc.cluster.local")
         assert len(records) == 120
 
 
 async def test_another_name_is_forwarded_once_and_then_cached() -> None:
     async with upstream() as up, serving(up.address) as server:
         for _ in range(2):
-            found, [record] = await answer(server, "www.example.com")
+            found, [record] = await respond(server, "www.example.com")
             assert (record.data, found.rcode) == (bytes([192, 0, 2, 1]), Rcode.NOERROR)
         assert [question.name for question in up.questions] == [("www", "example", "com")]
 
 
 async def test_an_external_name_is_answered_with_the_address_of_its_target() -> None:
     async with upstream() as up, serving(up.address) as server:
-        _, records = await answer(server, "ext.default.svc.cluster.local")
+        _, records = await respond(server, "ext.default.svc.cluster.local")
         assert [record.type for record in records] == [Type.CNAME, Type.A]
 
 
 async def test_an_external_name_inside_the_cluster_needs_no_upstream() -> None:
     async with serving() as server:
-        _, records = await answer(server, "inner.default.svc.cluster.local")
+        _, records = await respond(server, "inner.default.svc.cluster.local")
         assert [record.type for record in records] == [Type.CNAME, Type.A]
 
 
@@ -143,13 +143,13 @@ async def test_an_external_name_inside_the_cluster_needs_no_upstream() -> None:
 )
 async def test_without_an_upstream_an_answer_comes_at_once(name: str, type: int, rcode: Rcode) -> None:
     async with serving() as server:
-        found, _ = await answer(server, name, type)
+        found, _ = await respond(server, name, type)
         assert found.rcode == rcode
 
 
 async def test_an_unknown_name_of_the_cluster_is_never_forwarded() -> None:
     async with upstream() as up, serving(up.address) as server:
-        found, _ = await answer(server, "nope.default.svc.cluster.local")
+        found, _ = await respond(server, "nope.default.svc.cluster.local")
         assert (found.rcode, up.questions) == (Rcode.NXDOMAIN, [])
 
 
@@ -158,7 +158,7 @@ async def test_the_next_upstream_answers_if_the_first_one_does_not() -> None:
         closed.bind((HOST, 0))
         dead = Upstream(HOST, closed.getsockname()[1])
     async with upstream() as up, serving(dead, up.address) as server:
-        _, [record] = await answer(server, "www.example.com")
+        _, [record] = await respond(server, "www.example.com")
         assert record.data == bytes([192, 0, 2, 1])
 
 
@@ -171,7 +171,7 @@ async def test_a_forwarding_loop_ends_with_failures() -> None:
     upstreams._given = (Upstream(HOST, made.port),)
     try:
         await forwarder.detect_loop()
-        found, _ = await answer(Upstream(HOST, made.port), "www.example.com")
+        found, _ = await respond(Upstream(HOST, made.port), "www.example.com")
         assert (found.rcode, forwarder.has_upstreams) == (Rcode.SERVFAIL, False)
     finally:
         task.cancel()

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from sampan.dns.message import Answer, Rcode, Record, Type
+from sampan.dns.message import Rcode, Record, Response, Type
 from sampan.dns.names import format_name, parse_name, read_name
 from sampan.dns.zone import ClusterZone
 from tests.dns.objects import service, slice_of, zone
@@ -37,8 +37,8 @@ def text(record: Record) -> str:
     return format_name(read_name(record.data, 0)[0])
 
 
-def texts(answer: Answer) -> list[str]:
-    return sorted(text(record) for record in answer.answers)
+def texts(response: Response) -> list[str]:
+    return sorted(text(record) for record in response.answers)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def texts(answer: Answer) -> list[str]:
 def test_a_name_of_the_specification_has_its_records(
     cluster: ClusterZone, name: str, type: Type, expected: list[str]
 ) -> None:
-    answer = cluster.answer(parse_name(f"{name}.cluster.local"), type)
-    assert (answer.rcode, texts(answer)) == (Rcode.NOERROR, expected)
-    assert answer.authoritative
+    response = cluster.respond(parse_name(f"{name}.cluster.local"), type)
+    assert (response.rcode, texts(response)) == (Rcode.NOERROR, expected)
+    assert response.authoritative
 
 
 @pytest.mark.parametrize(
@@ -93,23 +93,23 @@ def test_a_name_of_the_specification_has_its_records(
     ],
 )
 def test_an_unknown_name_of_the_domain_does_not_exist(cluster: ClusterZone, name: str) -> None:
-    answer = cluster.answer(parse_name(f"{name}.cluster.local"), Type.A)
-    assert (answer.rcode, [record.type for record in answer.authority]) == (Rcode.NXDOMAIN, [Type.SOA])
+    response = cluster.respond(parse_name(f"{name}.cluster.local"), Type.A)
+    assert (response.rcode, [record.type for record in response.authority]) == (Rcode.NXDOMAIN, [Type.SOA])
 
 
 def test_a_negative_answer_limits_how_long_it_is_cached(cluster: ClusterZone) -> None:
-    [soa] = cluster.answer(parse_name("nope.default.svc.cluster.local"), Type.A).authority
+    [soa] = cluster.respond(parse_name("nope.default.svc.cluster.local"), Type.A).authority
     assert (soa.ttl, struct.unpack_from("!I", soa.data, len(soa.data) - 4)) == (30, (30,))
 
 
 def test_a_headless_service_has_one_srv_record_for_each_endpoint_with_its_address(cluster: ClusterZone) -> None:
-    answer = cluster.answer(parse_name("_http._tcp.db.default.svc.cluster.local"), Type.SRV)
-    assert texts(answer) == [
+    response = cluster.respond(parse_name("_http._tcp.db.default.svc.cluster.local"), Type.SRV)
+    assert texts(response) == [
         "33 8080 10-244-2-10.db.default.svc.cluster.local.",
         "33 8080 db-0.db.default.svc.cluster.local.",
         "33 8080 fd00-0--9.db.default.svc.cluster.local.",
     ]
-    assert sorted(map(text, answer.additional)) == ["10.244.2.10", "10.244.2.9", "fd00::9"]
+    assert sorted(map(text, response.additional)) == ["10.244.2.10", "10.244.2.9", "fd00::9"]
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_a_headless_service_has_one_srv_record_for_each_endpoint_with_its_addres
 def test_an_address_has_the_name_of_its_service_or_endpoint(
     cluster: ClusterZone, address: str, expected: list[str]
 ) -> None:
-    answer = cluster.reverse(ipaddress.ip_address(address))
-    assert answer is not None
-    assert texts(answer) == expected
+    response = cluster.reverse(ipaddress.ip_address(address))
+    assert response is not None
+    assert texts(response) == expected
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "10.244.2.11"])

@@ -49,7 +49,7 @@ class Link:
     ) -> tuple[int, dict[str, str], Any]:
         """Status, headers and decoded body of the answer. Raises `Gone`."""
         try:
-            status, headers = await self._ask(method, path, body, media_type)
+            status, headers = await self._fetch(method, path, body, media_type)
             content = await self._reader.readexactly(int(headers["content-length"]))
         except (OSError, EOFError) as error:
             raise Gone from error
@@ -59,7 +59,7 @@ class Link:
     async def events(self, path: str) -> AsyncIterator[dict[str, Any]]:
         """The events of a watch, until the server ends it properly. Raises `Gone` when it does not."""
         try:
-            status, _ = await self._ask("GET", path)
+            status, _ = await self._fetch("GET", path)
             assert status == 200
             rest = b""
             while size := int(await self._reader.readuntil(b"\r\n"), 16):
@@ -69,7 +69,7 @@ class Link:
         except (OSError, EOFError) as error:
             raise Gone from error
 
-    async def _ask(
+    async def _fetch(
         self, method: str, path: str, body: Any = None, media_type: str = "application/json"
     ) -> tuple[int, dict[str, str]]:
         content = b"" if body is None else json.dumps(body).encode()
@@ -147,18 +147,18 @@ class Writer:
         labels = {"parity": self.random.choice(["even", "odd"])}
         body = {"metadata": {"name": name, "labels": labels}, "data": {"n": str(self._count), "filler": _FILLER}}
         if not there:
-            code, _, answer = await link.request("POST", CONFIG_MAPS, body)
+            code, _, response = await link.request("POST", CONFIG_MAPS, body)
         elif (kind := self.random.random()) < 0.4:
-            code, _, answer = await link.request("PUT", path, body)
+            code, _, response = await link.request("PUT", path, body)
         elif kind < 0.8:
-            code, _, answer = await link.request("PATCH", path, body, "application/merge-patch+json")
+            code, _, response = await link.request("PATCH", path, body, "application/merge-patch+json")
         else:
             deleted = True
-            code, _, answer = await link.request("DELETE", path)
+            code, _, response = await link.request("DELETE", path)
         if code >= 300:
             self.codes.append(code)
             return there
-        revision = 0 if deleted else int(answer["metadata"]["resourceVersion"])
+        revision = 0 if deleted else int(response["metadata"]["resourceVersion"])
         self.acknowledged.append(Acknowledged(name, revision, self._count, deleted))
         return not deleted
 
@@ -178,9 +178,9 @@ class ServiceWriter:
                     self._count += 1
                     name = f"svc-{self._count}"
                     body = {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}}
-                    code, _, answer = await link.request("POST", SERVICES, body)
+                    code, _, response = await link.request("POST", SERVICES, body)
                     if code == 201:
-                        self.ips[name] = answer["spec"]["clusterIP"]
+                        self.ips[name] = response["spec"]["clusterIP"]
         except Gone:
             return
 

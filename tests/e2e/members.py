@@ -24,7 +24,7 @@ class Members:
     token: str
     certificate: Path
     key: Path
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
     """The paths, as the cluster gets them."""
     port: int = 0
 
@@ -59,7 +59,7 @@ class Members:
                 writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
                 return
             path = path[len(PATH) :]
-            self.asked.append(path.decode().partition("?")[0])
+            self.requested.append(path.decode().partition("?")[0])
             kept = [line for line in headers if not line.lower().startswith(_DROPPED)]
             if not any(line.lower().startswith(b"upgrade:") for line in kept):
                 kept = [line for line in kept if not line.lower().startswith(b"connection:")]

@@ -162,9 +162,9 @@ CAN_I = [
 
 
 @pytest.mark.parametrize(("question", "answer"), CAN_I)
-def test_can_i(clerk: Kubectl, question: tuple[str, ...], answer: str) -> None:
+def test_can_i(clerk: Kubectl, question: tuple[str, ...], response: str) -> None:
     done = clerk.run("auth", "can-i", *question, "--as=carl")
-    assert (done.stdout.strip(), done.returncode) == (answer, 0 if answer == "yes" else 1), done.stderr
+    assert (done.stdout.strip(), done.returncode) == (response, 0 if response == "yes" else 1), done.stderr
 
 
 def test_the_administrator_can_do_everything(kubectl: Kubectl) -> None:

@@ -48,7 +48,9 @@ def admin(up: Server, program: str, tmp_path: Path) -> Kubectl:
     return Kubectl(program, environment, "default")
 
 
-def asked(name: str, key: ec.EllipticCurvePrivateKey, subject: dict[x509.ObjectIdentifier, str], signer: str) -> str:
+def requested(
+    name: str, key: ec.EllipticCurvePrivateKey, subject: dict[x509.ObjectIdentifier, str], signer: str
+) -> str:
     """Return a manifest of a CertificateSigningRequest."""
     attributes = [x509.NameAttribute(kind, value) for kind, value in subject.items()]
     request = x509.CertificateSigningRequestBuilder(x509.Name(attributes)).sign(key, hashes.SHA256())
@@ -77,7 +79,7 @@ def issued(kubectl: Kubectl, name: str) -> bytes:
 def test_an_approved_request_is_signed_and_its_certificate_authenticates(admin: Kubectl, tmp_path: Path) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = {NameOID.ORGANIZATION_NAME: "ops", NameOID.COMMON_NAME: "jane"}
-    admin("create", "-f", "-", stdin=asked("jane", key, subject, "kube-apiserver-client"))
+    admin("create", "-f", "-", stdin=requested("jane", key, subject, "kube-apiserver-client"))
     admin("certificate", "approve", "jane")
     jane = as_holder(admin, issued(admin, "jane"), key, tmp_path)
     shown = dict(line.split(maxsplit=1) for line in jane("auth", "whoami").splitlines())
@@ -90,7 +92,7 @@ def test_a_kubelet_gets_its_certificate_if_it_may_ask_for_it(admin: Kubectl, tmp
     subject = {NameOID.ORGANIZATION_NAME: "system:nodes", NameOID.COMMON_NAME: "system:node:seven"}
     role = "--clusterrole=system:certificates.k8s.io:certificatesigningrequests:selfnodeclient"
     admin("create", "clusterrolebinding", "renewal", role, "--group=system:nodes")
-    admin("create", "-f", "-", *NODE, stdin=asked("seven", key, subject, "kube-apiserver-client-kubelet"))
+    admin("create", "-f", "-", *NODE, stdin=requested("seven", key, subject, "kube-apiserver-client-kubelet"))
     certificate = x509.load_pem_x509_certificate(issued(admin, "seven"))
     assert certificate.public_key() == key.public_key()
     assert "Auto approving self kubelet client certificate" in admin("get", "csr", "seven", "-o", "yaml")

@@ -168,5 +168,5 @@ def test_the_loops_are_started_again_when_they_die(chain: Kubectl, up: Server) -
 
 def children(pid: int) -> list[int]:
     """The processes that a process has started."""
-    with open(f"/proc/{pid}/task/{pid}/children") as told:
-        return [int(each) for each in told.read().split()]
+    with open(f"/proc/{pid}/task/{pid}/children") as reported:
+        return [int(each) for each in reported.read().split()]

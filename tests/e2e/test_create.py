@@ -149,8 +149,10 @@ def test_what_is_sound_is_created_beside_what_is_not(kubectl: Kubectl) -> None:
 
 def test_raw_create_posts_a_file_to_a_path(kubectl: Kubectl, namespace: str) -> None:
     body = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"raw"}}'
-    answer = json.loads(kubectl("create", "--raw", f"/api/v1/namespaces/{namespace}/configmaps", "-f", "-", stdin=body))
-    assert answer["metadata"]["name"] == "raw"
+    response = json.loads(
+        kubectl("create", "--raw", f"/api/v1/namespaces/{namespace}/configmaps", "-f", "-", stdin=body)
+    )
+    assert response["metadata"]["name"] == "raw"
 
 
 def test_the_manager_is_kubectl_create(kubectl: Kubectl) -> None:

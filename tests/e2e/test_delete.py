@@ -171,6 +171,6 @@ def test_a_namespace_is_terminating_until_it_is_empty(kubectl: Kubectl, namespac
 
 def test_raw_delete_sends_to_a_path(kubectl: Kubectl, namespace: str) -> None:
     kubectl("create", "-f", "-", stdin=CONFIG_MAP)
-    answer = kubectl("delete", "--raw", f"/api/v1/namespaces/{namespace}/configmaps/settings")
-    assert '"status":"Success"' in answer
+    response = kubectl("delete", "--raw", f"/api/v1/namespaces/{namespace}/configmaps/settings")
+    assert '"status":"Success"' in response
     assert kubectl.names("cm") == []

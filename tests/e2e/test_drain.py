@@ -58,8 +58,8 @@ def test_drain_evicts_the_pods_of_a_node(kubectl: Kubectl, node: str) -> None:
 def test_drain_waits_for_a_budget_that_allows_nothing(kubectl: Kubectl, node: str, api: Api) -> None:
     kubectl.apply(BUDGET)
     api.patch(f"/apis/policy/v1/namespaces/{kubectl.namespace}/poddisruptionbudgets/web/status", EXHAUSTED)
-    said = kubectl.fails("drain", node, "--force", "--ignore-daemonsets", "--timeout=1s")
-    assert "Cannot evict pod as it would violate the pod's disruption budget." in said
+    text = kubectl.fails("drain", node, "--force", "--ignore-daemonsets", "--timeout=1s")
+    assert "Cannot evict pod as it would violate the pod's disruption budget." in text
     assert kubectl.names("pods") == ["pod/web"]
 
 

@@ -56,8 +56,8 @@ class Scene:
     @property
     def newest(self) -> int:
         """The highest revision that any writer or watcher received."""
-        told = [ack.revision for writer in self.writers for ack in writer.acknowledged]
-        return max([*told, *(follower.revision for follower in self.followers)])
+        reported = [ack.revision for writer in self.writers for ack in writer.acknowledged]
+        return max([*reported, *(follower.revision for follower in self.followers)])
 
     def begin(self, revision: int) -> None:
         """Watch from here on."""
@@ -185,9 +185,9 @@ async def test_a_full_disk_refuses_writes_serves_reads_and_takes_writes_again(tm
             largest = max((tmp_path / "data" / name).stat().st_size for name in ("state.db", "state.db-wal"))
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (largest + 500_000, hard))
             stored = 0
-            while (answer := await link.request("POST", CONFIG_MAPS, body))[0] == 201:
+            while (response := await link.request("POST", CONFIG_MAPS, body))[0] == 201:
                 stored += 1
-            code, headers, status = answer
+            code, headers, status = response
             assert stored < 20
             assert (code, status["kind"], headers["retry-after"]) == (503, "Status", "5")
             assert status["message"].startswith("the store cannot be written")

@@ -121,8 +121,8 @@ def test_informers_go_on_when_a_killed_server_comes_back(program: Path, tmp_path
         server.process.wait()
         with running(data, "--port", str(server.port)) as again, closing(Api(again)) as api:
             api.create("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "after"}})
-            said, complained = process.communicate(timeout=STEP_TIMEOUT_S)
-    assert said == "ok restart\n", complained
+            output, complained = process.communicate(timeout=STEP_TIMEOUT_S)
+    assert output == "ok restart\n", complained
 
 
 def test_the_client_of_controller_runtime_works_with_builtin_objects(go: Step) -> None:

@@ -52,11 +52,11 @@ def test_proxy_passes_requests_on(kubectl: Kubectl, namespace: str) -> None:
     with kubectl.started("proxy", "--port=0") as proxy:
         address = f"http://{proxy.line().removeprefix('Starting to serve on ')}"
         path = f"{address}/api/v1/namespaces/{namespace}/configmaps"
-        with urllib.request.urlopen(f"{path}/settings", timeout=20) as answer:
-            assert json.load(answer)["data"]["colour"] == "blue"
+        with urllib.request.urlopen(f"{path}/settings", timeout=20) as response:
+            assert json.load(response)["data"]["colour"] == "blue"
         with urllib.request.urlopen(f"{path}?watch=1&resourceVersion=0", timeout=20) as watch:
             assert json.loads(watch.readline())["type"] == "ADDED"
         with pytest.raises(urllib.error.HTTPError) as caught:
             urllib.request.urlopen(f"{path}/nope", timeout=20)
-        with caught.value as answer:
-            assert (answer.code, json.load(answer)["reason"]) == (404, "NotFound")
+        with caught.value as response:
+            assert (response.code, json.load(response)["reason"]) == (404, "NotFound")

@@ -121,8 +121,8 @@ def test_commands_run_and_files_are_copied_beside_the_process(kubectl: Kubectl, 
 def test_a_port_is_forwarded_to_the_process(kubectl: Kubectl, port: int) -> None:
     with kubectl.started("port-forward", "pod/http", f":{port}") as forwarding:
         local = forwarding.line().split(" ")[2].rsplit(":", 1)[1]
-        with urllib.request.urlopen(f"http://127.0.0.1:{local}/hello", timeout=20) as answer:
-            assert answer.read() == b"hello, world"
+        with urllib.request.urlopen(f"http://127.0.0.1:{local}/hello", timeout=20) as response:
+            assert response.read() == b"hello, world"
 
 
 def test_a_service_has_the_process_behind_it(kubectl: Kubectl, port: int) -> None:

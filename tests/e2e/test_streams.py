@@ -151,7 +151,7 @@ def test_logs_are_the_containers(pod: Kubectl) -> None:
 def test_logs_come_through_an_aggregated_api(behind: tuple[Kubectl, Members]) -> None:
     kubectl, members = behind
     assert kubectl("logs", "-f", *IN_MAIN, "--tail=5") == "one\ntwo"
-    assert f"/api/v1/namespaces/{kubectl.namespace}/pods/web/log" in members.asked
+    assert f"/api/v1/namespaces/{kubectl.namespace}/pods/web/log" in members.requested
 
 
 def test_a_container_that_waits_has_no_logs(pod: Kubectl) -> None:

@@ -51,7 +51,7 @@ class FakeServer:
 
     page: bool = False
     """Serves lists, in pages if the request has a limit."""
-    knows_streams: bool = False
+    has_streaming_lists: bool = False
     version: int = 100
     compacted: int = 0
     """Watches from before this version are refused with 410."""
@@ -93,7 +93,7 @@ class FakeServer:
         obj: Object = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata, **more}
         self.objects[f"{namespace}/{name}"] = obj
         self.truth.setdefault(f"{namespace}/{name}", ["-"]).append(str(self.version))
-        self._tell("MODIFIED" if old else "ADDED", obj)
+        self._send("MODIFIED" if old else "ADDED", obj)
         return obj
 
     def delete(self, name: str, *, namespace: str = "ns") -> None:
@@ -103,18 +103,18 @@ class FakeServer:
         self.truth[f"{namespace}/{name}"].append("-")
         self.deletions[str(self.version)] = obj["metadata"]["resourceVersion"]
         gone = {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self.version)}}
-        self._tell("DELETED", gone)
+        self._send("DELETED", gone)
 
     def bookmark(self, version: int | None = None) -> None:
         """Send a bookmark to the watches."""
         metadata = {"resourceVersion": str(version or self.version)}
-        self._tell("BOOKMARK", {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata})
+        self._send("BOOKMARK", {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata})
 
     def compact(self) -> None:
         """Forget all history."""
         self.compacted = self.version
 
-    def _tell(self, kind: str, obj: Object) -> None:
+    def _send(self, kind: str, obj: Object) -> None:
         self.history.append((self.version, event(kind, obj)))
         self._changed.set()
         self._changed = asyncio.Event()
@@ -176,7 +176,7 @@ class FakeServer:
 
     async def _events(self, options: ListOptions, plan: Plan) -> AsyncGenerator[Sequence[RawEvent], None]:
         position = int(options.resource_version or 0)
-        if options.send_initial_events and not self.knows_streams:
+        if options.send_initial_events and not self.has_streaming_lists:
             raise api_error({"code": 422, "reason": "Invalid", "message": "sendInitialEvents is forbidden"})
         if options.send_initial_events or not position:
             initial = [event("ADDED", obj) for obj in self.objects.values()]
@@ -243,25 +243,25 @@ def too_large(version: int) -> ApiError:
 class Recorder:
     """Handler that records its events and verifies that they are consistent."""
 
-    told: list[str] = field(default_factory=list)
+    notifications: list[str] = field(default_factory=list)
     """`add ns/a@101`, `update ns/a@101>102`, `delete ns/a@103`, `lost ns/a@102`, in order; `add! …` of a first list."""
     states: dict[str, list[str]] = field(default_factory=dict)
     """Versions in the events of each key; `-` is a deletion."""
 
     def on_add(self, obj: Ref[Object], is_in_initial_list: bool) -> None:
         assert self._last(obj.key) == "-", f"{obj.key} was there"
-        self.told.append(f"add{'!' if is_in_initial_list else ''} {obj.key}@{obj.resource_version}")
+        self.notifications.append(f"add{'!' if is_in_initial_list else ''} {obj.key}@{obj.resource_version}")
         self.states.setdefault(obj.key, []).append(obj.resource_version)
 
     def on_update(self, old: Ref[Object], new: Ref[Object]) -> None:
         assert self._last(old.key) == old.resource_version, f"{old.key} was not at the old version of the update"
-        self.told.append(f"update {old.key}@{old.resource_version}>{new.resource_version}")
+        self.notifications.append(f"update {old.key}@{old.resource_version}>{new.resource_version}")
         self.states[new.key].append(new.resource_version)
 
     def on_delete(self, obj: Deletion[Object]) -> None:
         assert self._last(obj.key) != "-", f"{obj.key} was not there"
         how = "delete" if isinstance(obj, Ref) else "lost"
-        self.told.append(f"{how} {obj.key}@{last_known(obj).resource_version}")
+        self.notifications.append(f"{how} {obj.key}@{last_known(obj).resource_version}")
         self.states[obj.key].append("-")
 
     def _last(self, key: str) -> str:

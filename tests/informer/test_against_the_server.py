@@ -54,8 +54,8 @@ async def test_an_informer_follows_the_server_and_reads_its_own_writes(streaming
         assert "three" not in listed
         assert listed["four"]["data"] == {"a": "b"}
         assert "managedFields" not in listed["four"]["metadata"]
-        await settle(lambda: handler.told[-1].startswith("add default/four"))
-        assert [line.partition("@")[0] for line in handler.told[-3:]] == [
+        await settle(lambda: handler.notifications[-1].startswith("add default/four"))
+        assert [line.partition("@")[0] for line in handler.notifications[-3:]] == [
             "update default/two",
             "delete default/three",
             "add default/four",

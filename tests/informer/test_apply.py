@@ -25,7 +25,7 @@ class Stage:
         self.applier = Applier(self.store, [self.registration], self.metrics)
         self.queue.replace([ref("a", 1)], "1")
 
-    async def told(self) -> list[str]:
+    async def notifications(self) -> list[str]:
         """Return the events of the handler for all queued deltas."""
         while len(self.queue):
             self.applier.apply(await self.queue.pop_batch())
@@ -33,7 +33,7 @@ class Stage:
         await settle(lambda: not self.registration.pending)
         self.registration.remove()
         await task
-        return self.recorder.told
+        return self.recorder.notifications
 
 
 def in_order(_: Indexer[Object]) -> Queue[Object]:
@@ -47,12 +47,12 @@ def delta_fifo(store: Indexer[Object]) -> Queue[Object]:
 QUEUES = {"in-order": in_order, "delta-fifo": delta_fifo}
 
 
-def told_by(queue: str, steps: Callable[[Stage], None]) -> tuple[list[str], Stage]:
+def notifications_of(queue: str, steps: Callable[[Stage], None]) -> tuple[list[str], Stage]:
     async def run() -> tuple[list[str], Stage]:
         stage = Stage(QUEUES[queue])
         stage.applier.apply(await stage.queue.pop_batch())
         steps(stage)
-        return (await stage.told())[1:], stage
+        return (await stage.notifications())[1:], stage
 
     return run_virtual(run())
 
@@ -63,8 +63,8 @@ def test_a_queued_deletion_is_not_told_again_by_a_list(queue: str) -> None:
         stage.queue.delete(ref("a", 5))
         stage.queue.replace([], "6")
 
-    told, stage = told_by(queue, steps)
-    assert told == ["delete ns/a@5"]
+    notifications, stage = notifications_of(queue, steps)
+    assert notifications == ["delete ns/a@5"]
     assert stage.store.keys() == []
     assert stage.store.resource_version == "6"
 
@@ -75,8 +75,8 @@ def test_a_queued_deletion_survives_a_list_that_has_the_name_again(queue: str) -
         stage.queue.delete(ref("a", 5))
         stage.queue.replace([ref("a", 6, uid="another")], "6")
 
-    told, stage = told_by(queue, steps)
-    assert told == ["delete ns/a@5", "add ns/a@6"]
+    notifications, stage = notifications_of(queue, steps)
+    assert notifications == ["delete ns/a@5", "add ns/a@6"]
     assert [one.uid for one in stage.store.refs()] == ["another"]
 
 
@@ -86,8 +86,8 @@ def test_what_was_added_and_is_not_in_the_list_behind_it_is_told_as_lost(queue: 
         stage.queue.add(ref("b", 5))
         stage.queue.replace([ref("a", 1)], "6")
 
-    told, _ = told_by(queue, steps)
-    assert told == ["add ns/b@5", "lost ns/b@5"]
+    notifications, _ = notifications_of(queue, steps)
+    assert notifications == ["add ns/b@5", "lost ns/b@5"]
 
 
 @pytest.mark.parametrize("queue", QUEUES)
@@ -97,9 +97,9 @@ def test_a_resync_behind_a_change_tells_no_older_state(queue: str) -> None:
         stage.registration.resyncing = True
         stage.queue.resync()
 
-    told, _ = told_by(queue, steps)
-    assert told[0] == "update ns/a@1>5"
-    assert set(told[1:]) <= {"update ns/a@5>5"}
+    notifications, _ = notifications_of(queue, steps)
+    assert notifications[0] == "update ns/a@1>5"
+    assert set(notifications[1:]) <= {"update ns/a@5>5"}
 
 
 @pytest.mark.parametrize("queue", QUEUES)
@@ -112,8 +112,8 @@ def test_late_events_lead_neither_the_store_nor_its_version_back(queue: str) -> 
         stage.queue.delete(ref("b", 10))
         stage.queue.add(ref("b", 9))
 
-    told, stage = told_by(queue, steps)
-    assert sorted(told) == ["add ns/b@9", "delete ns/b@10", "update ns/a@1>5"]
+    notifications, stage = notifications_of(queue, steps)
+    assert sorted(notifications) == ["add ns/b@9", "delete ns/b@10", "update ns/a@1>5"]
     assert stage.store.resource_version == "10"
     assert stage.metrics.stale == 3
 
@@ -124,8 +124,8 @@ def test_a_late_deletion_of_an_older_object_does_not_take_the_new_one(queue: str
         stage.queue.replace([ref("a", 8, uid="another")], "8")
         stage.queue.delete(ref("a", 7))
 
-    told, stage = told_by(queue, steps)
-    assert told == ["update ns/a@1>8"]
+    notifications, stage = notifications_of(queue, steps)
+    assert notifications == ["update ns/a@1>8"]
     assert stage.store.keys() == ["ns/a"]
 
 
@@ -135,8 +135,8 @@ def test_an_object_that_comes_back_into_a_selector_is_news(queue: str) -> None:
         stage.queue.delete(ref("a", 5))
         stage.queue.add(ref("a", 6))
 
-    told, _ = told_by(queue, steps)
-    assert told == ["delete ns/a@5", "add ns/a@6"]
+    notifications, _ = notifications_of(queue, steps)
+    assert notifications == ["delete ns/a@5", "add ns/a@6"]
 
 
 @pytest.mark.parametrize("queue", QUEUES)
@@ -145,8 +145,8 @@ def test_a_list_leads_back_when_the_server_has_gone_back(queue: str) -> None:
         stage.queue.update(ref("a", 50))
         stage.queue.replace([ref("a", 3)], "4")
 
-    told, stage = told_by(queue, steps)
-    assert told == ["update ns/a@1>50", "update ns/a@50>3"]
+    notifications, stage = notifications_of(queue, steps)
+    assert notifications == ["update ns/a@1>50", "update ns/a@50>3"]
     assert stage.store.resource_version == "4"
 
 
@@ -156,7 +156,7 @@ def test_objects_without_versions_are_always_news(queue: str) -> None:
         stage.queue.update(ref("a", resourceVersion=""))
         stage.queue.update(ref("a", resourceVersion="", labels={"b": "c"}))
 
-    _, stage = told_by(queue, steps)
+    _, stage = notifications_of(queue, steps)
     assert [one.labels for one in stage.store.refs()] == [{"b": "c"}]
 
 
@@ -167,8 +167,8 @@ def test_a_late_event_of_an_object_that_was_replaced_brings_it_not_back(queue: s
         stage.queue.delete(ref("a", 9, uid="another"))
         stage.queue.update(ref("a", 5))
 
-    told, stage = told_by(queue, steps)
-    assert told == ["update ns/a@1>8", "delete ns/a@9"]
+    notifications, stage = notifications_of(queue, steps)
+    assert notifications == ["update ns/a@1>8", "delete ns/a@9"]
     assert stage.store.keys() == []
 
 
@@ -178,6 +178,6 @@ def test_a_late_event_of_an_object_that_a_list_did_not_have_brings_it_not_back()
         stage.queue.update(ref("a", 5))
         stage.queue.add(ref("b", 7))
 
-    told, stage = told_by("in-order", steps)
-    assert told == ["lost ns/a@1", "add ns/b@7"]
+    notifications, stage = notifications_of("in-order", steps)
+    assert notifications == ["lost ns/a@1", "add ns/b@7"]
     assert stage.store.keys() == ["ns/b"]

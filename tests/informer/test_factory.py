@@ -23,7 +23,7 @@ class FakeClient:
     """One server for all resources; it records the requested ones."""
 
     server: FakeServer
-    asked: list[tuple[str, str | None, str, str]] = field(default_factory=list)
+    requested: list[tuple[str, str | None, str, str]] = field(default_factory=list)
 
     def resource(self, what: Any, *, namespace: str | None = None) -> "FakeResource":
         object_type = what if isinstance(what, ObjectType) else dynamic(what)
@@ -38,7 +38,7 @@ class FakeResource:
 
     def list_watch(self, *, label_selector: str = "", field_selector: str = "") -> FakeServer:
         plural = self.object_type.info.gvr.resource
-        self.client.asked.append((plural, self.namespace, label_selector, field_selector))
+        self.client.requested.append((plural, self.namespace, label_selector, field_selector))
         return self.client.server
 
     def metadata_only(self) -> "FakeResource":
@@ -75,7 +75,7 @@ async def test_other_namespaces_selectors_types_and_transforms_have_informers_of
         factory.metadata_informer_for(WIDGETS),
     ]
     assert len(set(informers)) == len(factory.informers) == 8
-    assert client.asked == [
+    assert client.requested == [
         ("widgets", "home", "", ""),
         ("widgets", "other", "", ""),
         ("widgets", "", "", ""),

@@ -13,7 +13,7 @@ from sampan.client.list_watch import RawEvent
 from sampan.informer import InformerSettings, ReflectorSettings, SharedInformer, WatchFailure
 from sampan.resource import Object
 from sampan.testing.virtual_time import run_virtual, settle, virtual_time
-from tests.client.scripted_transport import ScriptedTransport, answer
+from tests.client.scripted_transport import ScriptedTransport, reply
 from tests.informer.server import (
     EXPIRED_EVENT,
     WIDGETS,
@@ -113,7 +113,7 @@ async def survive(server: FakeServer, settings: InformerSettings, *, fault_s: fl
 def test_one_fault_loses_nothing(fault: str, mode: str) -> None:
     async def check() -> None:
         server = new_server()
-        server.knows_streams = mode == "streams"
+        server.has_streaming_lists = mode == "streams"
         server.plans.append(FAULTS[fault])
         await survive(server, MODES[mode], fault_s=30)
         assert len(server.began_at) <= 10
@@ -126,7 +126,7 @@ def test_one_fault_loses_nothing(fault: str, mode: str) -> None:
 def test_a_fault_for_ten_minutes_neither_floods_the_server_nor_loses_anything(fault: str, mode: str) -> None:
     async def check() -> None:
         server = new_server()
-        server.knows_streams = mode == "streams"
+        server.has_streaming_lists = mode == "streams"
         server.every_plan = FAULTS[fault]
         await survive(server, MODES[mode], fault_s=600)
         # About 26 back-offs of 0.8 s doubled up to 30 s, each with a stream, a list and a watch at the most.
@@ -316,15 +316,19 @@ async def test_every_failure_is_told_to_the_watch_error_handler() -> None:
     refused, cut = TransportError("refused", sent=False), TransportError("cut", sent=True)
     server.list_faults.append(refused)
     server.plans.extend([Plan(refuse=cut), Plan(events=0, end=EXPIRED_EVENT)])
-    told: list[WatchFailure] = []
+    notifications: list[WatchFailure] = []
     informer = informer_of(server)
-    informer.set_watch_error_handler(told.append)
+    informer.set_watch_error_handler(notifications.append)
     async with running(informer):
         await asyncio.sleep(20)
-    assert [type(failure.error).__name__ for failure in told] == ["TransportError", "TransportError", "Expired"]
-    assert [failure.error for failure in told[:2]] == [refused, cut]
-    assert [failure.delay_s for failure in told] == [0.8, 1.6, 3.2]
-    assert [failure.next_step for failure in told] == [
+    assert [type(failure.error).__name__ for failure in notifications] == [
+        "TransportError",
+        "TransportError",
+        "Expired",
+    ]
+    assert [failure.error for failure in notifications[:2]] == [refused, cut]
+    assert [failure.delay_s for failure in notifications] == [0.8, 1.6, 3.2]
+    assert [failure.next_step for failure in notifications] == [
         "listing again",
         "resuming the watch from resourceVersion 102",
         "listing again",
@@ -334,7 +338,7 @@ async def test_every_failure_is_told_to_the_watch_error_handler() -> None:
 @virtual_time
 async def test_a_watch_failure_names_resource_namespace_cause_and_next_step(caplog: pytest.LogCaptureFixture) -> None:
     forbidden = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "widgets is forbidden"}
-    transport = ScriptedTransport(by=lambda request: answer(forbidden, 403))
+    transport = ScriptedTransport(by=lambda request: reply(forbidden, 403))
     widgets = Client(transport).resource(WIDGETS, namespace="a")
     settings = InformerSettings(ReflectorSettings(streaming=False, rand=lambda: 0.0))
     informer = SharedInformer(widgets.list_watch(label_selector="app=x"), WIDGETS, settings=settings)
@@ -399,7 +403,7 @@ async def test_late_events_bring_nothing_back() -> None:
         await asyncio.sleep(10)
         server.put("c")
         await asyncio.sleep(1)
-    assert handler.told[2:] == ["delete ns/a@103", "update ns/b@102>104", "add ns/c@105"]
+    assert handler.notifications[2:] == ["delete ns/a@103", "update ns/b@102>104", "add ns/c@105"]
     assert informer.metrics.stale == 4
     assert informer.last_resource_version == "105"
 

@@ -42,7 +42,7 @@ async def test_some_namespaces_are_read_and_listened_to_as_one() -> None:
         client.servers["two"].put("b", namespace="two")
         await group.in_namespace("two").at_least("102")
         await settle()
-        assert sorted(handler.told) == ["add two/b@102", "add! one/a@101", "add! two/a@101"]
+        assert sorted(handler.notifications) == ["add two/b@102", "add! one/a@101", "add! two/a@101"]
         lister = group.lister()
         assert len(lister.list()) == 3
         assert len(lister.list("in=one")) == 1

@@ -17,7 +17,7 @@ BLUE, OTHER_BLUE = ref("a", 3), ref("a", 4)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "notifications"),
     [
         (RED, OTHER_RED, ["add ns/a@1", "update ns/a@1>2"]),
         (BLUE, RED, ["add ns/a@1"]),
@@ -26,12 +26,14 @@ BLUE, OTHER_BLUE = ref("a", 3), ref("a", 4)
     ],
     ids=["stays", "comes", "goes", "never"],
 )
-def test_an_update_is_told_as_what_it_means_for_the_filter(old: Ref[Object], new: Ref[Object], told: list[str]) -> None:
+def test_an_update_is_told_as_what_it_means_for_the_filter(
+    old: Ref[Object], new: Ref[Object], notifications: list[str]
+) -> None:
     recorder = Recorder()
     handler = FilteringEventHandler(is_red, recorder)
     handler.on_add(old, False)
     handler.on_update(old, new)
-    assert recorder.told == told
+    assert recorder.notifications == notifications
 
 
 def test_deletions_are_told_by_the_last_known_state() -> None:
@@ -40,7 +42,7 @@ def test_deletions_are_told_by_the_last_known_state() -> None:
     handler.on_add(RED, True)
     handler.on_delete(DeletedFinalStateUnknown(RED.key, RED))
     handler.on_delete(BLUE)
-    assert recorder.told == ["add! ns/a@1", "lost ns/a@1"]
+    assert recorder.notifications == ["add! ns/a@1", "lost ns/a@1"]
 
 
 def test_functions_that_are_not_given_are_not_called() -> None:
@@ -49,13 +51,13 @@ def test_functions_that_are_not_given_are_not_called() -> None:
 
 
 def test_each_function_is_called_for_its_events() -> None:
-    told: list[str] = []
+    notifications: list[str] = []
     handler: EventHandlerFuncs[Object] = EventHandlerFuncs(
-        add=lambda obj: told.append(f"add {obj.name}"),
-        update=lambda old, new: told.append(f"update {new.resource_version}"),
-        delete=lambda obj: told.append(f"delete {obj.key}"),
+        add=lambda obj: notifications.append(f"add {obj.name}"),
+        update=lambda old, new: notifications.append(f"update {new.resource_version}"),
+        delete=lambda obj: notifications.append(f"delete {obj.key}"),
     )
     handler.on_add(RED, True)
     handler.on_update(RED, OTHER_RED)
     handler.on_delete(BLUE)
-    assert told == ["add a", "update 2", "delete ns/a"]
+    assert notifications == ["add a", "update 2", "delete ns/a"]

@@ -40,7 +40,7 @@ FAST = Backoff(0.01, factor=2.0, jitter=0.0, cap_s=0.1)
 @pytest.mark.parametrize("streaming", [False, True], ids=["lists", "streams"])
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_one_fault_on_the_wire_loses_nothing(fault: str, streaming: bool) -> None:
-    server = FakeServer(knows_streams=streaming)
+    server = FakeServer(has_streaming_lists=streaming)
     server.put("a")
     server.put("b")
     reflector = ReflectorSettings(

@@ -49,7 +49,7 @@ class Run:
     """One server, one informer, and handlers that come and go."""
 
     def __init__(self, mode: str) -> None:
-        self.server = FakeServer(page=mode == "pages", knows_streams=mode == "streams")
+        self.server = FakeServer(page=mode == "pages", has_streaming_lists=mode == "streams")
         reflector = ReflectorSettings(page_size=2, streaming=mode == "streams")
         informer_settings = InformerSettings(reflector, compress_deltas=mode == "delta-fifo")
         self.informer = SharedInformer(self.server, WIDGETS, settings=informer_settings)
@@ -102,9 +102,9 @@ class Run:
             assert recorder.present() == state_of(self.server)
             for key, states in recorder.states.items():
                 assert is_subsequence(states, self.server.truth[key])
-            for told in recorder.told:
-                if told.startswith("delete"):
-                    assert told.rpartition("@")[2] in self.server.deletions, "a deletion bears its own version"
+            for notifications in recorder.notifications:
+                if notifications.startswith("delete"):
+                    assert notifications.rpartition("@")[2] in self.server.deletions, "a deletion bears its own version"
 
 
 def is_subsequence(part: Sequence[str], whole: Sequence[str]) -> bool:

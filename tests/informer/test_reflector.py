@@ -40,7 +40,7 @@ from tests.informer.server import (
 )
 
 
-def asked(options: Sequence[ListOptions]) -> list[tuple[str | None, int]]:
+def requested(options: Sequence[ListOptions]) -> list[tuple[str | None, int]]:
     """Version and limit of each list."""
     return [(one.resource_version, one.limit) for one in options]
 
@@ -84,9 +84,9 @@ async def test_lists_ask_first_for_any_version_then_for_the_last_seen_then_for_t
         await settle()
         server.list_faults.append(expired())
         await asyncio.sleep(1)
-        assert [version for version, _ in asked(server.lists)] == ["0", "102", None]
+        assert [version for version, _ in requested(server.lists)] == ["0", "102", None]
         await asyncio.sleep(10)
-    assert [version for version, _ in asked(server.lists)] == ["0", "102", None, "102"]
+    assert [version for version, _ in requested(server.lists)] == ["0", "102", None, "102"]
 
 
 @virtual_time
@@ -99,7 +99,7 @@ async def test_a_version_that_the_server_has_not_reached_leads_to_a_list_of_the_
         server.version = 50  # restored from a backup
         server.history.clear()
         await asyncio.sleep(5)
-        assert [version for version, _ in asked(server.lists)] == ["0", "101", None]
+        assert [version for version, _ in requested(server.lists)] == ["0", "101", None]
         assert informer.last_resource_version == "50"
 
 
@@ -110,7 +110,7 @@ async def test_an_older_servers_text_says_too_large_too() -> None:
     informer = informer_of(server)
     async with running(informer):
         await informer.synced()
-        assert [version for version, _ in asked(server.lists)] == ["0", None]
+        assert [version for version, _ in requested(server.lists)] == ["0", None]
 
 
 @virtual_time
@@ -153,7 +153,7 @@ async def test_a_list_is_read_in_pages_when_the_server_answers_in_pages() -> Non
     async with running(informer):
         await informer.synced()
     assert store_of(informer) == state_of(server)
-    assert asked(server.lists) == [("0", 2), (None, 2), (None, 2)]
+    assert requested(server.lists) == [("0", 2), (None, 2), (None, 2)]
     assert [options.continue_token for options in server.lists] == ["", "2", "4"]
 
 
@@ -164,7 +164,7 @@ async def test_a_list_of_a_version_is_asked_for_in_one_piece_so_that_a_cache_can
     informer = informer_of(server, page_size=2)
     async with running(informer):
         await asyncio.sleep(5)
-    assert asked(server.lists) == [("0", 2), ("105", 0)]
+    assert requested(server.lists) == [("0", 2), ("105", 0)]
 
 
 @virtual_time
@@ -174,7 +174,7 @@ async def test_a_server_without_a_cache_is_asked_for_pages_also_of_a_version() -
     informer = informer_of(server, page_size=2)
     async with running(informer):
         await asyncio.sleep(5)
-    assert asked(server.lists) == [("0", 2), (None, 2), ("103", 2), (None, 2)]
+    assert requested(server.lists) == [("0", 2), (None, 2), ("103", 2), (None, 2)]
     assert [options.resource_version_match for options in server.lists] == ["", "", "NotOlderThan", ""]
 
 
@@ -195,7 +195,7 @@ async def test_a_continue_token_that_expires_leads_to_a_list_in_one_piece() -> N
     informer = informer_of(Expiring(), page_size=2)
     async with running(informer):
         await informer.synced()
-    assert asked(server.lists) == [("0", 2), (None, 2), ("0", 0)]
+    assert requested(server.lists) == [("0", 2), (None, 2), ("0", 0)]
     assert store_of(informer) == state_of(server)
 
 
@@ -223,7 +223,7 @@ async def test_a_change_between_two_pages_is_not_lost() -> None:
 
 @virtual_time
 async def test_a_stream_gives_the_first_state_and_goes_on_as_the_watch() -> None:
-    server = server_with(2, knows_streams=True)
+    server = server_with(2, has_streaming_lists=True)
     informer = informer_of(server, streaming=True)
     handler = Recorder()
     informer.add_handler(handler)
@@ -231,7 +231,7 @@ async def test_a_stream_gives_the_first_state_and_goes_on_as_the_watch() -> None
         await informer.synced()
         server.put("x")
         await settle()
-    assert handler.told == ["add! ns/w0@101", "add! ns/w1@102", "add ns/x@103"]
+    assert handler.notifications == ["add! ns/w0@101", "add! ns/w1@102", "add ns/x@103"]
     assert server.lists == []
     assert len(server.watches) == 1
     assert server.watches[0] == ListOptions(
@@ -241,7 +241,7 @@ async def test_a_stream_gives_the_first_state_and_goes_on_as_the_watch() -> None
 
 @virtual_time
 async def test_nobody_sees_a_stream_before_it_is_complete() -> None:
-    server = server_with(2, knows_streams=True)
+    server = server_with(2, has_streaming_lists=True)
     server.plans.append(Plan(without_bookmark=True))
     informer = informer_of(server, streaming=True)
     async with running(informer):
@@ -264,7 +264,7 @@ async def test_a_server_that_refuses_streams_is_asked_for_lists_and_not_for_stre
 
 @virtual_time
 async def test_a_stream_without_its_last_bookmark_is_given_up_after_ten_seconds_for_ever() -> None:
-    server = server_with(1, knows_streams=True)
+    server = server_with(1, has_streaming_lists=True)
     server.plans.extend([Plan(without_bookmark=True), Plan(events=0, end=expired())])
     informer = informer_of(server, streaming=True)
     async with running(informer):
@@ -276,7 +276,7 @@ async def test_a_stream_without_its_last_bookmark_is_given_up_after_ten_seconds_
 
 @virtual_time
 async def test_a_busy_stream_without_its_last_bookmark_is_given_up_too() -> None:
-    server = server_with(1, knows_streams=True)
+    server = server_with(1, has_streaming_lists=True)
     server.plans.append(Plan(without_bookmark=True))
     informer = informer_of(server, streaming=True)
     async with running(informer):
@@ -289,7 +289,7 @@ async def test_a_busy_stream_without_its_last_bookmark_is_given_up_too() -> None
 
 @virtual_time
 async def test_a_stream_that_never_ends_with_ever_new_objects_is_given_up_after_five_minutes() -> None:
-    server = server_with(1, knows_streams=True)
+    server = server_with(1, has_streaming_lists=True)
     server.plans.append(Plan(without_bookmark=True))
     informer = informer_of(server, streaming=True, watch_s_min=1000.0)
     async with running(informer):
@@ -303,7 +303,7 @@ async def test_a_stream_that_never_ends_with_ever_new_objects_is_given_up_after_
 
 @virtual_time
 async def test_a_stream_that_breaks_off_is_replaced_by_a_list_and_tried_again_next_time() -> None:
-    server = server_with(2, knows_streams=True)
+    server = server_with(2, has_streaming_lists=True)
     cut = TransportError("cut", sent=True)
     server.plans.extend([Plan(events=1, end=cut), Plan(events=0, end=expired())])
     informer = informer_of(server, streaming=True)
@@ -316,7 +316,7 @@ async def test_a_stream_that_breaks_off_is_replaced_by_a_list_and_tried_again_ne
 
 @virtual_time
 async def test_streams_that_break_off_three_times_are_not_asked_for_any_more() -> None:
-    server = server_with(2, knows_streams=True)
+    server = server_with(2, has_streaming_lists=True)
     server.every_plan = Plan(events=1, end=TransportError("cut", sent=True))
     server.plans.extend([Plan(events=1, end=TransportError("cut", sent=True)), Plan(events=0, end=expired())] * 3)
     informer = informer_of(server, streaming=True)
@@ -329,7 +329,7 @@ async def test_streams_that_break_off_three_times_are_not_asked_for_any_more() -
 
 @virtual_time
 async def test_a_stream_begins_where_the_last_watch_ended_or_with_the_newest_when_that_has_expired() -> None:
-    server = server_with(2, knows_streams=True)
+    server = server_with(2, has_streaming_lists=True)
     server.plans.extend([Plan(after_s=3, end=expired()), Plan(refuse=expired())])
     informer = informer_of(server, streaming=True)
     async with running(informer):
@@ -340,7 +340,7 @@ async def test_a_stream_begins_where_the_last_watch_ended_or_with_the_newest_whe
 
 @virtual_time
 async def test_a_server_with_too_much_to_do_is_asked_for_the_stream_again_later() -> None:
-    server = server_with(2, knows_streams=True)
+    server = server_with(2, has_streaming_lists=True)
     server.plans.append(Plan(refuse=too_many(7)))
     informer = informer_of(server, streaming=True)
     async with running(informer):
@@ -369,7 +369,7 @@ async def test_changes_while_a_stream_is_sent_are_part_of_the_first_state() -> N
     async with running(informer):
         await informer.synced()
         await settle()
-    assert handler.told == ["add! ns/w0@103", "add ns/late@103"]
+    assert handler.notifications == ["add! ns/w0@103", "add ns/late@103"]
 
 
 # Watches without a version.
@@ -437,13 +437,13 @@ async def test_a_transform_that_fails_is_told_as_an_error_and_tried_again_withou
         return body
 
     informer = transforming(server, transform)
-    told: list[WatchFailure] = []
-    informer.set_watch_error_handler(told.append)
+    notifications: list[WatchFailure] = []
+    informer.set_watch_error_handler(notifications.append)
     async with running(informer):
         await asyncio.sleep(60)
         assert not informer.has_synced()
-        assert 3 <= len(told) <= 8
-        assert "LookupError" in str(told[0].error)
+        assert 3 <= len(notifications) <= 8
+        assert "LookupError" in str(notifications[0].error)
         fails = False
         await asyncio.sleep(60)
         assert informer.has_synced()
@@ -536,11 +536,11 @@ async def test_tombstones_and_resyncs_are_not_transformed_again() -> None:
     informer.add_handler(handler)
     async with running(informer):
         await asyncio.sleep(29)
-        assert len(handler.told) == 2 + 2 * 5
+        assert len(handler.notifications) == 2 + 2 * 5
         assert len(transformed) == 2
         del server.objects["ns/w0"]
         await asyncio.sleep(10)
-        assert "lost ns/w0@101" in handler.told
+        assert "lost ns/w0@101" in handler.notifications
         assert len(transformed) == 3  # the object that the new list has
 
 

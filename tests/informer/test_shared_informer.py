@@ -32,7 +32,7 @@ async def test_the_store_follows_the_server() -> None:
         server.put("a")
         server.delete("b")
         await settle()
-    assert handler.told == ["add! ns/a@101", "add ns/b@102", "update ns/a@101>103", "delete ns/b@104"]
+    assert handler.notifications == ["add! ns/a@101", "add ns/b@102", "update ns/a@101>103", "delete ns/b@104"]
     assert store_of(informer) == state_of(server) == {"ns/a": "103"}
     assert informer.last_resource_version == "104"
 
@@ -52,7 +52,7 @@ async def test_a_late_handler_is_told_of_everything_in_the_store_as_its_first_li
         server.put("a")
         await registration.synced()
         await settle()
-    assert late.told == ["add! ns/a@101", "add! ns/b@102", "update ns/a@101>103"]
+    assert late.notifications == ["add! ns/a@101", "add! ns/b@102", "update ns/a@101>103"]
 
 
 @virtual_time
@@ -102,7 +102,7 @@ async def test_a_slow_handler_delays_no_other() -> None:
         await informer.synced()
         server.put("b")
         await settle()
-        assert handler.told == ["add! ns/a@101", "add ns/b@102"]
+        assert handler.notifications == ["add! ns/a@101", "add ns/b@102"]
 
 
 @virtual_time
@@ -128,17 +128,17 @@ async def test_a_handler_that_raises_is_told_the_next_event(caplog: pytest.LogCa
     server = FakeServer()
     server.put("a")
     server.put("b")
-    told: list[str] = []
+    notifications: list[str] = []
 
     def fail(obj: Ref[Object]) -> None:
-        told.append(obj.name)
+        notifications.append(obj.name)
         raise LookupError("oh")
 
     informer = informer_of(server)
     registration = informer.add_handler(EventHandlerFuncs(add=fail))
     async with running(informer):
         await registration.synced()
-    assert told == ["a", "b"]
+    assert notifications == ["a", "b"]
     assert caplog.text.count("LookupError: oh") == 2
 
 
@@ -156,7 +156,7 @@ async def test_a_removed_handler_is_told_nothing_more_and_may_be_removed_twice()
         server.put("a")
         await settle()
         assert informer.registrations == []
-    assert handler.told == []
+    assert handler.notifications == []
 
 
 @virtual_time
@@ -165,11 +165,11 @@ async def test_removal_can_be_waited_for_until_the_handler_is_not_called_any_mor
     server.put("a")
     server.put("b")
     gate = asyncio.Event()
-    told: list[str] = []
+    notifications: list[str] = []
 
     async def slow(obj: Ref[Object]) -> None:
         await gate.wait()
-        told.append(obj.name)
+        notifications.append(obj.name)
 
     informer = informer_of(server)
     registration = informer.add_handler(EventHandlerFuncs(add=slow))
@@ -182,7 +182,7 @@ async def test_removal_can_be_waited_for_until_the_handler_is_not_called_any_mor
         assert not removed.done()
         gate.set()
         await removed
-    assert told == ["a"]
+    assert notifications == ["a"]
 
 
 @virtual_time
@@ -191,16 +191,16 @@ async def test_a_handler_can_remove_itself() -> None:
     server.put("a")
     server.put("b")
     informer = informer_of(server)
-    told: list[str] = []
+    notifications: list[str] = []
 
     def once(obj: Ref[Object]) -> None:
-        told.append(obj.name)
+        notifications.append(obj.name)
         registration.remove()
 
     registration = informer.add_handler(EventHandlerFuncs(add=once))
     async with running(informer):
         await registration.removed()
-    assert told == ["a"]
+    assert notifications == ["a"]
 
 
 @virtual_time
@@ -225,7 +225,7 @@ async def test_handlers_may_be_added_and_removed_while_others_are_told() -> None
     async with running(informer):
         await informer.synced()
         await settle()
-    assert nested.told == ["add! ns/a@101"]
+    assert nested.notifications == ["add! ns/a@101"]
 
 
 @virtual_time
@@ -280,7 +280,7 @@ async def test_what_a_new_list_does_not_have_is_told_as_a_tombstone_with_the_las
         server.delete("a")
         server.compact()
         await asyncio.sleep(20)
-    assert handler.told[3:] == ["lost ns/a@101", "update ns/b@102>105", "add ns/d@104"], "deletions come first"
+    assert handler.notifications[3:] == ["lost ns/a@101", "update ns/b@102>105", "add ns/d@104"], "deletions come first"
     assert store_of(informer) == state_of(server)
 
 
@@ -297,7 +297,7 @@ async def test_a_new_list_that_brings_nothing_new_is_told_to_nobody() -> None:
         server.compacted = 1000
         await asyncio.sleep(20)
         assert len(server.lists) > 1
-    assert handler.told == ["add! ns/a@101"]
+    assert handler.notifications == ["add! ns/a@101"]
 
 
 @virtual_time
@@ -314,9 +314,9 @@ async def test_a_resync_tells_the_same_state_again_without_asking_the_server() -
     async with running(informer):
         await asyncio.sleep(61)
         assert len(server.lists) == len(server.watches) == 1
-    assert handler.told == ["add! ns/a@101", *["update ns/a@101>101"] * 2]
-    assert without.told == ["add! ns/a@101"]
-    assert often.told == ["add! ns/a@101", *["update ns/a@101>101"] * 6]
+    assert handler.notifications == ["add! ns/a@101", *["update ns/a@101>101"] * 2]
+    assert without.notifications == ["add! ns/a@101"]
+    assert often.notifications == ["add! ns/a@101", *["update ns/a@101>101"] * 6]
 
 
 @virtual_time
@@ -328,7 +328,7 @@ async def test_resyncs_are_at_least_a_second_apart() -> None:
     informer.add_handler(handler, resync_s=0.001)
     async with running(informer):
         await asyncio.sleep(5.5)
-    assert len(handler.told) == 1 + 5
+    assert len(handler.notifications) == 1 + 5
 
 
 @virtual_time
@@ -341,7 +341,7 @@ async def test_a_late_handler_gets_its_own_resyncs() -> None:
         handler = Recorder()
         informer.add_handler(handler, resync_s=2)
         await asyncio.sleep(5)
-    assert handler.told == ["add! ns/a@101", *["update ns/a@101>101"] * 2]
+    assert handler.notifications == ["add! ns/a@101", *["update ns/a@101>101"] * 2]
 
 
 @pytest.mark.parametrize("compress", [False, True], ids=["in-order", "delta-fifo"])
@@ -457,10 +457,10 @@ async def test_a_handler_that_waits_for_something_cancelled_is_told_the_next_eve
     server = FakeServer()
     server.put("a")
     server.put("b")
-    told: list[str] = []
+    notifications: list[str] = []
 
     async def wait(obj: Ref[Object]) -> None:
-        told.append(obj.name)
+        notifications.append(obj.name)
         cancelled = asyncio.get_running_loop().create_future()
         cancelled.cancel()
         await cancelled
@@ -469,7 +469,7 @@ async def test_a_handler_that_waits_for_something_cancelled_is_told_the_next_eve
     registration = informer.add_handler(EventHandlerFuncs(add=wait))
     async with running(informer):
         await registration.synced()
-    assert told == ["a", "b"]
+    assert notifications == ["a", "b"]
     assert "awaited a cancelled task" in caplog.text
 
 
@@ -507,7 +507,7 @@ async def test_resyncs_work_with_gathered_deltas_too() -> None:
     informer.add_handler(never)
     async with running(informer):
         await asyncio.sleep(51)
-    assert [len(handler.told) - 1 for handler in (often, seldom, never)] == [5, 2, 0]
+    assert [len(handler.notifications) - 1 for handler in (often, seldom, never)] == [5, 2, 0]
 
 
 @virtual_time

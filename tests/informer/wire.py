@@ -65,13 +65,13 @@ class LoopbackServer:
                 if watches and self.faults:
                     await self.faults.popleft()(writer)
                     return
-                await self._answer(options, watches, writer)
+                await self._response(options, watches, writer)
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
         finally:
             writer.close()
 
-    async def _answer(self, options: ListOptions, watches: bool, writer: asyncio.StreamWriter) -> None:
+    async def _response(self, options: ListOptions, watches: bool, writer: asyncio.StreamWriter) -> None:
         try:
             if watches:
                 await self._watch(options, writer)

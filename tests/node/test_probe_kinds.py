@@ -45,14 +45,14 @@ async def listening(handle: Handle) -> AsyncIterator[int]:
             await asyncio.wait(tasks)
 
 
-def answering(answer: bytes, heard: list[bytes] | None = None) -> Handle:
+def responding(response: bytes, received: list[bytes] | None = None) -> Handle:
     """Return a handler that sends the same response to every request."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
-        if heard is not None:
-            heard.append(head)
-        writer.write(answer)
+        if received is not None:
+            received.append(head)
+        writer.write(response)
         await writer.drain()
 
     return handle
@@ -78,28 +78,28 @@ async def get(port: int, timeout_s: float = 5.0, **action: Any) -> Any:
     ],
     ids=["200", "204", "until the end", "503", "elsewhere"],
 )
-async def test_http_status_decides_the_outcome(answer: bytes, result: str, output: str) -> None:
-    async with listening(answering(answer)) as port:
+async def test_http_status_decides_the_outcome(response: bytes, result: str, output: str) -> None:
+    async with listening(responding(response)) as port:
         outcome = await get(port, path="/healthz")
         assert (outcome.result, outcome.output) == (result, output)
 
 
 async def test_requests_have_the_headers_of_probe_and_kubelet() -> None:
-    heard: list[bytes] = []
-    async with listening(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", heard)) as port:
+    received: list[bytes] = []
+    async with listening(responding(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", received)) as port:
         await get(port, path="healthz?a=b", http_headers=[Header("Host", "example.com"), Header("X-A", "1")])
-    lines = heard[0].decode().split("\r\n")
+    lines = received[0].decode().split("\r\n")
     assert lines[:2] == ["GET /healthz?a=b HTTP/1.1", "Host: example.com"]
     assert {"X-A: 1", "User-Agent: kube-probe/1.36", "Accept: */*", "Connection: close"} <= set(lines)
 
 
 async def test_endless_body_is_not_read_to_its_end() -> None:
-    async with listening(answering(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * 1_000_000)) as port:
+    async with listening(responding(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * 1_000_000)) as port:
         assert len((await get(port)).output) == 10_240
 
 
 async def test_refused_connection_is_a_failure() -> None:
-    async with listening(answering(b"")) as port:
+    async with listening(responding(b"")) as port:
         pass
     text = f"dial tcp 127.0.0.1:{port}: connect: connection refused"
     assert (await get(port, path="/x")).output == f'Get "http://127.0.0.1:{port}/x": {text}'
@@ -127,10 +127,10 @@ def health(status: int, code: int = 0) -> Handle:
         while data := await reader.read(4096):
             for event in connection.receive_data(data):
                 if isinstance(event, h2.events.StreamEnded):
-                    answer(connection, event.stream_id or 0)
+                    response(connection, event.stream_id or 0)
             writer.write(connection.data_to_send())
 
-    def answer(connection: h2.connection.H2Connection, stream: int) -> None:
+    def response(connection: h2.connection.H2Connection, stream: int) -> None:
         connection.send_headers(stream, [(":status", "200"), ("content-type", "application/grpc")])
         if not code:
             message = bytes([0x08, status]) if status else b""

@@ -131,7 +131,7 @@ async def test_init_containers_sidecars_and_hooks_run_in_order(root: Path, tmp_p
     out = tmp_path / "order"
     mounts: Any = {"volumeMounts": [{"name": "out", "mountPath": str(tmp_path)}]}
 
-    def says(word: str) -> Object:
+    def echo(word: str) -> Object:
         return {"exec": {"command": ["sh", "-c", f"echo {word} >> {out}"]}}
 
     trap = "trap 'echo {0}-ends >> {1}; exit 0' TERM; echo {0} >> {1}; while :; do sleep 0.05; done"
@@ -140,7 +140,7 @@ async def test_init_containers_sidecars_and_hooks_run_in_order(root: Path, tmp_p
             shell(f"echo init >> {out}", "init", **mounts),
             shell(trap.format("sidecar", out), "sidecar", restartPolicy="Always", **mounts),
         ]
-        hooks: Any = {"lifecycle": {"postStart": says("post-start"), "preStop": says("pre-stop")}}
+        hooks: Any = {"lifecycle": {"postStart": echo("post-start"), "preStop": echo("pre-stop")}}
         container = shell(trap.format("main", out), **hooks, **mounts)
         volumes = [{"name": "out", "hostPath": {"path": str(tmp_path)}}]
         await create(cluster, container, initContainers=inits, volumes=volumes, terminationGracePeriodSeconds=5)

@@ -113,9 +113,9 @@ async def test_a_map_function_may_be_asynchronous() -> None:
         return [Request("", f"{changed.name}-{number}") for number in (1, 2)]
 
     bench = Bench(both)
-    told = bench.handler.on_update(ref("a"), ref("b", version=2))
-    assert told is not None
-    await told
+    reported = bench.handler.on_update(ref("a"), ref("b", version=2))
+    assert reported is not None
+    await reported
     assert [key for key, _ in await bench.got()] == ["a-1", "a-2", "b-1", "b-2"]
 
 

@@ -70,11 +70,11 @@ async def running(work: Work, **options: Any) -> AsyncIterator[EventHandler[Obje
 @virtual_time
 async def test_a_task_lives_as_long_as_its_object() -> None:
     work = Work()
-    async with running(work) as told:
-        told.on_add(ref("a"), True)
-        told.on_add(ref("b"), False)
+    async with running(work) as reported:
+        reported.on_add(ref("a"), True)
+        reported.on_add(ref("b"), False)
         await settle()
-        told.on_delete(ref("a"))
+        reported.on_delete(ref("a"))
         await settle()
         assert work.log == ["+a@0", "+b@0", "-a"]
     assert work.log[-1] == "-b"
@@ -83,13 +83,13 @@ async def test_a_task_lives_as_long_as_its_object() -> None:
 @virtual_time
 async def test_a_change_disturbs_only_if_it_is_one_to_restart_on() -> None:
     work = Work()
-    async with running(work, restart_on=GenerationChanged()) as told:
-        told.on_add(ref(generation=1), True)
+    async with running(work, restart_on=GenerationChanged()) as reported:
+        reported.on_add(ref(generation=1), True)
         await settle()
-        told.on_update(ref(generation=1), ref(generation=1, version=2))
+        reported.on_update(ref(generation=1), ref(generation=1, version=2))
         await settle()
         assert work.log == ["+a@0"]
-        told.on_update(ref(generation=1), ref(generation=2, version=3))
+        reported.on_update(ref(generation=1), ref(generation=2, version=3))
         await settle()
         assert work.log == ["+a@0", "-a", "+a@0"]
 
@@ -97,11 +97,11 @@ async def test_a_change_disturbs_only_if_it_is_one_to_restart_on() -> None:
 @virtual_time
 async def test_the_next_begins_when_the_one_before_has_ended() -> None:
     work = Work(stop_s=5)
-    async with running(work) as told:
-        told.on_add(ref(uid="1"), True)
+    async with running(work) as reported:
+        reported.on_add(ref(uid="1"), True)
         await settle()
-        told.on_delete(ref(uid="1"))
-        told.on_add(ref(uid="2"), False)
+        reported.on_delete(ref(uid="1"))
+        reported.on_add(ref(uid="2"), False)
         await asyncio.sleep(10)
         assert work.log == ["+a@0", "-a", "+a@5"]
 
@@ -109,10 +109,10 @@ async def test_the_next_begins_when_the_one_before_has_ended() -> None:
 @virtual_time
 async def test_an_object_whose_deletion_begins_loses_its_task() -> None:
     work = Work()
-    async with running(work) as told:
-        told.on_add(ref(), True)
+    async with running(work) as reported:
+        reported.on_add(ref(), True)
         await settle()
-        told.on_update(ref(), ref(version=2, deletionTimestamp="2026-01-01T00:00:00Z"))
+        reported.on_update(ref(), ref(version=2, deletionTimestamp="2026-01-01T00:00:00Z"))
         await settle()
         assert work.log == ["+a@0", "-a"]
 
@@ -120,7 +120,7 @@ async def test_an_object_whose_deletion_begins_loses_its_task() -> None:
 @virtual_time
 async def test_a_task_that_fails_is_begun_anew_each_time_later() -> None:
     work = Work(fail_times=3)
-    async with running(work) as told:
-        told.on_add(ref(), True)
+    async with running(work) as reported:
+        reported.on_add(ref(), True)
         await asyncio.sleep(60)
         assert work.log == ["+a@0", "+a@1", "+a@3", "+a@7"]

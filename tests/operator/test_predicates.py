@@ -50,8 +50,8 @@ def test_creates_and_deletes_pass(predicate: Predicate[Any]) -> None:
 
 @pytest.mark.parametrize("predicate", CHANGED, ids=name_of)
 def test_an_object_made_anew_passes(predicate: Predicate[Any]) -> None:
-    anew = ref(uid="u2", version=2, generation=1, labels={"a": "1"}, annotations={"b": "1"}, spec={"x": 1})
-    assert predicate.update(BEFORE, anew)
+    recreated = ref(uid="u2", version=2, generation=1, labels={"a": "1"}, annotations={"b": "1"}, spec={"x": 1})
+    assert predicate.update(BEFORE, recreated)
 
 
 @pytest.mark.parametrize(

@@ -91,8 +91,8 @@ def _launcher(tmp_path: Path, **environment: str) -> "subprocess.CompletedProces
     """Run the launcher as kubectl does, without the program `sampan` on PATH."""
     command = tmp_path / "kubectl-sampan"
     shutil.copy(FOLDER / "kubectl-sampan", command)
-    said = {"PATH": f"{tmp_path}{os.pathsep}/usr/bin{os.pathsep}/bin", **environment}
-    return subprocess.run([command, "--help"], env=said, capture_output=True, text=True, check=False, timeout=30)
+    output = {"PATH": f"{tmp_path}{os.pathsep}/usr/bin{os.pathsep}/bin", **environment}
+    return subprocess.run([command, "--help"], env=output, capture_output=True, text=True, check=False, timeout=30)
 
 
 def test_the_launcher_finds_the_package(tmp_path: Path) -> None:

@@ -38,10 +38,10 @@ def test_every_field_names_its_source(name: str) -> None:
 
 def test_no_verb_depends_on_builtin_types() -> None:
     files = [SRC / "server" / "resources.py", *(SRC / "server" / "verbs").rglob("*.py")]
-    asking = [
+    requesting = [
         f"{file.relative_to(SRC)}:{node.lineno}"
         for file in files
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.Attribute) and node.attr == "builtin"
     ]
-    assert asking == []
+    assert requesting == []

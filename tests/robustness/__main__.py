@@ -20,7 +20,7 @@ from tests.robustness.run import Report, run
 from tests.robustness.scene import Fault
 
 
-def _told() -> argparse.Namespace:
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.robustness")
     parser.add_argument("--seeds", type=int, default=20, help="how many runs")
     parser.add_argument("--seed", type=int, default=1, help="the first one's seed")
@@ -33,17 +33,17 @@ def _told() -> argparse.Namespace:
     return parser.parse_args()
 
 
-async def main(told: argparse.Namespace) -> int:
+async def main(arguments: argparse.Namespace) -> int:
     """The number of seeds with anomalies."""
     with_disks = isolated() and disks_possible()
     left_out = [fault.__name__ for fault in _left_out(with_disks)]
     if left_out:
         print("not permitted here, left out:", *left_out, flush=True)
-    if named := set(told.fault) & set(left_out):
+    if named := set(arguments.fault) & set(left_out):
         sys.exit(f"not permitted here: {', '.join(named)}")
     bad = 0
-    for seed in range(told.seed, told.seed + told.seeds):
-        report = await _one(told, seed, with_disks)
+    for seed in range(arguments.seed, arguments.seed + arguments.seeds):
+        report = await _one(arguments, seed, with_disks)
         print(f"seed {seed}: {report}", flush=True)
         for anomaly in report.anomalies[:20]:
             print(f"    {anomaly}", flush=True)
@@ -51,13 +51,13 @@ async def main(told: argparse.Namespace) -> int:
     return bad
 
 
-async def _one(told: argparse.Namespace, seed: int, with_disks: bool) -> Report:
-    faults = [fault for name in told.fault for fault in ALL if fault.__name__ == name]
+async def _one(arguments: argparse.Namespace, seed: int, with_disks: bool) -> Report:
+    faults = [fault for name in arguments.fault for fault in ALL if fault.__name__ == name]
     with tempfile.TemporaryDirectory() as temporary, Network() if isolated() else nullcontext() as network:
-        directory = (told.keep or Path(temporary)) / f"seed-{seed}"
+        directory = (arguments.keep or Path(temporary)) / f"seed-{seed}"
         directory.mkdir(parents=True)
         async with machines(directory, network=network, with_disks=with_disks) as made:
-            return await run(made, seed, faults, number=told.number, pace=told.pace)
+            return await run(made, seed, faults, number=arguments.number, pace=arguments.pace)
 
 
 def _left_out(with_disks: bool) -> list[Fault]:
@@ -66,4 +66,4 @@ def _left_out(with_disks: bool) -> list[Fault]:
 
 if __name__ == "__main__":
     isolate("tests.robustness", sys.argv[1:])
-    sys.exit(min(asyncio.run(main(_told())), 1))
+    sys.exit(min(asyncio.run(main(_arguments())), 1))

@@ -34,7 +34,7 @@ async def server_away_for_long(scene: Scene) -> None:
         proxy.block()
     await asyncio.sleep(scene.random.uniform(11, 14))
     for proxy in proxies:
-        proxy.mend()
+        proxy.repair()
 
 
 async def server_frozen(scene: Scene) -> None:
@@ -102,14 +102,14 @@ async def server_parted(scene: Scene) -> None:
             proxy.block()
     await scene.hold(1, 8)
     for proxy in chosen:
-        proxy.mend()
+        proxy.repair()
 
 
 async def connections_cut(scene: Scene) -> None:
     for _ in range(5):
         for proxy in scene.proxied().proxies:
             proxy.cut()
-            proxy.mend()
+            proxy.repair()
         await scene.hold(0.1, 0.5)
 
 
@@ -119,7 +119,7 @@ async def network_slow(scene: Scene) -> None:
         proxy.delay_s = scene.random.choice((0.02, 0.05, 0.1, 0.4))
     await scene.hold(2, 5)
     for proxy in proxies:
-        proxy.mend()
+        proxy.repair()
 
 
 async def etcd_full(scene: Scene) -> None:

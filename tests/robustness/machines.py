@@ -83,8 +83,8 @@ class ApiServer:
             )
         assert self._process.stdout is not None
         async with asyncio.timeout(START_S):
-            said = await self._process.stdout.readline()
-        assert said.startswith(b"ready"), self.log.read_text()[-4000:]
+            output = await self._process.stdout.readline()
+        assert output.startswith(b"ready"), self.log.read_text()[-4000:]
 
     @property
     def log(self) -> Path:
@@ -140,13 +140,13 @@ class Machines:
             assert self.network is not None
             self.network.part(server.host, host_of(member))
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """All reach all."""
         if self.network is not None:
-            self.network.mend()
+            self.network.repair()
         for server in self.servers:
             for proxy in server.proxies:
-                proxy.mend()
+                proxy.repair()
 
     async def revive(self) -> None:
         """Start those etcds that ended."""
@@ -284,7 +284,7 @@ class Committed:
     async def compact(self) -> None:
         """Have etcd forget what was taken in already."""
         with suppress(grpc.aio.AioRpcError):
-            await self._client.ask(messages.COMPACT, messages.CompactionRequest(revision=self.revision))
+            await self._client.call(messages.COMPACT, messages.CompactionRequest(revision=self.revision))
 
     async def close(self) -> None:
         await self._client.close()

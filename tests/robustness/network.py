@@ -75,7 +75,7 @@ class Network:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.mend()
+        self.repair()
         for number, holder in enumerate(self._holders, start=1):
             _ip("link", "delete", f"h{number}")
             holder.communicate()
@@ -115,7 +115,7 @@ class Network:
         self.lose(one, other)
         self.lose(other, one)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """All reach all."""
         while self._lost:
             _rule("del", self._lost.pop())

@@ -60,7 +60,7 @@ async def server_unheard(scene: Scene) -> None:
 
 async def _last(scene: Scene) -> None:
     await scene.hold(1, 8)
-    scene.machines.mend()
+    scene.machines.repair()
 
 
 def _peers(scene: Scene, member: Member) -> list[Member]:

@@ -40,7 +40,7 @@ class Proxy:
         self._refusing = True
         self._abort()
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """All is well again. What was held up goes on, as after a short fault of a real network."""
         self._refusing = False
         self.delay_s = 0.0

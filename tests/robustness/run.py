@@ -20,7 +20,7 @@ from tests.robustness.scene import Fault, Scene
 from tests.robustness.traffic import PATH, Clients, Watcher, Writer, now
 from tests.robustness.watches import watch_anomalies
 
-ANSWER_S = 12.0
+RESPONSE_S = 12.0
 """Longest time that a server may take for an answer while it runs, whatever is wrong with etcd."""
 RECOVERY_S = 30.0
 _WRITERS = 4
@@ -34,14 +34,14 @@ class Report:
     faults: tuple[str, ...]
     outcomes: dict[str, int]
     commits: int
-    told: int
+    received: int
     slowest_s: float
     recovered_s: float
     anomalies: list[str]
 
     def __str__(self) -> str:
         return (
-            f"{', '.join(self.faults)}: {self.outcomes}, {self.commits} commits, {self.told} events of watches, "
+            f"{', '.join(self.faults)}: {self.outcomes}, {self.commits} commits, {self.received} events of watches, "
             f"slowest answer {self.slowest_s:.1f} s, well again after {self.recovered_s:.1f} s, "
             f"{len(self.anomalies)} anomalies"
         )
@@ -81,7 +81,7 @@ async def run(
     await committed.close()
     log = log_of(committed.changes)
     found += clients.faults + anomalies(clients.calls, log) + watch_anomalies(clients.watches, log)
-    slow = [call for call in clients.calls if call.end - call.begin > ANSWER_S and not _excused(call, machines)]
+    slow = [call for call in clients.calls if call.end - call.begin > RESPONSE_S and not _excused(call, machines)]
     found += [f"answered too late: {call}" for call in slow if call.outcome is not Outcome.UNKNOWN]
     return Report(
         tuple(fault.__name__ for fault in faults),

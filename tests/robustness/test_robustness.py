@@ -48,5 +48,5 @@ async def test_partitions_and_full_disks_of_etcds_lose_nothing() -> None:
         cwd=Path(__file__).parents[2],
         stdout=asyncio.subprocess.PIPE,
     )
-    said, _ = await process.communicate()
-    assert process.returncode == 0, said.decode()
+    output, _ = await process.communicate()
+    assert process.returncode == 0, output.decode()

@@ -36,7 +36,7 @@ def test_what_can_be_is_accepted(start: int, seen: tuple[Seen, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "seen", "says"),
+    ("start", "seen", "expected"),
     [
         (0, (ADDED_A, MODIFIED), "missed"),
         (5, (MODIFIED, DELETED), "missed"),
@@ -64,5 +64,5 @@ def test_what_can_be_is_accepted(start: int, seen: tuple[Seen, ...]) -> None:
         "a bookmark that goes back",
     ],
 )
-def test_what_cannot_be_is_found(start: int, seen: tuple[Seen, ...], says: str) -> None:
-    assert any(says in text for text in found(start, *seen))
+def test_what_cannot_be_is_found(start: int, seen: tuple[Seen, ...], expected: str) -> None:
+    assert any(expected in text for text in found(start, *seen))

@@ -109,24 +109,24 @@ class Writer:
         except httpx.HTTPError:
             await asyncio.sleep(0.1)
         else:
-            self._answered(call, response)
+            self._record_response(call, response)
             if response.status_code in (429, 503):
                 await asyncio.sleep(0.1)
 
-    def _answered(self, call: Call, response: httpx.Response) -> None:
+    def _record_response(self, call: Call, response: httpx.Response) -> None:
         code = response.status_code
         # A server that shuts down answers as kube-apiserver does, in plain text.
-        answer = {} if code == 429 else response.json()
-        call.outcome = Outcome.NOT_DONE if _is_full(code, answer) else _OUTCOMES.get(code, Outcome.UNKNOWN)
+        reply = {} if code == 429 else response.json()
+        call.outcome = Outcome.NOT_DONE if _is_full(code, reply) else _OUTCOMES.get(code, Outcome.UNKNOWN)
         if code == 409:
-            call.outcome = {"AlreadyExists": Outcome.EXISTS}.get(answer["reason"], Outcome.CONFLICT)
+            call.outcome = {"AlreadyExists": Outcome.EXISTS}.get(reply["reason"], Outcome.CONFLICT)
             if call.kind is Kind.PATCH:
                 call.outcome = Outcome.NOT_DONE
         if call.outcome is not Outcome.UNKNOWN or not call.writes:
             call.end = now()
-        self._check(call, response, answer)
+        self._check(call, response, reply)
         if call.outcome is Outcome.DONE:
-            _take(call, answer)
+            _take(call, reply)
             if call.kind is not Kind.LIST:
                 self._known[call.key] = call.revision
             for key, (revision, _) in call.items.items():
@@ -134,13 +134,13 @@ class Writer:
         elif call.outcome is Outcome.MISSING:
             self._known[call.key] = 0
 
-    def _check(self, call: Call, response: httpx.Response, answer: Any) -> None:
+    def _check(self, call: Call, response: httpx.Response, reply: Any) -> None:
         code = response.status_code
-        known = code in (200, 201, 404, 409, 429, 503, 504) or _is_full(code, answer)
+        known = code in (200, 201, 404, 409, 429, 503, 504) or _is_full(code, reply)
         if not known:
-            self._clients.faults.append(f"{code} {answer}: {call}")
+            self._clients.faults.append(f"{code} {reply}: {call}")
         elif code in (429, 503) and "Retry-After" not in response.headers:
-            self._clients.faults.append(f"{code} without Retry-After: {answer}")
+            self._clients.faults.append(f"{code} without Retry-After: {reply}")
 
 
 def _request_of(call: Call) -> tuple[str, str, Any]:
@@ -158,20 +158,20 @@ def _request_of(call: Call) -> tuple[str, str, Any]:
     return "GET", PATH if call.kind is Kind.LIST else one, None
 
 
-def _is_full(code: int, answer: Any) -> bool:
+def _is_full(code: int, reply: Any) -> bool:
     """Return True for the refusal of a write for which etcd has no space."""
-    return code == 500 and "database space exceeded" in answer["message"]
+    return code == 500 and "database space exceeded" in reply["message"]
 
 
-def _take(call: Call, answer: Any) -> None:
+def _take(call: Call, reply: Any) -> None:
     """Note the revision and the values in the answer to a successful call."""
     if call.kind is Kind.DELETE:
         return
-    call.revision = int(answer["metadata"]["resourceVersion"])
+    call.revision = int(reply["metadata"]["resourceVersion"])
     if call.kind is Kind.LIST:
-        call.items = {item["metadata"]["name"]: _state(item) for item in answer["items"]}
+        call.items = {item["metadata"]["name"]: _state(item) for item in reply["items"]}
     elif call.kind is Kind.GET:
-        call.value = _state(answer)[1]
+        call.value = _state(reply)[1]
 
 
 def _state(item: Any) -> tuple[int, str]:
@@ -239,8 +239,8 @@ class Watcher:
             return False
         metadata = shown["metadata"]
         revision = int(metadata["resourceVersion"])
-        told = shown["data"]["v"] if kind != "BOOKMARK" else ""
-        watched.seen.append(Seen(kind, revision, metadata.get("name", ""), told))
+        received = shown["data"]["v"] if kind != "BOOKMARK" else ""
+        watched.seen.append(Seen(kind, revision, metadata.get("name", ""), received))
         self.position = revision
         self._moved.notify()
         return True

@@ -31,7 +31,7 @@ async def etcd_leader_moved(scene: Scene) -> None:
         with suppress(OSError):
             ids = await _ids(leader)
             others = [number for name, number in ids.items() if name != leader.name]
-            await _ask(leader, "maintenance/transfer-leadership", {"targetID": scene.random.choice(others)})
+            await _fetch(leader, "maintenance/transfer-leadership", {"targetID": scene.random.choice(others)})
         await scene.hold(0.2, 1)
 
 
@@ -83,7 +83,7 @@ async def _remove(others: list[Member], member: Member) -> None:
                 number = (await _ids(other)).get(member.name)
                 if number is None:
                     return
-                await _ask(other, "cluster/member/remove", {"ID": number})
+                await _fetch(other, "cluster/member/remove", {"ID": number})
             await asyncio.sleep(_PAUSE_S)
 
 
@@ -95,7 +95,7 @@ async def _added(others: list[Member], body: Mapping[str, Any]) -> str:
                 number = (await _ids(other)).get("")
                 if number is not None:
                     return number
-                await _ask(other, "cluster/member/add", body)
+                await _fetch(other, "cluster/member/add", body)
             await asyncio.sleep(_PAUSE_S)
     raise AssertionError
 
@@ -104,7 +104,7 @@ async def _until_done(members: list[Member], what: str, body: Mapping[str, Any])
     async with asyncio.timeout(_TIMEOUT_S):
         for member in cycle(members):
             with suppress(OSError):
-                await _ask(member, what, body)
+                await _fetch(member, what, body)
                 return
             await asyncio.sleep(_PAUSE_S)
 
@@ -117,13 +117,13 @@ async def _well(members: list[Member]) -> None:
 
 async def _ids(member: Member) -> dict[str, str]:
     """The ids of all members, by their names. Raises `OSError`."""
-    answer = await _ask(member, "cluster/member/list")
-    return {each.get("name", ""): each["ID"] for each in answer["members"]}
+    response = await _fetch(member, "cluster/member/list")
+    return {each.get("name", ""): each["ID"] for each in response["members"]}
 
 
-async def _ask(member: Member, what: str, body: Mapping[str, Any] | None = None) -> Any:
+async def _fetch(member: Member, what: str, body: Mapping[str, Any] | None = None) -> Any:
     """One attempt. Raises `OSError`. etcd may never answer what was lost with a leader."""
-    return await asyncio.to_thread(member.ask, what, body, timeout_s=_ATTEMPT_S)
+    return await asyncio.to_thread(member.call, what, body, timeout_s=_ATTEMPT_S)
 
 
 UPKEEP: tuple[Fault, ...] = (

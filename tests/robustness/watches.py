@@ -17,7 +17,7 @@ def watch_anomalies(watches: Sequence[Watched], log: Sequence[Event]) -> list[st
 
 def _of_one(watched: Watched, log: Sequence[Event]) -> list[str]:
     revisions = [event.revision for event in log]
-    told: list[Seen] = []
+    received: list[Seen] = []
     found: list[str] = []
     position = watched.start
     for seen in watched.seen:
@@ -25,14 +25,14 @@ def _of_one(watched: Watched, log: Sequence[Event]) -> list[str]:
             found.append(f"{watched.name}: {seen} after {position}")
         if seen.type == "BOOKMARK":
             expected = bisect_right(revisions, seen.revision) - bisect_right(revisions, watched.start)
-            if len(told) < expected:
-                found.append(f"{watched.name}: {seen} after {len(told)} of {expected} events")
+            if len(received) < expected:
+                found.append(f"{watched.name}: {seen} after {len(received)} of {expected} events")
         else:
-            told.append(seen)
+            received.append(seen)
         position = max(position, seen.revision)
     committed = log[bisect_right(revisions, watched.start) : bisect_right(revisions, position)]
     wanted = [_shown(event) for event in committed]
-    shown = [(seen.type, seen.revision, seen.key, seen.value if seen.type != "DELETED" else "") for seen in told]
+    shown = [(seen.type, seen.revision, seen.key, seen.value if seen.type != "DELETED" else "") for seen in received]
     present, there = set(shown), set(wanted)
     found += [f"{watched.name} from {watched.start} missed {each}" for each in wanted if each not in present]
     found += [f"{watched.name} from {watched.start} received {each}, not due" for each in shown if each not in there]

@@ -26,7 +26,7 @@ from tests.scheduler.test_scheduler import bound, make_nodes, make_pods
 from tests.unreadable import DEEP, NO_TEXT
 
 
-async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """A service that only accepts `node-2`."""
     head = await reader.readuntil(b"\r\n\r\n")
     body = json.encode({"NodeNames": ["node-2"]} if head.startswith(b"POST /scheduler/filter ") else {"Error": "what?"})
@@ -37,7 +37,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 
 async def test_an_extender_is_called_over_http() -> None:
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    server = await asyncio.start_server(reply, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     configuration = {
         "urlPrefix": f"http://127.0.0.1:{port}/scheduler",
@@ -51,7 +51,7 @@ async def test_an_extender_is_called_over_http() -> None:
         assert await bound(work, "web") == "node-2"
 
 
-class Answer:
+class FakeResponse:
     """A response with a complete body."""
 
     def __init__(self, status: int, body: bytes) -> None:
@@ -72,17 +72,17 @@ class Answer:
 class Service:
     """Responds by verb, and records the requests."""
 
-    def __init__(self, **answers: Any) -> None:
-        self.answers = answers
-        self.asked: dict[str, Any] = {}
+    def __init__(self, **responses: Any) -> None:
+        self.responses = responses
+        self.requested: dict[str, Any] = {}
 
-    async def send(self, request: HttpRequest) -> Answer:
+    async def send(self, request: HttpRequest) -> FakeResponse:
         verb = request.target.strip("/")
-        self.asked[verb] = json.decode(request.body)
-        if verb not in self.answers:
-            return Answer(500, b"")
-        response = self.answers[verb]
-        return Answer(200, response if isinstance(response, bytes) else json.encode(response))
+        self.requested[verb] = json.decode(request.body)
+        if verb not in self.responses:
+            return FakeResponse(500, b"")
+        response = self.responses[verb]
+        return FakeResponse(200, response if isinstance(response, bytes) else json.encode(response))
 
     async def aclose(self) -> None:
         """Do nothing: no connection is open."""
@@ -107,8 +107,8 @@ def extenders(service: Service, **config: Any) -> Extenders:
     return Extenders([HttpExtender(ExtenderConfig(**fields), service, OBJECTS)])
 
 
-async def choose(asked: Extenders, board: Board, **spec: Any) -> str:
-    algorithm = Algorithm(Nominator(), asked, random.Random(1))
+async def choose(requested: Extenders, board: Board, **spec: Any) -> str:
+    algorithm = Algorithm(Nominator(), requested, random.Random(1))
     return await algorithm.choose(Framework([], {}), board.cycle(pod("p", **spec)))
 
 
@@ -119,8 +119,8 @@ def board() -> Board:
 async def test_only_nodes_that_the_extender_accepts_remain() -> None:
     service = Service(filter={"NodeNames": ["b"]}, prioritize=[])
     assert await choose(extenders(service), board()) == "b"
-    assert sorted(service.asked["filter"]["NodeNames"]) == ["a", "b", "c"]
-    assert service.asked["filter"]["Pod"] == {"metadata": {"name": "default/p"}}
+    assert sorted(service.requested["filter"]["NodeNames"]) == ["a", "b", "c"]
+    assert service.requested["filter"]["Pod"] == {"metadata": {"name": "default/p"}}
 
 
 async def test_response_fields_are_read_in_any_letter_case() -> None:
@@ -130,7 +130,7 @@ async def test_response_fields_are_read_in_any_letter_case() -> None:
 async def test_whole_nodes_are_sent_to_an_extender_without_node_cache() -> None:
     service = Service(filter={"Nodes": {"items": [{"metadata": {"name": "a"}}]}}, prioritize=[])
     assert await choose(extenders(service, node_cache_capable=False), board()) == "a"
-    assert {"metadata": {"name": "c"}} in service.asked["filter"]["Nodes"]["items"]
+    assert {"metadata": {"name": "c"}} in service.requested["filter"]["Nodes"]["items"]
 
 
 async def test_reasons_of_the_extender_are_reported() -> None:
@@ -153,23 +153,23 @@ async def test_a_failing_extender_stops_scheduling_unless_it_is_ignorable() -> N
 
 
 @pytest.mark.parametrize("answer", [b"{", b'{"Error":' + NO_TEXT + b"}", DEEP], ids=["syntax", "no text", "deep"])
-async def test_a_malformed_response_is_a_failure_of_the_extender(answer: bytes) -> None:
+async def test_a_malformed_response_is_a_failure_of_the_extender(reply: bytes) -> None:
     with pytest.raises(ExtenderError, match="malformed JSON"):
-        await choose(extenders(Service(filter=answer)), board())
+        await choose(extenders(Service(filter=reply)), board())
 
 
 async def test_an_extender_handles_only_pods_with_its_resources() -> None:
     service = Service()
-    asked = extenders(service, managed_resources=frozenset({"example.com/gpu"}))
-    assert await choose(asked, board()) in ("a", "b", "c")
-    assert service.asked == {}
+    requested = extenders(service, managed_resources=frozenset({"example.com/gpu"}))
+    assert await choose(requested, board()) in ("a", "b", "c")
+    assert service.requested == {}
 
 
 async def test_an_extender_can_bind_pods() -> None:
     service = Service(bind={})
     placed = pod("p", on="a")
     assert await ExtenderBinder(extenders(service)).bind(board().cycle(placed), placed)
-    assert service.asked["bind"] == {"PodName": "p", "PodNamespace": "default", "PodUID": "p", "Node": "a"}
+    assert service.requested["bind"] == {"PodName": "p", "PodNamespace": "default", "PodUID": "p", "Node": "a"}
 
 
 async def test_an_extender_can_choose_other_victims() -> None:
@@ -177,10 +177,10 @@ async def test_an_extender_can_choose_other_victims() -> None:
     for name in ("x", "y"):
         there.cache.set_pod(pod(name, on="a"))
     victims = (pod("x", on="a"), pod("y", on="a"))
-    answer = {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "y"}], "NumPDBViolations": 1}}}
-    service = Service(preempt=answer)
+    reply = {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "y"}], "NumPDBViolations": 1}}}
+    service = Service(preempt=reply)
     (agreed,) = await extenders(service).preempt(there.cycle(pod("p")), [Candidate("a", victims, 0)])
     assert [victim.name for victim in agreed.victims] == ["y"]
     assert agreed.violations == 1
-    victims = service.asked["preempt"]["NodeNameToMetaVictims"]["a"]
+    victims = service.requested["preempt"]["NodeNameToMetaVictims"]["a"]
     assert victims == {"Pods": [{"UID": "x"}, {"UID": "y"}], "NumPDBViolations": 0}

@@ -45,8 +45,8 @@ async def test_metrics_count_bound_and_waiting_pods() -> None:
 
 def test_one_in_ten_attempts_measures_its_plugins() -> None:
     metrics, queued = SchedulerMetrics(), QueuedPod(pod("a"), 0.0, 0.0)
-    asked = [metrics.began(queued) is not None for _ in range(3 * SAMPLE_EVERY)]
-    assert asked == [True, *[False] * (SAMPLE_EVERY - 1)] * 3
+    requested = [metrics.began(queued) is not None for _ in range(3 * SAMPLE_EVERY)]
+    assert requested == [True, *[False] * (SAMPLE_EVERY - 1)] * 3
 
 
 @pytest.mark.parametrize(("attempts", "label"), [(1, "1"), (14, "14"), (15, "15+"), (99, "15+")])

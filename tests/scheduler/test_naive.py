@@ -104,12 +104,12 @@ class Naive:
                 scores.append(0 if used > allocatable else (allocatable - used) * 100 // allocatable)
         return sum(scores) // len(scores) if scores else 0
 
-    def balance(self, name: str, asked: dict[str, int]) -> int:
+    def balance(self, name: str, received: dict[str, int]) -> int:
         shares = []
         for resource in ("cpu", "memory"):
             allocatable, requested = self.amounts(name, resource)
             if allocatable:
-                shares.append(min((requested + asked.get(resource, 0)) / allocatable, 1.0))
+                shares.append(min((requested + received.get(resource, 0)) / allocatable, 1.0))
         deviation = abs((shares[0] - shares[1]) / 2) if len(shares) == 2 else 0.0
         return int((1 - deviation) * 100)
 
@@ -218,12 +218,12 @@ def test_array_filters_equal_filters_of_single_nodes(data: Any) -> None:
 @given(data=st.data())
 def test_array_scores_equal_scores_of_single_nodes(data: Any) -> None:
     board, naive, wanted = board_and_naive(data)
-    asked = dict(wanted.constraints.requests)
+    received = dict(wanted.constraints.requests)
     left = board.scores(NodeResourcesFit(), wanted)
     assert {name: left[name] for name in naive.nodes} == {name: naive.left(wanted, name) for name in naive.nodes}
-    if not asked:
+    if not received:
         return
     balance = board.scores(NodeResourcesBalancedAllocation(), wanted)
     assert {name: balance[name] for name in naive.nodes} == {
-        name: 50 + (50 + naive.balance(name, asked) - naive.balance(name, {})) // 2 for name in naive.nodes
+        name: 50 + (50 + naive.balance(name, received) - naive.balance(name, {})) // 2 for name in naive.nodes
     }

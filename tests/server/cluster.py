@@ -43,7 +43,7 @@ CONTENT_TYPES = {
 
 
 @dataclass(slots=True)
-class Answer:
+class ApiResponse:
     """A response with its body decoded."""
 
     response: Response
@@ -94,44 +94,44 @@ class Api:
         self.cluster = server.cluster
         self.client = Client(server.handler, {"user-agent": "tests/1", **(MASTER if headers is None else headers)})
 
-    async def ask(
+    async def fetch(
         self, method: str, target: str, body: Any = b"", *, content_type: str = JSON, **headers: str
-    ) -> Answer:
+    ) -> ApiResponse:
         """Any request; a body that is not bytes is sent as JSON."""
         content = body if isinstance(body, bytes) else orjson.dumps(body)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         if content or method == "PATCH":
             named["content-type"] = content_type
         response = await self.client.request(method, target, content, named)
-        return Answer(response, response.status, _decoded(response))
+        return ApiResponse(response, response.status, _decoded(response))
 
-    async def get(self, target: str, **headers: str) -> Answer:
+    async def get(self, target: str, **headers: str) -> ApiResponse:
         """GET."""
-        return await self.ask("GET", target, **headers)
+        return await self.fetch("GET", target, **headers)
 
-    async def post(self, target: str, body: Any, **headers: str) -> Answer:
+    async def post(self, target: str, body: Any, **headers: str) -> ApiResponse:
         """POST."""
-        return await self.ask("POST", target, body, **headers)
+        return await self.fetch("POST", target, body, **headers)
 
-    async def put(self, target: str, body: Any, **headers: str) -> Answer:
+    async def put(self, target: str, body: Any, **headers: str) -> ApiResponse:
         """PUT."""
-        return await self.ask("PUT", target, body, **headers)
+        return await self.fetch("PUT", target, body, **headers)
 
-    async def delete(self, target: str, body: Any = b"", **headers: str) -> Answer:
+    async def delete(self, target: str, body: Any = b"", **headers: str) -> ApiResponse:
         """DELETE."""
-        return await self.ask("DELETE", target, body, **headers)
+        return await self.fetch("DELETE", target, body, **headers)
 
-    async def patch(self, target: str, body: Any, kind: str = "merge", **headers: str) -> Answer:
+    async def patch(self, target: str, body: Any, kind: str = "merge", **headers: str) -> ApiResponse:
         """PATCH; `kind` is json, merge, strategic or apply."""
-        return await self.ask("PATCH", target, body, content_type=CONTENT_TYPES.get(kind, kind), **headers)
+        return await self.fetch("PATCH", target, body, content_type=CONTENT_TYPES.get(kind, kind), **headers)
 
     async def create(self, target: str, body: Any) -> Any:
         """POST that must succeed; gives the object."""
-        answer = await self.post(target, body)
-        assert answer.code == 201, answer.body
-        return answer.body
+        reply = await self.post(target, body)
+        assert reply.code == 201, reply.body
+        return reply.body
 
-    async def apply(self, target: str, body: Any, query: str = "fieldManager=tests") -> Answer:
+    async def apply(self, target: str, body: Any, query: str = "fieldManager=tests") -> ApiResponse:
         """Server-side apply."""
         return await self.patch(f"{target}?{query}", body, "apply")
 
@@ -152,11 +152,11 @@ class Watch:
         self.response: Response
 
     async def __aenter__(self) -> "Watch":
-        answer = await self._api.client.get(self._target, **self._headers)
-        assert answer.status == 200, answer.body
-        assert answer.stream is not None
-        self.response = answer
-        self._stream = answer.stream
+        reply = await self._api.client.get(self._target, **self._headers)
+        assert reply.status == 200, reply.body
+        assert reply.stream is not None
+        self.response = reply
+        self._stream = reply.stream
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -57,13 +57,13 @@ def reviewed(body: bytes) -> Json:
 
 
 class FakeWebhook:
-    """Answers reviews in the process. `spoil` may change an answer; `asked` holds the requests.
+    """Answers reviews in the process. `spoil` may change an answer; `requested` holds the requests.
 
     `down` is an error, which is over with request number `back_after`.
     """
 
     def __init__(self) -> None:
-        self.asked: list[Json] = []
+        self.requested: list[Json] = []
         self.targets: list[WebhookTarget] = []
         self.spoil: Callable[[Json], Any] = lambda review: None
         self.down = ""
@@ -76,8 +76,8 @@ class FakeWebhook:
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """As `Webhook.post`."""
-        self.asked.append(orjson.loads(body))
-        if self.down and len(self.asked) >= self.back_after:
+        self.requested.append(orjson.loads(body))
+        if self.down and len(self.requested) >= self.back_after:
             self.down = ""
         if self.down:
             raise WebhookError(self.down)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.server.cluster import Answer, Api
+from tests.server.cluster import Api, ApiResponse
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OLD_CRDS = "/apis/apiextensions.k8s.io/v1beta1/customresourcedefinitions"
@@ -71,20 +71,20 @@ async def define(api: Api, openapi: Json | None = None, **more: Any) -> Json:
     return created
 
 
-async def change(api: Api, alter: Callable[[Json], Any], path: str = CRD) -> Answer:
+async def change(api: Api, alter: Callable[[Json], Any], path: str = CRD) -> ApiResponse:
     """Read, alter, PUT."""
     obj = (await api.get(path)).body
     alter(obj)
     return await api.put(path, obj)
 
 
-async def eventually(ask: Callable[[], Awaitable[Answer]], holds: Callable[[Answer], Any]) -> Answer:
+async def eventually(fetch: Callable[[], Awaitable[ApiResponse]], holds: Callable[[ApiResponse], Any]) -> ApiResponse:
     """Repeat a request until the answer holds; at most a minute."""
     async with asyncio.timeout(60):
         while True:
-            answer = await ask()
-            if holds(answer):
-                return answer
+            response = await fetch()
+            if holds(response):
+                return response
             await asyncio.sleep(0.005)
 
 
@@ -94,6 +94,6 @@ def condition(body: Json, kind: str) -> Json:
     return found
 
 
-def messages(answer: Answer) -> list[str]:
+def messages(response: ApiResponse) -> list[str]:
     """`field: message` of each cause."""
-    return [f"{cause.get('field', '')}: {cause['message']}" for cause in answer.causes]
+    return [f"{cause.get('field', '')}: {cause['message']}" for cause in response.causes]

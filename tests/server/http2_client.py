@@ -126,7 +126,7 @@ async def running(
 
 
 @dataclass
-class Answer:
+class Http2Response:
     """The headers and the body of an answer on a stream."""
 
     headers: dict[str, str]
@@ -159,18 +159,18 @@ class Http2Client:
     def flush(self) -> None:
         self.writer.write(self.h2.data_to_send())
 
-    async def hear(self) -> bool:
+    async def receive(self) -> bool:
         """Take in what comes next; False at the end."""
         async with asyncio.timeout(60):
             data = await self.reader.read(1 << 20)
         self.raw += data
         while len(self.raw) >= 9 and len(self.raw) >= (size := 9 + int.from_bytes(self.raw[:3], "big")):
             frame, self.raw = self.raw[:size], self.raw[size:]
-            self._hear_frame(frame)
+            self._receive_frame(frame)
         self.flush()
         return bool(data)
 
-    def _hear_frame(self, frame: bytes) -> None:
+    def _receive_frame(self, frame: bytes) -> None:
         for event in self.h2.receive_data(frame):
             self.events.append(event)
             if isinstance(event, DataReceived) and self.acknowledges:
@@ -185,20 +185,20 @@ class Http2Client:
             for event in self.events:
                 if isinstance(event, kind) and stream_id in (None, getattr(event, "stream_id", None)):
                     return event
-            if not await self.hear():
+            if not await self.receive():
                 raise EOFError(kind.__name__)
 
-    async def answer(self, stream_id: int) -> Answer:
+    async def response(self, stream_id: int) -> Http2Response:
         """The whole answer on a stream."""
         head = await self.wait(ResponseReceived, stream_id)
         await self.wait(StreamEnded, stream_id)
-        return Answer(_texts(head), self.body(stream_id))
+        return Http2Response(_texts(head), self.body(stream_id))
 
-    async def ask(self, method: str, path: str, body: bytes = b"") -> Answer:
+    async def fetch(self, method: str, path: str, body: bytes = b"") -> Http2Response:
         """A request, and its answer."""
         stream_id = self.request(method, path, end=not body)
         await self.upload(stream_id, body)
-        return await self.answer(stream_id)
+        return await self.response(stream_id)
 
     async def upload(self, stream_id: int, body: bytes) -> None:
         """Send a body as fast as the windows allow; returns when it is sent or the stream is answered."""
@@ -211,7 +211,7 @@ class Http2Client:
                 self.flush()
                 await self.writer.drain()
                 continue
-            await self.hear()
+            await self.receive()
             if any(isinstance(e, StreamEnded) and e.stream_id == stream_id for e in self.events):
                 return
 
@@ -225,7 +225,7 @@ class Http2Client:
 
     async def closed(self) -> None:
         """Returns when the server has closed the connection."""
-        while await self.hear():
+        while await self.receive():
             pass
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from sampan.core.errors import StatusError
 from sampan.server.connection_owner import BODY_DISCARD_BYTES_MAX, HEADER_BYTES_MAX
-from sampan.server.filters.answers import with_answers
 from sampan.server.filters.deadline import Deadlines
+from sampan.server.filters.error_responses import with_error_responses
 from sampan.server.incoming import BODY_PIECES_MAX
 from sampan.server.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
@@ -44,7 +44,7 @@ async def listening(handler: Handler = echo) -> AsyncIterator[tuple[HttpServer, 
         await server.drain(5)
 
 
-async def said(*pieces: bytes, handler: Handler = echo) -> bytes:
+async def response_to(*pieces: bytes, handler: Handler = echo) -> bytes:
     """Send these pieces one after another, and return all that the server sends until it closes."""
     async with listening(handler) as (_, address):
         reader, writer = await asyncio.open_connection(*address)
@@ -65,14 +65,14 @@ CLOSE = b"Connection: close\r\n"
 async def test_a_client_that_goes_away_while_it_sends_is_no_fault_of_the_servers(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    answered = asyncio.Event()
+    responses = asyncio.Event()
 
     async def reading(request: Request) -> Response:
         return Response(body=await request.wire.read_body(LIMIT))
 
     async def noting(request: Request) -> Response:
-        response = await with_answers([])(reading)(request)
-        answered.set()
+        response = await with_error_responses([])(reading)(request)
+        responses.set()
         return response
 
     async with listening(noting) as (_, address):
@@ -82,7 +82,7 @@ async def test_a_client_that_goes_away_while_it_sends_is_no_fault_of_the_servers
         await asyncio.sleep(0.01)
         writer.close()
         async with asyncio.timeout(60):
-            await answered.wait()
+            await responses.wait()
     assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
 
 
@@ -107,7 +107,7 @@ async def test_a_client_that_goes_away_while_it_sends_is_no_fault_of_the_servers
     ids=lambda head: head.decode("latin-1").strip()[:44],
 )
 async def test_a_request_whose_end_is_ambiguous_is_refused_and_ends_the_connection(head: bytes) -> None:
-    found = await said(POST + head + b"\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
+    found = await response_to(POST + head + b"\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
     assert found.startswith(b"HTTP/1.1 400 ")
     assert found.count(b"HTTP/1.1 ") == 1
     assert b"smuggled" not in found
@@ -119,29 +119,29 @@ async def test_a_request_whose_end_is_ambiguous_is_refused_and_ends_the_connecti
     ids=["no-number", "negative", "too-long", "huge", "extension"],
 )
 async def test_a_malformed_chunk_ends_the_connection(chunks: bytes) -> None:
-    found = await said(POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"GET /smuggled HTTP/1.1\r\n\r\n")
+    found = await response_to(POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"GET /smuggled HTTP/1.1\r\n\r\n")
     assert b"smuggled" not in found
     assert b" 200 " not in found
 
 
 async def test_the_first_piece_of_a_head_is_not_taken_for_all_of_it() -> None:
-    found = await said(b"GET /x HTTP/1.1", b"\r\nHost: h\r\n" + CLOSE, b"\r\n")
+    found = await response_to(b"GET /x HTTP/1.1", b"\r\nHost: h\r\n" + CLOSE, b"\r\n")
     assert found.count(b"HTTP/1.1 ") == 1
     assert found.endswith(b"GET /x 0")
 
 
 async def test_a_request_may_come_byte_by_byte() -> None:
-    found = await said(*(bytes((byte,)) for byte in b"GET /x HTTP/1.1\r\nHost: h\r\n" + CLOSE + b"\r\n"))
+    found = await response_to(*(bytes((byte,)) for byte in b"GET /x HTTP/1.1\r\nHost: h\r\n" + CLOSE + b"\r\n"))
     assert found.endswith(b"GET /x 0")
 
 
 async def test_an_endless_request_line_is_refused() -> None:
-    found = await said(b"GET /" + b"a" * (HEADER_BYTES_MAX + 1))
+    found = await response_to(b"GET /" + b"a" * (HEADER_BYTES_MAX + 1))
     assert found.startswith(b"HTTP/1.1 431 ")
 
 
 async def test_many_small_headers_are_refused_beyond_the_limit() -> None:
-    found = await said(b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * (HEADER_BYTES_MAX // 6 + 10))
+    found = await response_to(b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * (HEADER_BYTES_MAX // 6 + 10))
     assert found.startswith(b"HTTP/1.1 431 ")
 
 
@@ -153,7 +153,7 @@ async def test_what_comes_behind_a_body_is_no_header(split: bool) -> None:
 
     head = POST + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n"
     rest = b"1\r\na\r\n0\r\nHost: other\r\nImpersonate-User: root\r\n\r\n"
-    found = await said(*((head, rest) if split else (head + rest,)), handler=route)
+    found = await response_to(*((head, rest) if split else (head + rest,)), handler=route)
     assert found.endswith(b"['connection', 'host', 'transfer-encoding']")
 
 
@@ -186,7 +186,7 @@ async def test_a_body_in_tiny_chunks_takes_no_more_room_than_one_in_large_ones()
 
     count = BODY_PIECES_MAX * 20
     head = POST + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n"
-    found = await said(head, b"2\r\nab\r\n" * count + b"0\r\n\r\n", handler=route)
+    found = await response_to(head, b"2\r\nab\r\n" * count + b"0\r\n\r\n", handler=route)
     assert found.endswith(str(count * 2).encode())
     assert max(pieces) <= BODY_PIECES_MAX
 
@@ -199,7 +199,7 @@ async def test_a_body_that_comes_too_slowly_is_answered_when_its_time_is_up() ->
         begun.set()
         return await echo(request)
 
-    async with listening(with_answers([])(deadlines.filter(route))) as (_, address):
+    async with listening(with_error_responses([])(deadlines.filter(route))) as (_, address):
         reader, writer = await asyncio.open_connection(*address)
         writer.write(POST + b"Content-Length: 10\r\n\r\nslow")
         await begun.wait()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sampan.core.errors import StatusError
-from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.client import HttpsWebhook
+from sampan.registry.webhook.response import WebhookError
 from sampan.registry.webhook.target import WebhookTarget, target_of
 from sampan.server.proxy.exchange import Outgoing
 from sampan.server.proxy.forward import Proxy
@@ -21,7 +21,7 @@ from tests.server.admission.webhook.hooks import MAPS, config_map, configure, ho
 from tests.server.aggregation import cell as aggregation
 from tests.server.cluster import Api, served
 from tests.server.proxy import kubelet
-from tests.server.proxy.upstream import Asked
+from tests.server.proxy.upstream import ReceivedRequest
 
 __all__ = ["loopback_only"]
 pytestmark = pytest.mark.usefixtures("loopback_only")
@@ -39,8 +39,8 @@ async def api() -> AsyncIterator[Api]:
         yield found
 
 
-async def hello(asked: Asked) -> None:
-    await asked.answer(b"hello")
+async def hello(requested: ReceivedRequest) -> None:
+    await requested.response(b"hello")
 
 
 @pytest.mark.parametrize("host", URLS)
@@ -86,8 +86,8 @@ async def test_the_host_of_a_setting_may_be_any(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("kind", ["Validating", "Mutating"])
 async def test_an_admission_webhook(api: Api, kind: str) -> None:
     await configure(api, kind, hook(clientConfig={"url": "https://169.254.169.254/hook"}, failurePolicy="Fail"))
-    answer = await api.post(MAPS, config_map())
-    assert (answer.code, answer.message.endswith(f": {REFUSED}")) == (500, True), answer.message
+    response = await api.post(MAPS, config_map())
+    assert (response.code, response.message.endswith(f": {REFUSED}")) == (500, True), response.message
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -96,8 +96,8 @@ async def test_a_service_with_an_external_name_behind_a_webhook(api: Api, name: 
     await api.create("/api/v1/namespaces/default/services", service)
     config = {"service": {"namespace": "default", "name": "s"}}
     await configure(api, "Validating", hook(clientConfig=config, failurePolicy="Fail"))
-    answer = await api.post(MAPS, config_map())
-    assert (answer.code, answer.message.endswith(f": {REFUSED}")) == (500, True), answer.message
+    response = await api.post(MAPS, config_map())
+    assert (response.code, response.message.endswith(f": {REFUSED}")) == (500, True), response.message
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -106,15 +106,15 @@ async def test_a_service_with_an_external_name_behind_an_api_service(tmp_path: P
         await here.service(type="ExternalName", externalName=name)
         await here.api_service()
         assert REFUSED in (await here.condition("FailedDiscoveryCheck"))["message"]
-        answer = await here.api.get(f"{aggregation.PATH}/things")
-        assert answer.code == 503
+        response = await here.api.get(f"{aggregation.PATH}/things")
+        assert response.code == 503
 
 
 @pytest.mark.parametrize("host", FORBIDDEN + SPELLINGS)
 async def test_an_upstream_of_the_proxy(host: str) -> None:
     for target in (ProxyTarget(host, 80, "/"), ProxyTarget("n1", 80, "/", address=host)):
         with pytest.raises(StatusError, match=f": {REFUSED}$"):
-            await Proxy().ask(target, Outgoing("GET", {}))
+            await Proxy().send(target, Outgoing("GET", {}))
 
 
 @pytest.mark.parametrize("path", ["pods/p/log", "pods/p/exec?command=ls&stdout=1", "pods/p/portforward"])
@@ -124,8 +124,8 @@ async def test_the_address_of_a_node(tmp_path: Path, kind: str, address: str, pa
         await here.add_node("n2", addresses=[{"type": kind, "address": address}])
         await here.add_pod(node="n2")
         upgrade = {} if path.endswith("log") else UPGRADE
-        answer = await here.api.get(f"/api/v1/namespaces/default/{path}", **upgrade)
-        assert REFUSED in answer.message
+        response = await here.api.get(f"/api/v1/namespaces/default/{path}", **upgrade)
+        assert REFUSED in response.message
 
 
 @pytest.mark.parametrize(("kind", "address"), [("InternalIP", "169.254.169.254"), ("Hostname", "2852039166")])
@@ -133,8 +133,8 @@ async def test_the_address_of_a_node(tmp_path: Path, kind: str, address: str, pa
 async def test_the_address_of_a_node_through_its_proxy(tmp_path: Path, kind: str, address: str, name: str) -> None:
     async with kubelet.cell(tmp_path, hello) as here:
         await here.add_node("n2", addresses=[{"type": kind, "address": address}])
-        answer = await here.api.get(f"/api/v1/nodes/{name}/proxy/")
-        assert (answer.code, answer.message) == (400, REFUSED)
+        response = await here.api.get(f"/api/v1/nodes/{name}/proxy/")
+        assert (response.code, response.message) == (400, REFUSED)
 
 
 def _no_services(namespace: str, name: str, port: int) -> tuple[str, int]:

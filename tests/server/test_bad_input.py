@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from sampan.core.errors import CAUSES_MAX
-from tests.server.cluster import CONTENT_TYPES, Answer, Api, served
+from tests.server.cluster import CONTENT_TYPES, Api, ApiResponse, served
 from tests.server.verbs.objects import CONFIG_MAPS, DEPLOYMENTS, PODS, WIDGETS, config_map, deployment, with_widgets
 
 REASONS = {
@@ -31,16 +31,16 @@ async def api() -> AsyncIterator[Api]:
         assert not api.server.deadlines.under_way()
 
 
-def check_refused(answer: Answer, *codes: int) -> None:
+def check_refused(response: ApiResponse, *codes: int) -> None:
     """A Status with all that belongs to it, and nothing of our inside."""
-    assert answer.code in codes, (answer.code, answer.body)
-    status = answer.body
+    assert response.code in codes, (response.code, response.body)
+    status = response.body
     assert (status["kind"], status["apiVersion"], status["status"]) == ("Status", "v1", "Failure")
-    assert status["code"] == answer.code
-    assert status["reason"] == REASONS[answer.code]
+    assert status["code"] == response.code
+    assert status["reason"] == REASONS[response.code]
     assert status["message"]
     assert "Traceback" not in status["message"]
-    if answer.code == 422 and status["details"].get("kind"):
+    if response.code == 422 and status["details"].get("kind"):
         assert all(cause.keys() == {"reason", "message", "field"} for cause in status["details"]["causes"])
 
 
@@ -114,8 +114,8 @@ async def test_bytes_that_are_no_text_are_replaced_as_in_go(api: Api) -> None:
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
 async def test_a_bad_object(api: Api, method: str, body: bytes) -> None:
     path = CONFIG_MAPS if method == "POST" else f"{CONFIG_MAPS}/a"
-    answer = await api.ask(method, path, body)
-    check_refused(answer, *((400, 422) if method == "POST" else (400, 404, 422)))
+    response = await api.fetch(method, path, body)
+    check_refused(response, *((400, 422) if method == "POST" else (400, 404, 422)))
     assert await untouched(api)
 
 
@@ -123,18 +123,18 @@ async def test_a_bad_object(api: Api, method: str, body: bytes) -> None:
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
 async def test_a_bad_patch(api: Api, kind: str, body: bytes) -> None:
     before = await api.create(CONFIG_MAPS, config_map())
-    answer = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", body, kind)
-    if answer.code != 200:
-        check_refused(answer, 400, 409, 413, 422)
+    response = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", body, kind)
+    if response.code != 200:
+        check_refused(response, 400, 409, 413, 422)
         assert (await api.get(f"{CONFIG_MAPS}/a")).body == before
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
 async def test_a_bad_custom_resource(widgets: Api, body: bytes) -> None:
     wrapped = body.replace(b'{"metadata"', b'{"apiVersion":"example.com/v1","kind":"Widget","metadata"')
-    answer = await widgets.post(WIDGETS, wrapped)
-    if answer.code != 201:
-        check_refused(answer, 400, 422)
+    response = await widgets.post(WIDGETS, wrapped)
+    if response.code != 201:
+        check_refused(response, 400, 422)
 
 
 @pytest.fixture
@@ -162,8 +162,8 @@ YAML = {
 
 @pytest.mark.parametrize("body", YAML.values(), ids=YAML.keys())
 async def test_bad_yaml(api: Api, body: bytes) -> None:
-    answer = await api.post(CONFIG_MAPS, body, content_type="application/yaml")
-    check_refused(answer, 400, 413, 422)
+    response = await api.post(CONFIG_MAPS, body, content_type="application/yaml")
+    check_refused(response, 400, 413, 422)
     assert await untouched(api)
 
 
@@ -223,8 +223,8 @@ async def test_a_body_that_is_too_large(api: Api) -> None:
     body = orjson.dumps(config_map() | {"data": {"k": "x" * (3 << 20)}})
 
     for method, path in (("POST", CONFIG_MAPS), ("PUT", f"{CONFIG_MAPS}/a"), ("DELETE", f"{CONFIG_MAPS}/a")):
-        answer = await api.ask(method, path, body)
-        check_refused(answer, 413)
+        response = await api.fetch(method, path, body)
+        check_refused(response, 413)
     for kind in CONTENT_TYPES:
         check_refused(await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", body, kind), 413)
     assert await untouched(api)
@@ -241,8 +241,8 @@ async def test_an_object_that_is_too_large(api: Api) -> None:
 
 async def test_ten_thousand_labels(api: Api) -> None:
     labels = {f"l{i}": "v" for i in range(10_000)}
-    answer = await api.post(CONFIG_MAPS, config_map(labels=labels))
-    assert answer.code == 201
+    response = await api.post(CONFIG_MAPS, config_map(labels=labels))
+    assert response.code == 201
     assert len((await api.get(f"{CONFIG_MAPS}?labelSelector=l9999=v")).body["items"]) == 1
 
 
@@ -258,9 +258,9 @@ async def test_ten_thousand_labels(api: Api) -> None:
     ],
 )
 async def test_a_bad_content_type(api: Api, content_type: str) -> None:
-    answer = await api.post(CONFIG_MAPS, config_map(), content_type=content_type)
+    response = await api.post(CONFIG_MAPS, config_map(), content_type=content_type)
     if content_type != ";":
-        check_refused(answer, 415)
+        check_refused(response, 415)
         assert await untouched(api)
 
 
@@ -287,9 +287,9 @@ async def test_a_senseless_accept_header(api: Api, accept: str) -> None:
     "token", ["", "Bearer", "Bearer ", "Bearer nope", "Basic abc", "Bearer " + "x" * 9000, "bearer \0"]
 )
 async def test_bad_tokens(api: Api, token: str) -> None:
-    answer = await Api(api.server, {"authorization": token} if token else {}).get(CONFIG_MAPS)
-    assert answer.code in (401, 403)
-    assert answer.reason in ("Unauthorized", "Forbidden")
+    response = await Api(api.server, {"authorization": token} if token else {}).get(CONFIG_MAPS)
+    assert response.code in (401, 403)
+    assert response.reason in ("Unauthorized", "Forbidden")
 
 
 QUERIES = [
@@ -320,7 +320,7 @@ QUERIES = [
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 async def test_bad_parameters(api: Api, method: str, query: str) -> None:
     await api.create(CONFIG_MAPS, config_map())
-    check_refused(await api.ask(method, f"{CONFIG_MAPS}?{query}"), 400, 422)
+    check_refused(await api.fetch(method, f"{CONFIG_MAPS}?{query}"), 400, 422)
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 200
 
 
@@ -341,7 +341,7 @@ async def test_bad_parameters_of_writes(api: Api, method: str, query: str) -> No
     path = CONFIG_MAPS if method == "POST" else f"{CONFIG_MAPS}/a"
     content_type = CONTENT_TYPES["merge"] if method == "PATCH" else "application/json"
     body = config_map("b" if method == "POST" else "a") | {"data": {"k": "2"}}
-    check_refused(await api.ask(method, f"{path}?{query}", body, content_type=content_type), 400, 422)
+    check_refused(await api.fetch(method, f"{path}?{query}", body, content_type=content_type), 400, 422)
     assert (await api.get(f"{CONFIG_MAPS}/a")).body == before
 
 
@@ -379,23 +379,23 @@ PATHS = [
 async def test_tricks_with_paths(api: Api, method: str, path: str) -> None:
     await api.create(CONFIG_MAPS, config_map())
     body = config_map() if method in ("PUT", "PATCH") else b""
-    answer = await api.ask(
+    response = await api.fetch(
         method, path, body, content_type=CONTENT_TYPES["merge"] if method == "PATCH" else "application/json"
     )
-    assert 200 <= answer.code < 500, answer.body
+    assert 200 <= response.code < 500, response.body
     assert (await api.get("/api/v1/namespaces/default")).code == 200
 
 
 async def test_an_object_under_an_odd_path_is_not_another_one(api: Api) -> None:
     await api.create("/api/v1/namespaces/default/secrets", {"metadata": {"name": "s"}, "stringData": {"k": "v"}})
     for name in ("../secrets/s", "..%2Fsecrets%2Fs", "%2e%2e/secrets/s"):
-        answer = await api.get(f"{CONFIG_MAPS}/{name}")
-        assert (answer.body if isinstance(answer.body, dict) else {}).get("kind") != "Secret"
+        response = await api.get(f"{CONFIG_MAPS}/{name}")
+        assert (response.body if isinstance(response.body, dict) else {}).get("kind") != "Secret"
 
 
 async def test_a_pod_with_a_thousand_faults(api: Api) -> None:
     containers = [{"name": "A" * 300, "ports": [{"containerPort": 0}] * 20} for _ in range(300)]
-    answer = await api.post(PODS, {"metadata": {"name": "p"}, "spec": {"containers": containers}})
-    check_refused(answer, 422)
-    assert len(answer.causes) == CAUSES_MAX
-    assert answer.message.endswith("and at least 900 more]")
+    response = await api.post(PODS, {"metadata": {"name": "p"}, "spec": {"containers": containers}})
+    check_refused(response, 422)
+    assert len(response.causes) == CAUSES_MAX
+    assert response.message.endswith("and at least 900 more]")

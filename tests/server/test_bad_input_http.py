@@ -9,7 +9,7 @@ import pytest
 
 from sampan.server.listener import HttpServer
 from tests.server.cluster import Api, served
-from tests.server.test_http import answer
+from tests.server.test_http import response
 
 AUTH = b"Authorization: Bearer master-token\r\n"
 MAPS = b"/api/v1/namespaces/default/configmaps"
@@ -44,7 +44,7 @@ async def healthy(address: Address) -> bool:
     reader, writer = await asyncio.open_connection(*address)
     writer.write(b"GET " + MAPS + b" HTTP/1.1\r\nHost: x\r\n" + AUTH + b"Connection: close\r\n\r\n")
     async with asyncio.timeout(60):
-        status, _, _ = await answer(reader)
+        status, _, _ = await response(reader)
     writer.close()
     return status == 200
 
@@ -82,12 +82,12 @@ async def test_garbage(data: bytes) -> None:
         writer.write_eof()
         async with asyncio.timeout(60):
             try:
-                said = await reader.read()
+                sent = await reader.read()
             except ConnectionError:
-                said = b""
-        assert b"Traceback" not in said
-        if said:
-            status = int(said.split(b" ", 2)[1])
+                sent = b""
+        assert b"Traceback" not in sent
+        if sent:
+            status = int(sent.split(b" ", 2)[1])
             assert 400 <= status <= 505
             assert status != 500
         writer.close()
@@ -114,7 +114,7 @@ async def test_requests_without_waiting_are_answered_in_order() -> None:
         paths = [b"/version", b"/nope", MAPS, b"/api/v1/nopes", b"/livez"]
         writer.write(b"".join(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n" + AUTH + b"\r\n" for path in paths))
         async with asyncio.timeout(60):
-            assert [(await answer(reader))[0] for _ in paths] == [200, 404, 200, 404, 200]
+            assert [(await response(reader))[0] for _ in paths] == [200, 404, 200, 404, 200]
         writer.close()
 
 
@@ -127,7 +127,7 @@ async def test_a_body_that_comes_byte_by_byte() -> None:
             writer.write(bytes([byte]))
             await writer.drain()
         async with asyncio.timeout(60):
-            assert (await answer(reader))[0] == 201
+            assert (await response(reader))[0] == 201
         writer.close()
 
 

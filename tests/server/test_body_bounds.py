@@ -18,18 +18,18 @@ TEXT = "too large: the body has more than 200000 objects and lists"
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/yaml"])
 async def test_a_create_with_too_many_objects_is_413(api: Api, content_type: str) -> None:
-    answer = await api.ask("POST", SERVICES, SERVICE, content_type=content_type)
-    assert answer.code == 413
-    assert TEXT in answer.message
+    response = await api.fetch("POST", SERVICES, SERVICE, content_type=content_type)
+    assert response.code == 413
+    assert TEXT in response.message
 
 
 @pytest.mark.parametrize("kind", ["json", "merge", "strategic", "apply"])
 async def test_a_patch_with_too_many_objects_is_413(api: Api, kind: str) -> None:
     await api.create(CONFIG_MAPS, {"metadata": {"name": "a"}})
     body = f"[{EMPTY}]".encode() if kind == "json" else SERVICE
-    answer = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", body, kind)
-    assert answer.code == 413
-    assert TEXT in answer.message
+    response = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", body, kind)
+    assert response.code == 413
+    assert TEXT in response.message
 
 
 async def test_brackets_in_strings_do_not_count(api: Api) -> None:

@@ -53,14 +53,14 @@ async def all_are_free(seen: Seen) -> None:
             await asyncio.sleep(0.001)
 
 
-@pytest.mark.parametrize("said", [b"", GET, GET[:9], POST], ids=["nothing", "get", "half a head", "half a body"])
-async def test_a_client_of_http_1_leaves_nothing(said: bytes) -> None:
+@pytest.mark.parametrize("sent", [b"", GET, GET[:9], POST], ids=["nothing", "get", "half a head", "half a body"])
+async def test_a_client_of_http_1_leaves_nothing(sent: bytes) -> None:
     async with listening() as (server, address):
         with remembered(server) as seen:
             reader, writer = await asyncio.open_connection(*address)
-            writer.write(said)
+            writer.write(sent)
             await one_is_there(seen)
-            if said == GET:
+            if sent == GET:
                 await reader.readuntil(b"\r\n\r\n")
             writer.close()
             await all_are_free(seen)
@@ -70,6 +70,6 @@ async def test_a_client_of_http_2_leaves_nothing(tmp_path: Path) -> None:
     async with running(make_files(tmp_path), Route()) as server:
         with remembered(server.server) as seen:
             async with connected(server) as client:
-                await client.answer(client.request("GET", "/echo/a"))
+                await client.response(client.request("GET", "/echo/a"))
             await one_is_there(seen)
             await all_are_free(seen)

@@ -123,10 +123,10 @@ def response(review: Json) -> Json:
 async def test_an_answer_that_does_not_count_is_an_error(api: Api, webhook: FakeWebhook, spoil: Any, text: str) -> None:
     await api.create(SHIRTS, one())
     webhook.spoil = spoil
-    answer = await api.get(f"{SHIRTS_2}/a")
-    assert (answer.code, answer.reason) == (500, "")
-    assert f"conversion webhook for {V1}, Kind=Shirt" in answer.message
-    assert text in answer.message
+    reply = await api.get(f"{SHIRTS_2}/a")
+    assert (reply.code, reply.reason) == (500, "")
+    assert f"conversion webhook for {V1}, Kind=Shirt" in reply.message
+    assert text in reply.message
 
 
 @pytest.mark.parametrize(

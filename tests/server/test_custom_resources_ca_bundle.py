@@ -42,8 +42,8 @@ async def test_a_crd_is_not_established_before_its_bundle_can_be_used(api: Api) 
 
 async def test_an_established_crd_keeps_a_bundle_that_can_be_used(api: Api) -> None:
     await api.create(CRDS, converting(GOOD))
-    answer = await change(api, lambda body: set_bundle(body, BAD))
-    assert answer.code == 422
+    response = await change(api, lambda body: set_bundle(body, BAD))
+    assert response.code == 422
     text = "unable to load root certificates: unable to parse bytes as PEM block"
-    assert messages(answer) == [f'spec.conversion.webhookClientConfig.caBundle: Invalid value: "{BAD}": {text}']
+    assert messages(response) == [f'spec.conversion.webhookClientConfig.caBundle: Invalid value: "{BAD}": {text}']
     assert (await change(api, lambda body: set_bundle(body, ""))).code == 200

@@ -29,9 +29,9 @@ STRING = {"type": "string"}
 
 async def refused(api: Api, body: Any) -> list[str]:
     """The faults of a CRD that is refused."""
-    answer = await api.post(CRDS, body)
-    assert (answer.code, answer.reason) == (422, "Invalid"), answer.body
-    return messages(answer)
+    response = await api.post(CRDS, body)
+    assert (response.code, response.reason) == (422, "Invalid"), response.body
+    return messages(response)
 
 
 async def test_the_name_is_plural_and_group(api: Api) -> None:
@@ -81,9 +81,9 @@ async def test_a_version_that_is_stored_cannot_be_removed_until_the_status_says_
     def switch(obj: Any) -> None:
         obj["spec"]["versions"] = [version("v2")]
 
-    answer = await change(api, switch)
-    assert answer.code == 422
-    assert messages(answer)[0].startswith('status.storedVersions[0]: Invalid value: "v1": missing from spec.versions')
+    response = await change(api, switch)
+    assert response.code == 422
+    assert messages(response)[0].startswith('status.storedVersions[0]: Invalid value: "v1": missing from spec.versions')
 
     def store_v2(obj: Any) -> None:
         obj["spec"]["versions"] = [version("v1", storage=False), version("v2")]
@@ -96,8 +96,8 @@ async def test_a_version_that_is_stored_cannot_be_removed_until_the_status_says_
 
 async def test_stored_versions_keep_the_storage_version(api: Api) -> None:
     await api.create(CRDS, crd(version("v1"), version("v2", storage=False)))
-    answer = await change(api, lambda obj: obj["status"].update(storedVersions=["v2"]), f"{CRD}/status")
-    assert messages(answer) == [
+    response = await change(api, lambda obj: obj["status"].update(storedVersions=["v2"]), f"{CRD}/status")
+    assert messages(response) == [
         'status.storedVersions: Invalid value: ["v2"]: must have the storage version v1',
     ]
 
@@ -166,7 +166,7 @@ async def test_names_are_free_when_their_holder_has_gone(api: Api) -> None:
     await define(api)
     await api.create(CRDS, crd(names={"plural": "blouses", "kind": "Shirt"}))
     await api.delete(CRD)
-    await eventually(lambda: api.get(f"/apis/{GROUP}/v1/blouses"), lambda answer: answer.code == 200)
+    await eventually(lambda: api.get(f"/apis/{GROUP}/v1/blouses"), lambda response: response.code == 200)
 
 
 async def test_names_are_free_when_their_holder_changes_them(api: Api) -> None:
@@ -422,14 +422,14 @@ async def test_conversions_are_checked(api: Api, conversion: Any, expected: str)
 async def test_a_crd_is_not_updated_without_a_resource_version(api: Api) -> None:
     body = await define(api)
     del body["metadata"]["resourceVersion"]
-    answer = await api.put(CRD, body)
-    assert messages(answer) == ["metadata.resourceVersion: Invalid value: 0: must be specified for an update"]
+    response = await api.put(CRD, body)
+    assert messages(response) == ["metadata.resourceVersion: Invalid value: 0: must be specified for an update"]
 
 
 async def test_unknown_formats_are_warned_of_once(api: Api) -> None:
     openapi = schema({"a": {"type": "string", "format": "shade"}})
-    answer = await api.post(CRDS, crd(version(openapi=openapi)))
-    assert (answer.code, answer.warnings) == (201, ['unrecognized format "shade"'])
+    response = await api.post(CRDS, crd(version(openapi=openapi)))
+    assert (response.code, response.warnings) == (201, ['unrecognized format "shade"'])
     again = await change(api, lambda obj: obj["metadata"].update(labels={"a": "b"}))
     assert (again.code, again.warnings) == (200, [])
 
@@ -448,7 +448,7 @@ async def test_a_crd_of_a_built_in_resource_does_not_replace_it(api: Api) -> Non
     await api.create(path, ingress)
     name = f"{CRDS}/ingresses.networking.k8s.io"
     await api.delete(name)
-    await eventually(lambda: api.get(name), lambda answer: answer.code == 404)
+    await eventually(lambda: api.get(name), lambda response: response.code == 404)
     assert (await api.get(f"{path}/a")).code == 200
 
 
@@ -481,16 +481,18 @@ async def test_a_selectable_field_that_leads_nowhere_says_why(api: Api, path: st
 
 async def test_a_selectable_field_may_be_an_entry_of_a_map(api: Api) -> None:
     openapi = schema({"labels": {"type": "object", "additionalProperties": STRING}})
-    answer = await api.post(CRDS, crd(version(openapi=openapi, selectableFields=[{"jsonPath": ".spec.labels.color"}])))
-    assert answer.code == 201, answer.body
+    response = await api.post(
+        CRDS, crd(version(openapi=openapi, selectableFields=[{"jsonPath": ".spec.labels.color"}]))
+    )
+    assert response.code == 201, response.body
 
 
 async def test_a_default_may_repeat_the_items_of_a_set(api: Api) -> None:
     openapi = schema(
         {"tags": {"type": "array", "items": STRING, "x-kubernetes-list-type": "set", "default": ["a", "a"]}}
     )
-    answer = await api.post(CRDS, crd(version(openapi=openapi)))
-    assert answer.code == 201, answer.body
+    response = await api.post(CRDS, crd(version(openapi=openapi)))
+    assert response.code == 201, response.body
 
 
 async def test_the_dialect_of_a_schema_cannot_be_declared(api: Api) -> None:
@@ -505,5 +507,5 @@ async def test_rules_may_name_reserved_fields_and_compare_types(api: Api, rule: 
     spec = {"namespace": STRING, "port": {"x-kubernetes-int-or-string": True}}
     openapi = schema(spec)
     openapi["properties"]["spec"]["x-kubernetes-validations"] = [{"rule": rule}]
-    answer = await api.post(CRDS, crd(version(openapi=openapi)))
-    assert answer.code == 201, answer.body
+    response = await api.post(CRDS, crd(version(openapi=openapi)))
+    assert response.code == 201, response.body

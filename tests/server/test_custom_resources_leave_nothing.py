@@ -48,7 +48,7 @@ async def come_and_go(api: Api, number: int) -> None:
         assert (await api.get(path)).code == 200
     path = f"{CRDS}/{plural}.{group}"
     await api.delete(path)
-    await eventually(lambda: api.get(path), lambda answer: answer.code == 404)
+    await eventually(lambda: api.get(path), lambda response: response.code == 404)
 
 
 async def test_crds_that_come_and_go_leave_nothing(api: Api) -> None:

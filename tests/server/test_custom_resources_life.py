@@ -30,7 +30,7 @@ __all__ = ["api"]
 
 async def gone(api: Api, path: str = CRD) -> None:
     """Wait until something is no longer there."""
-    await eventually(lambda: api.get(path), lambda answer: answer.code == 404)
+    await eventually(lambda: api.get(path), lambda response: response.code == 404)
 
 
 async def test_deleting_a_crd_deletes_its_objects_and_then_itself(api: Api) -> None:
@@ -39,9 +39,9 @@ async def test_deleting_a_crd_deletes_its_objects_and_then_itself(api: Api) -> N
         await api.create(SHIRTS, shirt(name))
     async with api.watch(f"{SHIRTS}?watch=1") as watch:
         await watch.events(3)
-        answer = await api.delete(CRD)
-        assert (answer.code, condition(answer.body, "Terminating")["reason"]) == (200, "InstanceDeletionPending")
-        assert answer.metadata["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+        response = await api.delete(CRD)
+        assert (response.code, condition(response.body, "Terminating")["reason"]) == (200, "InstanceDeletionPending")
+        assert response.metadata["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
         assert sorted(await watch.events(3)) == [("DELETED", "a"), ("DELETED", "b"), ("DELETED", "c")]
         assert await watch.ended()
     await gone(api)
@@ -93,7 +93,9 @@ async def test_while_a_crd_is_terminating_objects_may_be_read_and_changed_but_no
     refused = await api.post(SHIRTS, shirt("late"))
     assert (refused.code, refused.reason) == (403, "Forbidden")
     assert "create not allowed while custom resource definition is terminating" in refused.message
-    seen = await eventually(lambda: api.get(f"{SHIRTS}/held"), lambda answer: "deletionTimestamp" in answer.metadata)
+    seen = await eventually(
+        lambda: api.get(f"{SHIRTS}/held"), lambda response: "deletionTimestamp" in response.metadata
+    )
     assert seen.code == 200
     assert condition((await api.get(CRD)).body, "Terminating")["reason"] == "InstanceDeletionInProgress"
     await api.patch(f"{SHIRTS}/held", {"metadata": {"finalizers": None}})
@@ -178,7 +180,7 @@ async def test_another_finalizer_keeps_the_crd_but_not_its_objects(api: Api) -> 
     await change(api, lambda obj: obj["metadata"].update(finalizers=["example.com/hold"]))
     await api.create(SHIRTS, shirt("a"))
     await api.delete(CRD)
-    await eventually(lambda: api.get(CRD), lambda answer: answer.metadata["finalizers"] == ["example.com/hold"])
+    await eventually(lambda: api.get(CRD), lambda response: response.metadata["finalizers"] == ["example.com/hold"])
     assert (await api.get(SHIRTS)).body["items"] == []
     await change(api, lambda obj: obj["metadata"].pop("finalizers"))
     await gone(api)
@@ -204,11 +206,11 @@ async def test_a_wrong_scope_version_or_subresource_is_not_found(api: Api) -> No
         f"/apis/{GROUP}/v2/namespaces/default/shirts",
         f"/apis/{GROUP}/v3/shirts",
     ):
-        answer = await api.get(path)
-        assert (answer.code, answer.body) == (404, b"404 page not found\n"), path
+        response = await api.get(path)
+        assert (response.code, response.body) == (404, b"404 page not found\n"), path
     await api.create(SHIRTS, shirt("a"))
-    answer = await api.get(f"{SHIRTS}/a/status")
-    assert (answer.code, answer.message) == (404, f'shirts.{GROUP} "a" not found')
+    response = await api.get(f"{SHIRTS}/a/status")
+    assert (response.code, response.message) == (404, f'shirts.{GROUP} "a" not found')
 
 
 async def test_cluster_scoped_resources_have_no_namespace(api: Api) -> None:
@@ -216,8 +218,8 @@ async def test_cluster_scoped_resources_have_no_namespace(api: Api) -> None:
     await api.create(f"/apis/{GROUP}/v1/shirts", shirt("a"))
     assert (await api.get(f"/apis/{GROUP}/v1/shirts/a")).code == 200
     assert (await api.get(SHIRTS)).code == 404
-    answer = await api.get(f"/apis/{GROUP}/v1/shirts?fieldSelector=metadata.namespace=x")
-    assert (answer.code, answer.message) == (400, "field label not supported: metadata.namespace")
+    response = await api.get(f"/apis/{GROUP}/v1/shirts?fieldSelector=metadata.namespace=x")
+    assert (response.code, response.message) == (400, "field label not supported: metadata.namespace")
 
 
 async def test_a_version_that_is_served_no_longer_is_not_found_at_once(api: Api) -> None:
@@ -232,8 +234,8 @@ async def test_a_new_schema_takes_effect_with_the_next_request_and_ends_running_
     async with api.watch(f"{SHIRTS}?watch=1") as watch:
         await change(api, lambda obj: obj["spec"]["versions"][0].update(version("v1", required("color"))))
         assert await watch.ended()
-    answer = await api.post(SHIRTS, shirt("a", {}))
-    assert (answer.code, answer.causes[0]["field"]) == (422, "spec.color")
+    response = await api.post(SHIRTS, shirt("a", {}))
+    assert (response.code, response.causes[0]["field"]) == (422, "spec.color")
 
 
 def required(name: str) -> Any:

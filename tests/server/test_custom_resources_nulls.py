@@ -35,27 +35,27 @@ async def applied(api: Api, node: Any, metadata: Any = None) -> Any:
     ids=lambda node: str(node["type"]),
 )
 async def test_a_null_that_is_not_allowed_is_refused(api: Api, node: Any) -> None:
-    answer = await applied(api, node)
+    response = await applied(api, node)
     text = f'spec.a: Invalid value: "null": spec.a in body must be of type {node["type"]}: "null"'
-    assert (answer.code, messages(answer)) == (422, [text])
+    assert (response.code, messages(response)) == (422, [text])
 
 
 async def test_a_null_that_is_allowed_is_stored(api: Api) -> None:
-    answer = await applied(api, {**STRING, "nullable": True})
-    assert (answer.code, answer.body["spec"]) == (201, {"a": None})
+    response = await applied(api, {**STRING, "nullable": True})
+    assert (response.code, response.body["spec"]) == (201, {"a": None})
 
 
 async def test_a_default_takes_the_place_of_a_null(api: Api) -> None:
-    answer = await applied(api, {**STRING, "default": "x"})
-    assert (answer.code, answer.body["spec"]) == (201, {"a": "x"})
+    response = await applied(api, {**STRING, "default": "x"})
+    assert (response.code, response.body["spec"]) == (201, {"a": "x"})
 
 
 async def test_nulls_of_the_metadata_are_dropped(api: Api) -> None:
     """Manifests that tools have written contain `creationTimestamp: null`."""
-    answer = await applied(api, {**STRING, "nullable": True}, {"creationTimestamp": None, "labels": None})
-    assert answer.code == 201
-    assert answer.metadata["creationTimestamp"]
-    assert "labels" not in answer.metadata
+    response = await applied(api, {**STRING, "nullable": True}, {"creationTimestamp": None, "labels": None})
+    assert response.code == 201
+    assert response.metadata["creationTimestamp"]
+    assert "labels" not in response.metadata
 
 
 async def test_the_same_null_in_a_create_is_dropped(api: Api) -> None:

@@ -78,9 +78,9 @@ def selecting(selector: str, query: str = "") -> str:
 
 async def names(api: Api, path: str) -> list[str]:
     """The names of a list."""
-    answer = await api.get(path)
-    assert answer.code == 200, answer.body
-    return [item["metadata"]["name"] for item in answer.body["items"]]
+    response = await api.get(path)
+    assert response.code == 200, response.body
+    return [item["metadata"]["name"] for item in response.body["items"]]
 
 
 SELECTED = [
@@ -107,8 +107,8 @@ async def test_a_list_selects_by_the_fields_of_its_version(shirts: Api, selector
 
 @pytest.mark.parametrize(("selector", "expected"), SELECTED)
 async def test_a_deletion_of_a_collection_deletes_what_is_selected(shirts: Api, selector: str, expected: str) -> None:
-    answer = await shirts.delete(selecting(selector))
-    assert [item["metadata"]["name"] for item in answer.body["items"]] == list(expected)
+    response = await shirts.delete(selecting(selector))
+    assert [item["metadata"]["name"] for item in response.body["items"]] == list(expected)
     assert await names(shirts, SHIRTS) == [name for name in "abcd" if name not in expected]
 
 
@@ -125,8 +125,8 @@ async def test_a_deletion_of_a_page_deletes_the_page(shirts: Api) -> None:
 async def test_the_fields_of_the_stored_version_select_there_alone(shirts: Api) -> None:
     assert await names(shirts, f"{SHIRTS}?fieldSelector=spec.hostPort%3Da:80") == ["a", "c"]
     for path in (f"{SHIRTS}?fieldSelector=spec.host%3Da", selecting("spec.hostPort=a:80")):
-        answer = await shirts.get(path)
-        assert (answer.code, answer.reason) == (400, "BadRequest")
+        response = await shirts.get(path)
+        assert (response.code, response.reason) == (400, "BadRequest")
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -138,12 +138,12 @@ async def test_pages_have_all_that_is_selected(shirts: Api, limit: int) -> None:
     found: list[str] = []
     query = ""
     while True:
-        answer = await shirts.get(selecting("spec.host=b", f"&limit={limit}{query}"))
-        assert len(answer.body["items"]) <= limit
-        found += [item["metadata"]["name"] for item in answer.body["items"]]
-        if not answer.metadata.get("continue"):
+        response = await shirts.get(selecting("spec.host=b", f"&limit={limit}{query}"))
+        assert len(response.body["items"]) <= limit
+        found += [item["metadata"]["name"] for item in response.body["items"]]
+        if not response.metadata.get("continue"):
             break
-        query = f"&continue={quote(answer.metadata['continue'])}"
+        query = f"&continue={quote(response.metadata['continue'])}"
         await shirts.create(SHIRTS, one(f"f{len(found)}", "b"))
     assert found == expected
 
@@ -166,8 +166,8 @@ async def test_the_fields_and_labels_select_together(shirts: Api) -> None:
 
 
 async def test_a_table_has_the_rows_that_are_selected(shirts: Api) -> None:
-    answer = await shirts.get(selecting("spec.host=a"), accept=TABLE)
-    assert [row["cells"][0] for row in answer.body["rows"]] == ["a", "c"]
+    response = await shirts.get(selecting("spec.host=a"), accept=TABLE)
+    assert [row["cells"][0] for row in response.body["rows"]] == ["a", "c"]
 
 
 INITIAL = {
@@ -252,9 +252,9 @@ async def test_while_the_webhook_is_away_nothing_is_deleted(api: Api, selector: 
         await api.create(SHIRTS, one(name, host))
     await names(api, selecting(selector))
     webhook.down = "gone"
-    answer = await api.delete(selecting(selector))
-    assert answer.code == 500
-    assert "conversion webhook for" in answer.message
+    response = await api.delete(selecting(selector))
+    assert response.code == 500
+    assert "conversion webhook for" in response.message
     assert (await api.get(selecting(selector))).code == 500
     assert await names(api, SHIRTS) == list("abcd")
 

@@ -108,9 +108,9 @@ async def shirts(api: Api, path: str = SHIRTS) -> None:
 
 async def selected(api: Api, selector: str) -> list[str]:
     """The names that a selector finds."""
-    answer = await api.get(f"{SHIRTS}?fieldSelector={selector}")
-    assert answer.code == 200, answer.body
-    return [item["metadata"]["name"] for item in answer.body["items"]]
+    response = await api.get(f"{SHIRTS}?fieldSelector={selector}")
+    assert response.code == 200, response.body
+    return [item["metadata"]["name"] for item in response.body["items"]]
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ async def test_declared_fields_select(api: Api, selector: str, names: list[str])
 
 async def test_other_fields_do_not_select(api: Api) -> None:
     await shirts(api)
-    answer = await api.get(f"{SHIRTS}?fieldSelector=spec.other%3Dx")
-    assert (answer.code, answer.message) == (400, "field label not supported: spec.other")
+    response = await api.get(f"{SHIRTS}?fieldSelector=spec.other%3Dx")
+    assert (response.code, response.message) == (400, "field label not supported: spec.other")
 
 
 async def test_selected_watches_and_deletions(api: Api) -> None:

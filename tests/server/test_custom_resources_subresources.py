@@ -33,23 +33,23 @@ async def test_a_create_brings_no_status(api: Api) -> None:
 async def test_the_main_endpoint_leaves_the_status_alone(api: Api) -> None:
     await with_status(api)
     await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 2}})
-    answer = await api.patch(f"{SHIRTS}/a", {"spec": {"size": 2}, "status": {"seen": 3}})
-    assert (answer.body["spec"], answer.body["status"]) == ({"size": 2}, {"seen": 2})
+    response = await api.patch(f"{SHIRTS}/a", {"spec": {"size": 2}, "status": {"seen": 3}})
+    assert (response.body["spec"], response.body["status"]) == ({"size": 2}, {"seen": 2})
 
 
 async def test_status_changes_nothing_but_the_status(api: Api) -> None:
     created = await with_status(api)
     body = {"status": {"seen": 2}, "spec": {"size": 9}, "metadata": {"labels": {"a": "b"}}}
-    answer = await api.patch(f"{SHIRTS}/a/status", body)
-    assert (answer.body["spec"], answer.body["status"]) == ({"size": 1}, {"seen": 2})
-    assert "labels" not in answer.metadata
-    assert answer.metadata["generation"] == created["metadata"]["generation"] == 1
+    response = await api.patch(f"{SHIRTS}/a/status", body)
+    assert (response.body["spec"], response.body["status"]) == ({"size": 1}, {"seen": 2})
+    assert "labels" not in response.metadata
+    assert response.metadata["generation"] == created["metadata"]["generation"] == 1
 
 
 async def test_status_is_validated_by_its_own_schema_alone(api: Api) -> None:
     await with_status(api)
-    answer = await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 6}})
-    assert messages(answer) == ["status.seen: Invalid value: 6: seen in body should be less than or equal to 5"]
+    response = await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 6}})
+    assert messages(response) == ["status.seen: Invalid value: 6: seen in body should be less than or equal to 5"]
     assert (await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 5}, "spec": {"size": "x"}})).code == 200
 
 
@@ -59,8 +59,8 @@ async def test_rules_of_the_whole_object_are_run_for_the_status(api: Api) -> Non
         {"rule": "!has(self.status) || self.status.seen <= self.spec.size", "message": "seen more than there is"}
     ]
     await with_status(api, openapi)
-    answer = await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 2}})
-    assert messages(answer) == ["<nil>: Invalid value: seen more than there is"]
+    response = await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 2}})
+    assert messages(response) == ["<nil>: Invalid value: seen more than there is"]
 
 
 async def test_without_the_subresource_status_is_a_field_like_others(api: Api) -> None:
@@ -90,22 +90,22 @@ async def test_scale_shows_replicas_and_selector(api: Api) -> None:
 async def test_absent_replicas_cannot_be_read(api: Api) -> None:
     """As in kube-apiserver, 500 too: an autoscaler must not read an absent value as zero."""
     await scaled(api, {})
-    answer = await api.get(f"{SHIRTS}/a/scale")
+    response = await api.get(f"{SHIRTS}/a/scale")
     text = 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist'
-    assert (answer.code, answer.reason, answer.message) == (500, "InternalError", text)
+    assert (response.code, response.reason, response.message) == (500, "InternalError", text)
 
 
 async def test_absent_replicas_can_be_set(api: Api) -> None:
     await scaled(api, {})
-    answer = await api.patch(f"{SHIRTS}/a/scale", {"spec": {"replicas": 2}})
-    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 2})
+    response = await api.patch(f"{SHIRTS}/a/scale", {"spec": {"replicas": 2}})
+    assert (response.code, response.body["spec"]) == (200, {"replicas": 2})
 
 
 async def test_scale_changes_the_wanted_replicas(api: Api) -> None:
     found = await scaled(api, {"replicas": 3})
     found["spec"]["replicas"] = 5
-    answer = await api.put(f"{SHIRTS}/a/scale", found)
-    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 5})
+    response = await api.put(f"{SHIRTS}/a/scale", found)
+    assert (response.code, response.body["spec"]) == (200, {"replicas": 5})
     patched = await api.patch(f"{SHIRTS}/a/scale", {"spec": {"replicas": 6}})
     assert (patched.code, patched.body["spec"]) == (200, {"replicas": 6})
     assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"replicas": 6}
@@ -114,9 +114,9 @@ async def test_scale_changes_the_wanted_replicas(api: Api) -> None:
 async def test_scale_refuses_negative_replicas(api: Api) -> None:
     found = await scaled(api, {"replicas": 3})
     found["spec"]["replicas"] = -1
-    answer = await api.put(f"{SHIRTS}/a/scale", found)
-    assert (answer.code, answer.body["details"]["kind"]) == (422, "Shirt")
-    assert messages(answer) == [".spec.replicas: Invalid value: -1: should be a non-negative integer"]
+    response = await api.put(f"{SHIRTS}/a/scale", found)
+    assert (response.code, response.body["details"]["kind"]) == (422, "Shirt")
+    assert messages(response) == [".spec.replicas: Invalid value: -1: should be a non-negative integer"]
     assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"replicas": 3}
 
 
@@ -131,22 +131,22 @@ async def test_scaling_fills_in_the_defaults_of_the_schema(api: Api) -> None:
 
 async def test_scaling_to_zero_may_leave_the_number_out(api: Api) -> None:
     found = await scaled(api, {"replicas": 3})
-    answer = await api.put(f"{SHIRTS}/a/scale", {**found, "spec": {}})
-    assert answer.code == 200
+    response = await api.put(f"{SHIRTS}/a/scale", {**found, "spec": {}})
+    assert response.code == 200
     assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"replicas": 0}
 
 
 async def test_a_stale_scale_conflicts(api: Api) -> None:
     found = await scaled(api, {"replicas": 3})
     await api.patch(f"{SHIRTS}/a", {"metadata": {"labels": {"a": "b"}}})
-    answer = await api.put(f"{SHIRTS}/a/scale", found)
-    assert (answer.code, answer.reason) == (409, "Conflict")
+    response = await api.put(f"{SHIRTS}/a/scale", found)
+    assert (response.code, response.reason) == (409, "Conflict")
 
 
 async def test_negative_replicas_are_refused_on_the_main_endpoint_too(api: Api) -> None:
     await scaled(api, {"replicas": 3})
-    answer = await api.patch(f"{SHIRTS}/a", {"spec": {"replicas": -1}})
-    assert messages(answer) == [".spec.replicas: Invalid value: -1: should be a non-negative integer"]
+    response = await api.patch(f"{SHIRTS}/a", {"spec": {"replicas": -1}})
+    assert messages(response) == [".spec.replicas: Invalid value: -1: should be a non-negative integer"]
 
 
 async def test_discovery_tells_status_before_scale(api: Api) -> None:

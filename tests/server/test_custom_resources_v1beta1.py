@@ -101,9 +101,9 @@ async def test_protected_groups_need_no_approval_but_a_condition_tells_of_it(api
 async def test_patches_through_v1beta1(api: Api, kind: str, patch: Any) -> None:
     columns = [{"name": "A", "type": "string", "JSONPath": ".spec.a"}]
     first = await api.create(OLD_CRDS, old(additionalPrinterColumns=columns))
-    answer = await api.patch(OLD, patch, kind)
-    assert answer.code == 200, answer.body
-    assert answer.body["spec"] == {**first["spec"], "subresources": {"status": {}}}
+    response = await api.patch(OLD, patch, kind)
+    assert response.code == 200, response.body
+    assert response.body["spec"] == {**first["spec"], "subresources": {"status": {}}}
     assert (await api.get(CRD)).body["spec"]["versions"][0]["subresources"] == {"status": {}}
     await api.create(SHIRTS, shirt("a"))
     assert (await api.get(f"{SHIRTS}/a/status")).code == 200
@@ -132,16 +132,16 @@ async def test_apply_through_v1beta1_again_with_changes(api: Api) -> None:
     body = old(validation={"openAPIV3Schema": schema({"a": {"type": "string"}})})
     assert (await api.apply(OLD, body)).code == 201
     body["spec"]["validation"]["openAPIV3Schema"] = schema({"b": {"type": "integer"}})
-    answer = await api.apply(OLD, body)
-    assert answer.code == 200, answer.body
-    assert answer.body["spec"]["validation"] == body["spec"]["validation"]
+    response = await api.apply(OLD, body)
+    assert response.code == 200, response.body
+    assert response.body["spec"]["validation"] == body["spec"]["validation"]
 
 
 async def test_v1_may_not_go_back_to_keeping_unknown_fields(api: Api) -> None:
     await api.create(CRDS, crd())
-    answer = await api.patch(CRD, {"spec": {"preserveUnknownFields": True}})
-    assert answer.code == 422
-    assert "spec.preserveUnknownFields" in answer.message
+    response = await api.patch(CRD, {"spec": {"preserveUnknownFields": True}})
+    assert response.code == 422
+    assert "spec.preserveUnknownFields" in response.message
 
 
 async def test_a_crd_of_v1beta1_can_be_made_to_prune(api: Api) -> None:

@@ -58,10 +58,10 @@ async def test_values_must_fit_their_schema(api: Api, node: Any, value: Any, exp
     openapi = schema({"a": node})
     openapi["properties"]["spec"]["required"] = ["a"]
     await define(api, openapi)
-    answer = await api.post(SHIRTS, shirt("x", {"a": value}))
-    assert (answer.code, answer.reason) == (422, "Invalid"), answer.body
-    assert messages(answer)[0].startswith("spec.a")
-    assert expected in answer.message, answer.message
+    response = await api.post(SHIRTS, shirt("x", {"a": value}))
+    assert (response.code, response.reason) == (422, "Invalid"), response.body
+    assert messages(response)[0].startswith("spec.a")
+    assert expected in response.message, response.message
 
 
 async def test_a_missing_field_is_required(api: Api) -> None:
@@ -139,8 +139,8 @@ async def test_int_or_string(api: Api, value: Any, code: int) -> None:
 async def test_embedded_resources_are_objects(api: Api) -> None:
     node = {"type": "object", "x-kubernetes-embedded-resource": True, "properties": {"y": STRING}}
     await define(api, schema({"a": node}))
-    answer = await api.post(SHIRTS, shirt("x", {"a": {"metadata": {"name": "n"}}}))
-    assert messages(answer) == ["spec.a.apiVersion: Required value", "spec.a.kind: Required value"]
+    response = await api.post(SHIRTS, shirt("x", {"a": {"metadata": {"name": "n"}}}))
+    assert messages(response) == ["spec.a.apiVersion: Required value", "spec.a.kind: Required value"]
     inner = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -173,8 +173,8 @@ async def test_sets_and_maps_hold_nothing_twice(api: Api) -> None:
             }
         ),
     )
-    answer = await api.post(SHIRTS, shirt("x", {"s": ["a", "b", "a"], "m": [{"k": "1"}, {"k": "1"}]}))
-    assert sorted(messages(answer)) == [
+    response = await api.post(SHIRTS, shirt("x", {"s": ["a", "b", "a"], "m": [{"k": "1"}, {"k": "1"}]}))
+    assert sorted(messages(response)) == [
         'spec.m[1]: Duplicate value: {"k":"1"}',
         'spec.s[2]: Duplicate value: "a"',
     ]
@@ -193,16 +193,16 @@ async def test_rules_are_run(api: Api) -> None:
 
 async def test_rules_are_not_run_on_an_object_of_the_wrong_shape_and_an_error_says_so(api: Api) -> None:
     await define(api, RULES)
-    answer = await api.post(SHIRTS, shirt("x", {"a": 10, "b": "x" * 6}))
-    assert (len(answer.causes), messages(answer)[1]) == (2, NOT_CHECKED)
+    response = await api.post(SHIRTS, shirt("x", {"a": 10, "b": "x" * 6}))
+    assert (len(response.causes), messages(response)[1]) == (2, NOT_CHECKED)
 
 
 async def test_rules_on_transitions_see_the_old_value(api: Api) -> None:
     node = {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "stays"}]}
     await define(api, schema({"a": node}))
     await api.create(SHIRTS, shirt("x", {"a": "1"}))
-    answer = await api.patch(f"{SHIRTS}/x", {"spec": {"a": "2"}})
-    assert messages(answer) == ['spec.a: Invalid value: "2": stays']
+    response = await api.patch(f"{SHIRTS}/x", {"spec": {"a": "2"}})
+    assert messages(response) == ['spec.a: Invalid value: "2": stays']
 
 
 async def test_faults_of_unchanged_values_are_let_through(api: Api) -> None:
@@ -219,8 +219,8 @@ async def test_metadata_is_typed(api: Api) -> None:
     await define(api)
     body = shirt("x")
     body["metadata"]["other"] = 1
-    answer = await api.post(SHIRTS, body)
-    assert (answer.code, answer.warnings, "other" in answer.metadata) == (
+    response = await api.post(SHIRTS, body)
+    assert (response.code, response.warnings, "other" in response.metadata) == (
         201,
         ['unknown field "metadata.other"'],
         False,
@@ -233,9 +233,9 @@ async def test_an_update_needs_a_resource_version(api: Api) -> None:
     await define(api)
     body = await api.create(SHIRTS, shirt("x"))
     del body["metadata"]["resourceVersion"]
-    answer = await api.put(f"{SHIRTS}/x", body)
-    assert answer.code == 422
-    assert messages(answer) == ["metadata.resourceVersion: Invalid value: 0: must be specified for an update"]
+    response = await api.put(f"{SHIRTS}/x", body)
+    assert response.code == 422
+    assert messages(response) == ["metadata.resourceVersion: Invalid value: 0: must be specified for an update"]
 
 
 @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ async def test_kinds_of_patches(api: Api, kind: str, body: Any, code: int) -> No
 async def test_apply_creates_and_changes(api: Api) -> None:
     await define(api)
     assert (await api.apply(f"{SHIRTS}/x", shirt("x", {"color": "blue", "size": 1}))).code == 201
-    answer = await api.apply(f"{SHIRTS}/x", shirt("x", {"color": "red"}))
-    assert (answer.code, answer.body["spec"]) == (200, {"color": "red"})
+    response = await api.apply(f"{SHIRTS}/x", shirt("x", {"color": "red"}))
+    assert (response.code, response.body["spec"]) == (200, {"color": "red"})
 
 
 async def test_the_generation_counts_changes_outside_metadata(api: Api) -> None:
@@ -264,15 +264,15 @@ async def test_the_generation_counts_changes_outside_metadata(api: Api) -> None:
     assert (await api.create(SHIRTS, shirt("x")))["metadata"]["generation"] == 1
     changed = await api.patch(f"{SHIRTS}/x", {"spec": {"size": 1}})
     labelled = await api.patch(f"{SHIRTS}/x", {"metadata": {"labels": {"a": "b"}}})
-    assert [answer.metadata["generation"] for answer in (changed, labelled)] == [2, 2]
+    assert [response.metadata["generation"] for response in (changed, labelled)] == [2, 2]
 
 
 async def test_unqualified_finalizers_are_warned_of(api: Api) -> None:
     await define(api)
     body = shirt("x")
     body["metadata"]["finalizers"] = ["hold"]
-    answer = await api.post(SHIRTS, body)
-    assert answer.warnings == [
+    response = await api.post(SHIRTS, body)
+    assert response.warnings == [
         'metadata.finalizers: "hold": prefer a domain-qualified finalizer name to avoid accidental conflicts with '
         "other finalizer writers"
     ]
@@ -295,6 +295,6 @@ async def test_a_crd_may_be_larger_than_an_annotation(api: Api) -> None:
 @pytest.mark.parametrize("node", [STRING, {"type": "array", "items": {"type": "integer"}}])
 async def test_below_a_scalar_every_field_is_unknown(api: Api, node: Any, value: Any) -> None:
     await define(api, schema({"a": node}))
-    answer = await api.post(f"{SHIRTS}?fieldValidation=Strict", shirt(spec={"a": value}))
+    response = await api.post(f"{SHIRTS}?fieldValidation=Strict", shirt(spec={"a": value}))
     place = "spec.a[0].x" if isinstance(value, list) else "spec.a.x"
-    assert (answer.code, answer.message.endswith(f'strict decoding error: unknown field "{place}"')) == (400, True)
+    assert (response.code, response.message.endswith(f'strict decoding error: unknown field "{place}"')) == (400, True)

@@ -132,6 +132,6 @@ async def test_no_version_is_made_up_where_a_webhook_should_convert(api: Api) ->
     await api.create(CRDS, crd(version("v1"), version("v2", storage=False), conversion=conversion))
     await api.create(SHIRTS, shirt("a"))
     assert (await api.get(f"{SHIRTS}/a")).code == 200
-    answer = await api.get(f"{SHIRTS_2}/a")
-    assert (answer.code, answer.reason) == (500, "")
-    assert f"conversion webhook for {GROUP}/v1, Kind=Shirt failed" in answer.message
+    response = await api.get(f"{SHIRTS_2}/a")
+    assert (response.code, response.reason) == (500, "")
+    assert f"conversion webhook for {GROUP}/v1, Kind=Shirt failed" in response.message

@@ -48,7 +48,7 @@ async def test_the_stored_version_needs_no_webhook(api: Api, webhook: FakeWebhoo
     await api.patch(f"{SHIRTS}/a", {"spec": {"hostPort": "b:80"}})
     assert len((await api.get(SHIRTS)).body["items"]) == 1
     await api.delete(f"{SHIRTS}/a")
-    assert webhook.asked == []
+    assert webhook.requested == []
 
 
 async def test_an_object_is_read_in_the_other_version(api: Api, webhook: FakeWebhook) -> None:
@@ -56,7 +56,7 @@ async def test_an_object_is_read_in_the_other_version(api: Api, webhook: FakeWeb
     found = (await api.get(f"{SHIRTS_2}/a")).body
     assert (found["apiVersion"], found["spec"]) == (V2, {"host": "a", "port": "80"})
     assert found["metadata"] == made["metadata"]
-    (review,) = webhook.asked
+    (review,) = webhook.requested
     assert (review["kind"], review["apiVersion"]) == ("ConversionReview", "apiextensions.k8s.io/v1")
     assert review["request"]["desiredAPIVersion"] == V2
     assert review["request"]["objects"] == [made]
@@ -96,11 +96,11 @@ async def test_the_objects_of_a_list_go_in_one_review(api: Api, webhook: FakeWeb
         await api.create(SHIRTS, one(name, f"{name}:80"))
     found = (await api.get(SHIRTS_2)).body
     assert [(item["apiVersion"], item["spec"]["host"]) for item in found["items"]] == [(V2, name) for name in "abc"]
-    assert [len(review["request"]["objects"]) for review in webhook.asked] == [3]
+    assert [len(review["request"]["objects"]) for review in webhook.requested] == [3]
     table = await api.get(f"{SHIRTS_2}?resourceVersion=0", accept=TABLE)
     assert [row["cells"][0] for row in table.body["rows"]] == ["a", "b", "c"]
     await api.get(f"{SHIRTS_2}/b?resourceVersion=0")
-    assert len(webhook.asked) == 1
+    assert len(webhook.requested) == 1
 
 
 async def test_without_its_webhook_a_read_in_another_version_is_answered_only_if_it_may_be_old(
@@ -122,7 +122,7 @@ async def test_a_watch_shows_the_other_version(api: Api, webhook: FakeWebhook) -
         for watch in (first, second):
             (event,) = await events(watch, 1)
             assert (event["type"], event["object"]["spec"]) == ("ADDED", {"host": "a", "port": "80"})
-        webhook.asked.clear()
+        webhook.requested.clear()
         await api.patch(f"{SHIRTS}/a", {"spec": {"hostPort": "b:80"}})
         await api.delete(f"{SHIRTS}/a")
         for watch in (first, second):
@@ -130,7 +130,7 @@ async def test_a_watch_shows_the_other_version(api: Api, webhook: FakeWebhook) -
             assert (changed["type"], changed["object"]["apiVersion"]) == ("MODIFIED", V2)
             assert (deleted["type"], deleted["object"]["apiVersion"]) == ("DELETED", V2)
             assert deleted["object"]["spec"]["host"] == "b"
-    assert len(webhook.asked) <= 2
+    assert len(webhook.requested) <= 2
 
 
 async def test_a_watch_goes_on_when_its_webhook_is_there_again(
@@ -140,7 +140,7 @@ async def test_a_watch_goes_on_when_its_webhook_is_there_again(
     await api.create(SHIRTS, one())
     async with api.watch(f"{SHIRTS_2}?watch=1") as watch:
         await events(watch, 1)
-        webhook.down, webhook.back_after = "no one there", len(webhook.asked) + 3
+        webhook.down, webhook.back_after = "no one there", len(webhook.requested) + 3
         await api.patch(f"{SHIRTS}/a", {"spec": {"hostPort": "b:80"}})
         await api.delete(f"{SHIRTS}/a")
         changed, deleted = await events(watch, 2)
@@ -158,7 +158,7 @@ async def test_a_watch_whose_webhook_does_not_come_again_ends_with_its_time(
         webhook.down = "no one there"
         await api.delete(f"{SHIRTS}/a")
         assert await watch.ended()
-    assert len(webhook.asked) > 2
+    assert len(webhook.requested) > 2
 
 
 @pytest.mark.parametrize("query", ["", "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"])
@@ -180,7 +180,7 @@ async def test_when_the_webhook_fails_every_request_in_another_version_fails(
 ) -> None:
     await api.create(SHIRTS, one())
     webhook.down = "no one there"
-    answer = await {
+    response = await {
         "get": lambda: api.get(f"{SHIRTS_2}/a"),
         "list": lambda: api.get(SHIRTS_2),
         "create": lambda: api.post(SHIRTS_2, two("b")),
@@ -188,9 +188,9 @@ async def test_when_the_webhook_fails_every_request_in_another_version_fails(
         "patch": lambda: api.patch(f"{SHIRTS_2}/a", {"spec": {"host": "b"}}),
         "delete": lambda: api.delete(f"{SHIRTS_2}/a"),
     }[method]()
-    assert (answer.code, answer.reason) == (500, "")
+    assert (response.code, response.reason) == (500, "")
     given = "v2" if method == "create" else "v1"
-    assert f"conversion webhook for {GROUP}/{given}, Kind=Shirt failed: no one there" in answer.message
+    assert f"conversion webhook for {GROUP}/{given}, Kind=Shirt failed: no one there" in response.message
     (left,) = (await api.get(SHIRTS)).body["items"]
     assert left["spec"] == {"hostPort": "a:80"}
 
@@ -223,16 +223,16 @@ async def test_objects_stored_in_an_earlier_storage_version_are_converted(api: A
 
     assert (await change(api, store_v2)).code == 200
     await api.create(SHIRTS_2, two("b", "b"))
-    webhook.asked.clear()
+    webhook.requested.clear()
     found = (await api.get(SHIRTS_2)).body["items"]
     assert [(item["apiVersion"], item["spec"]["host"]) for item in found] == [(V2, "a"), (V2, "b")]
-    assert [obj["metadata"]["name"] for obj in webhook.asked[0]["request"]["objects"]] == ["a"]
+    assert [obj["metadata"]["name"] for obj in webhook.requested[0]["request"]["objects"]] == ["a"]
     found = (await api.get(SHIRTS)).body["items"]
     assert [(item["apiVersion"], item["spec"]["hostPort"]) for item in found] == [(V1, "a:80"), (V1, "b:80")]
     assert (await api.patch(f"{SHIRTS}/a", {"spec": {"hostPort": "c:80"}})).code == 200
-    webhook.asked.clear()
+    webhook.requested.clear()
     assert (await api.get(f"{SHIRTS_2}/a")).body["spec"]["host"] == "c"
-    assert webhook.asked == []
+    assert webhook.requested == []
 
 
 @pytest.mark.parametrize(
@@ -246,14 +246,14 @@ async def test_reviews_are_in_a_version_that_the_webhook_accepts(review_versions
         api.cluster.connect = fake.connect
         await api.create(CRDS, defined(review_versions=review_versions))
         await api.create(SHIRTS_2, two())
-        assert {review["apiVersion"] for review in fake.asked} == {f"apiextensions.k8s.io/{used}"}
+        assert {review["apiVersion"] for review in fake.requested} == {f"apiextensions.k8s.io/{used}"}
 
 
 async def test_a_crd_goes_with_its_objects_while_the_webhook_is_down(api: Api, webhook: FakeWebhook) -> None:
     await api.create(SHIRTS, one())
     webhook.down = "no one there"
     await api.delete(CRD)
-    await eventually(lambda: api.get(CRD), lambda answer: answer.code == 404)
+    await eventually(lambda: api.get(CRD), lambda response: response.code == 404)
 
 
 async def test_versions_are_converted_after_a_restart() -> None:
@@ -263,19 +263,19 @@ async def test_versions_are_converted_after_a_restart() -> None:
         await api.create(CRDS, defined())
         await api.create(SHIRTS, one())
     async with served(store) as api:
-        answer = await api.get(f"{SHIRTS_2}/a")
-        assert answer.code == 500
+        response = await api.get(f"{SHIRTS_2}/a")
+        assert response.code == 500
         text = 'Post "https://127.0.0.1:1/convert?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused'
-        assert text in answer.message
+        assert text in response.message
 
 
 async def test_the_rules_of_the_requests_version_hold(api: Api, webhook: FakeWebhook) -> None:
-    answer = await api.post(SHIRTS_2, shirt("a", {"host": 1}, api="v2"))
-    assert (answer.code, messages(answer)) == (
+    response = await api.post(SHIRTS_2, shirt("a", {"host": 1}, api="v2"))
+    assert (response.code, messages(response)) == (
         422,
         ['spec.host: Invalid value: "integer": spec.host in body must be of type string: "integer"'],
     )
-    assert webhook.asked == []
+    assert webhook.requested == []
 
 
 async def test_a_webhook_is_asked_over_tls(api: Api, tmp_path: Path) -> None:

@@ -161,10 +161,10 @@ async def test_a_version_of_a_built_in_group_that_is_not_served_is_no_resource(c
 )
 async def test_methods_other_than_get_have_what_kubernetes_gives_them(client: Client, path: str, code: int) -> None:
     try:
-        answered = (await client.request("POST", path)).status
+        responses = (await client.request("POST", path)).status
     except StatusError as error:
-        answered = error.code
-    assert answered == code
+        responses = error.code
+    assert responses == code
 
 
 async def test_aggregated_discovery_holds_groups_versions_and_resources(client: Client) -> None:

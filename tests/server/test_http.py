@@ -45,7 +45,7 @@ async def finish(server: HttpServer, writer: asyncio.StreamWriter) -> None:
     await server.drain(5)
 
 
-async def answer(reader: asyncio.StreamReader, *, head_only: bool = False) -> tuple[int, dict[str, str], bytes]:
+async def response(reader: asyncio.StreamReader, *, head_only: bool = False) -> tuple[int, dict[str, str], bytes]:
     """One answer with a Content-Length."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
     headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
@@ -56,7 +56,7 @@ async def answer(reader: asyncio.StreamReader, *, head_only: bool = False) -> tu
 async def exchange(handler: Handler, data: bytes) -> tuple[int, dict[str, str], bytes]:
     server, reader, writer = await connect(handler)
     writer.write(data)
-    found = await answer(reader)
+    found = await response(reader)
     await finish(server, writer)
     return found
 
@@ -95,11 +95,11 @@ async def test_a_connection_serves_many_requests_and_each_has_its_own_target_and
     server, reader, writer = await connect(echo)
     for path, value in [("a", 1), ("b", 1), ("c", 1), ("d", 2), ("e", 2)]:
         writer.write(f"GET /{path} HTTP/1.1\r\nHost: h\r\nX-A: {value}\r\n\r\n".encode())
-        assert (await answer(reader))[2] == f"GET /{path} {value} 0".encode()
+        assert (await response(reader))[2] == f"GET /{path} {value} 0".encode()
     writer.write(b"POST /p HTTP/1.1\r\nHost: h\r\nX-A: 2\r\nContent-Length: 2\r\n\r\nhi")
-    assert (await answer(reader))[2] == b"POST /p 2 2"
+    assert (await response(reader))[2] == b"POST /p 2 2"
     writer.write(b"GET /f HTTP/1.1\r\nHost: h\r\nX-A: 2\r\n\r\n")
-    assert (await answer(reader))[2] == b"GET /f 2 0"
+    assert (await response(reader))[2] == b"GET /f 2 0"
     await finish(server, writer)
 
 
@@ -110,7 +110,7 @@ async def test_a_handler_that_changes_headers_does_not_change_the_next_request()
     server, reader, writer = await connect(route)
     for _ in range(3):
         writer.write(b"GET / HTTP/1.1\r\nHost: h\r\nX-A: 1\r\n\r\n")
-        assert (await answer(reader))[2] == b"1"
+        assert (await response(reader))[2] == b"1"
     await finish(server, writer)
 
 
@@ -118,7 +118,7 @@ async def test_requests_sent_without_waiting_are_answered_in_order() -> None:
     server, reader, writer = await connect(echo)
     writer.write(b"".join(b"POST /%d HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx" % i for i in range(50)))
     for i in range(50):
-        assert (await answer(reader))[2] == f"POST /{i}  1".encode()
+        assert (await response(reader))[2] == f"POST /{i}  1".encode()
     await finish(server, writer)
 
 
@@ -129,7 +129,7 @@ async def test_a_body_may_come_in_pieces() -> None:
     writer.write(b"cd")
     await asyncio.sleep(0.01)
     writer.write(b"ef")
-    assert (await answer(reader))[2] == b"PUT /x  6"
+    assert (await response(reader))[2] == b"PUT /x  6"
     await finish(server, writer)
 
 
@@ -153,10 +153,10 @@ async def test_a_body_beyond_the_limit_is_too_large_and_the_connection_lives(fra
     else:
         head = b"PUT /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
         writer.write(head + b"%x\r\n" % size + b"x" * size + b"\r\n0\r\n\r\n")
-    status, _, body = await answer(reader)
+    status, _, body = await response(reader)
     assert (status, b"RequestEntityTooLarge" in body) == (413, True)
     writer.write(b"GET /y HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert (await answer(reader))[2] == b"GET /y  0"
+    assert (await response(reader))[2] == b"GET /y  0"
     await finish(server, writer)
 
 
@@ -165,24 +165,24 @@ async def test_a_client_that_waits_is_told_to_continue() -> None:
     writer.write(b"PUT /x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
     assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
     writer.write(b"ab")
-    assert (await answer(reader))[2] == b"PUT /x  2"
+    assert (await response(reader))[2] == b"PUT /x  2"
     await finish(server, writer)
 
 
 async def test_head_has_no_body() -> None:
     server, reader, writer = await connect(echo)
     writer.write(b"HEAD /x HTTP/1.1\r\nHost: h\r\n\r\n")
-    status, headers, _ = await answer(reader, head_only=True)
+    status, headers, _ = await response(reader, head_only=True)
     assert (status, headers["content-length"]) == (200, "10")
     writer.write(b"GET /y HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert (await answer(reader))[2] == b"GET /y  0"
+    assert (await response(reader))[2] == b"GET /y  0"
     await finish(server, writer)
 
 
 async def test_connection_close_is_honoured() -> None:
     server, reader, writer = await connect(echo)
     writer.write(b"GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-    _, headers, _ = await answer(reader)
+    _, headers, _ = await response(reader)
     assert headers["connection"] == "close"
     assert await reader.read() == b""
     await finish(server, writer)
@@ -206,7 +206,7 @@ async def test_a_malformed_target_is_refused() -> None:
 async def test_endless_headers_are_refused() -> None:
     server, reader, writer = await connect(echo)
     writer.write(b"GET / HTTP/1.1\r\n" + b"X-A: " + b"a" * (HEADER_BYTES_MAX + 1))
-    assert (await answer(reader))[0] == 431
+    assert (await response(reader))[0] == 431
     await finish(server, writer)
 
 
@@ -318,7 +318,7 @@ async def test_a_request_under_way_is_answered_before_the_server_ends() -> None:
     drain = asyncio.create_task(server.drain(5))
     await asyncio.sleep(0)
     go.set()
-    _, headers, body = await answer(reader)
+    _, headers, body = await response(reader)
     assert (headers["connection"], body) == ("close", b"done")
     await drain
     writer.close()
@@ -346,7 +346,7 @@ async def test_a_request_that_takes_too_long_is_cut_at_the_end() -> None:
 async def test_a_connection_that_idles_is_closed() -> None:
     server, reader, writer = await connect(echo)
     writer.write(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-    await answer(reader)
+    await response(reader)
     now = asyncio.get_running_loop().time()
     server.sweep(now + server.settings.idle_timeout_s - 1)
     assert server.connection_count == 1
@@ -443,8 +443,8 @@ async def test_large_bodies_that_share_the_turns_all_arrive() -> None:
     for _, sender in [(reader, writer), *others]:
         sender.write(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 1_000_000)
     async with asyncio.timeout(30):
-        answers = [(await answer(each))[2] for each, _ in [(reader, writer), *others]]
-    assert answers == [b"POST /  1000000"] * 4
+        responses = [(await response(each))[2] for each, _ in [(reader, writer), *others]]
+    assert responses == [b"POST /  1000000"] * 4
     for _, sender in others:
         sender.close()
     await finish(server, writer)
@@ -464,6 +464,6 @@ async def test_a_body_of_tiny_chunks_is_parsed_in_many_turns() -> None:
     await asyncio.sleep(0.01)
     count()
     writer.write(b"1\r\na\r\n" * 40_000 + b"0\r\n\r\n")
-    assert (await answer(reader))[2] == b"POST /  40000"
+    assert (await response(reader))[2] == b"POST /  40000"
     assert turns > 240_000 // SLICE_BYTES_MAX
     await finish(server, writer)

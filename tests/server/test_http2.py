@@ -95,25 +95,27 @@ async def test_what_is_spoken_is_negotiated(
 async def test_a_get_is_answered(files: Files) -> None:
     async with conversation(files) as (_, _, client):
         stream_id = client.request("GET", "/echo/a%20b?x=1", headers=[("x-a", "1"), ("x-a", "2")])
-        answer = await client.answer(stream_id)
-    assert (answer.status, answer.body) == (200, b"GET /echo/a b x=1 1, 2 0")
-    assert answer.headers["content-length"] == str(len(answer.body))
-    assert answer.headers["content-type"] == "text/plain"
-    assert answer.headers["x-upper"] == "1"
-    assert "date" in answer.headers
+        response = await client.response(stream_id)
+    assert (response.status, response.body) == (200, b"GET /echo/a b x=1 1, 2 0")
+    assert response.headers["content-length"] == str(len(response.body))
+    assert response.headers["content-type"] == "text/plain"
+    assert response.headers["x-upper"] == "1"
+    assert "date" in response.headers
 
 
 async def test_headers_are_read_as_from_http_1(files: Files) -> None:
     async with conversation(files) as (_, _, client):
-        answer = await client.answer(client.request("GET", "/headers", headers=[("cookie", "a=1"), ("cookie", "b=2")]))
-    assert answer.body == b"[('cookie', 'a=1; b=2'), ('host', 'localhost')]"
+        response = await client.response(
+            client.request("GET", "/headers", headers=[("cookie", "a=1"), ("cookie", "b=2")])
+        )
+    assert response.body == b"[('cookie', 'a=1; b=2'), ('host', 'localhost')]"
 
 
 async def test_a_real_client_gets_many_answers_on_one_connection(files: Files) -> None:
     async with httpx_client(files, Route()) as (server, client):
-        answers = await asyncio.gather(*(client.post(f"/echo/{i}", content=b"x" * i) for i in range(200)))
-        assert {answer.http_version for answer in answers} == {"HTTP/2"}
-        assert [answer.text for answer in answers] == [f"POST /echo/{i}   {i}" for i in range(200)]
+        responses = await asyncio.gather(*(client.post(f"/echo/{i}", content=b"x" * i) for i in range(200)))
+        assert {response.http_version for response in responses} == {"HTTP/2"}
+        assert [response.text for response in responses] == [f"POST /echo/{i}   {i}" for i in range(200)]
         assert server.server.connection_count == 1
 
 
@@ -133,22 +135,22 @@ async def test_a_watch_and_many_gets_share_a_connection(files: Files) -> None:
 @pytest.mark.parametrize("size", [0, 1, 16384, 65535, 65536, 9 << 20])
 async def test_answers_of_any_size_pass_the_windows(files: Files, size: int) -> None:
     async with httpx_client(files, Route()) as (_, client):
-        answer = await client.get(f"/big/{size}", headers={"accept-encoding": "identity"})
-        assert len(answer.content) == size
+        response = await client.get(f"/big/{size}", headers={"accept-encoding": "identity"})
+        assert len(response.content) == size
 
 
 async def test_large_answers_are_gzipped_for_who_accepts_it(files: Files) -> None:
     async with conversation(files) as (_, _, client):
-        answer = await client.answer(client.request("GET", "/big/1000000", headers=[("accept-encoding", "gzip")]))
-    assert answer.headers["content-encoding"] == "gzip"
-    assert gzip.decompress(answer.body) == b"x" * 1000000
+        response = await client.response(client.request("GET", "/big/1000000", headers=[("accept-encoding", "gzip")]))
+    assert response.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(response.body) == b"x" * 1000000
 
 
 @pytest.mark.parametrize("path", ["/big/100", "/watch"])
 async def test_head_has_no_body(files: Files, path: str) -> None:
     async with conversation(files) as (_, _, client):
-        assert (await client.ask("HEAD", path)).body == b""
-        assert (await client.ask("GET", "/empty")).status == 204
+        assert (await client.fetch("HEAD", path)).body == b""
+        assert (await client.fetch("GET", "/empty")).status == 204
 
 
 @pytest.mark.parametrize("size", [1, 300_000, LIMIT])
@@ -164,10 +166,10 @@ async def test_a_body_beyond_the_limit_is_too_large_and_the_connection_lives(fil
         headers = [("content-length", str(size))] if declared else []
         stream_id = client.request("PUT", "/echo", end=False, headers=headers)
         await client.upload(stream_id, b"x" * size)
-        answer = await client.answer(stream_id)
-        assert (answer.status, b"RequestEntityTooLarge" in answer.body) == (413, True)
+        response = await client.response(stream_id)
+        assert (response.status, b"RequestEntityTooLarge" in response.body) == (413, True)
         for _ in range(20):
-            assert (await client.ask("PUT", "/echo", b"x" * 60000)).status == 200
+            assert (await client.fetch("PUT", "/echo", b"x" * 60000)).status == 200
 
 
 async def test_a_body_that_nobody_reads_is_not_taken_in_beyond_the_window(files: Files) -> None:
@@ -181,9 +183,9 @@ async def test_a_body_that_nobody_reads_is_not_taken_in_beyond_the_window(files:
         assert not upload.done()
         route.go.set()
         await upload
-        assert (await client.answer(stream_id)).body == b"done"
+        assert (await client.response(stream_id)).body == b"done"
         assert (await client.wait(StreamReset, stream_id)).error_code == ErrorCodes.NO_ERROR
-        assert (await client.ask("PUT", "/echo", b"x" * 60000)).status == 200
+        assert (await client.fetch("PUT", "/echo", b"x" * 60000)).status == 200
 
 
 async def test_a_client_that_waits_is_told_to_continue(files: Files) -> None:
@@ -192,20 +194,20 @@ async def test_a_client_that_waits_is_told_to_continue(files: Files) -> None:
         await client.wait(InformationalResponseReceived, stream_id)
         client.h2.send_data(stream_id, b"hi", end_stream=True)
         client.flush()
-        assert (await client.answer(stream_id)).body == b"PUT /echo   2"
+        assert (await client.response(stream_id)).body == b"PUT /echo   2"
 
 
 async def test_a_fault_ends_its_stream_alone(files: Files, caplog: pytest.LogCaptureFixture) -> None:
     async with conversation(files) as (_, _, client):
         stream_id = client.request("GET", "/fault")
         assert (await client.wait(StreamReset, stream_id)).error_code == ErrorCodes.INTERNAL_ERROR
-        assert (await client.ask("GET", "/echo")).status == 200
+        assert (await client.fetch("GET", "/echo")).status == 200
     assert "ZeroDivisionError" in caplog.text
 
 
 async def test_a_malformed_target_is_refused(files: Files) -> None:
     async with conversation(files) as (_, _, client):
-        assert (await client.ask("GET", "/a%zz")).status == 400
+        assert (await client.fetch("GET", "/a%zz")).status == 400
 
 
 async def test_a_ping_is_answered(files: Files) -> None:
@@ -222,7 +224,7 @@ async def test_the_api_is_served_to_a_real_client(files: Files) -> None:
         async with client.stream("GET", f"{maps}?watch=1") as watch:
             bodies = [{"metadata": {"name": f"m{i}"}, "data": {"x": "y" * 9000}} for i in range(150)]
             made = await asyncio.gather(*(client.post(maps, json=body) for body in bodies))
-            assert {answer.status_code for answer in made} == {201}
+            assert {response.status_code for response in made} == {201}
             lines = watch.aiter_lines()
             seen = [orjson.loads(await anext(lines))["object"]["metadata"]["name"] for _ in bodies]
             assert sorted(seen) == sorted(f"m{i}" for i in range(150))
@@ -242,12 +244,12 @@ async def test_a_stream_that_its_client_does_not_read_waits_and_others_go_on(fil
         await client.wait(SettingsAcknowledged)
         slow = client.request("GET", "/big/5000")
         while len(client.body(slow)) < 1000:
-            await client.hear()
-        assert (await client.ask("GET", "/echo")).status == 200
+            await client.receive()
+        assert (await client.fetch("GET", "/echo")).status == 200
         assert len(client.body(slow)) == 1000
         client.h2.increment_flow_control_window(4000, slow)
         client.flush()
-        assert len((await client.answer(slow)).body) == 5000
+        assert len((await client.response(slow)).body) == 5000
         assert route.finished == 0
 
 
@@ -256,10 +258,10 @@ async def test_the_window_of_the_connection_holds_all_streams_back(files: Files)
         client.acknowledges = False
         streams = [client.request("GET", "/big/40000") for _ in range(3)]
         while sum(len(client.body(stream)) for stream in streams) < 65535:
-            await client.hear()
+            await client.receive()
         client.h2.increment_flow_control_window(100_000)
         client.flush()
-        assert [len((await client.answer(stream)).body) for stream in streams] == [40000] * 3
+        assert [len((await client.response(stream)).body) for stream in streams] == [40000] * 3
 
 
 async def test_a_client_that_takes_nothing_for_too_long_loses_its_stream(
@@ -280,13 +282,13 @@ async def test_a_watch_waits_for_its_client(files: Files) -> None:
         for _ in range(10):
             route.chunks.put_nowait(b"x" * 20_000)
         while len(client.body(stream_id)) < 65535:
-            await client.hear()
+            await client.receive()
         assert route.chunks.qsize() >= 6
         client.h2.increment_flow_control_window(200_000)
         client.h2.increment_flow_control_window(200_000, stream_id)
         client.flush()
         while len(client.body(stream_id)) < 200_000:
-            await client.hear()
+            await client.receive()
 
 
 # --- ends
@@ -300,7 +302,7 @@ async def test_a_watch_that_is_cancelled_ends_at_once(files: Files) -> None:
         client.h2.reset_stream(stream_id, ErrorCodes.CANCEL)
         client.flush()
         await asyncio.wait_for(route.ended.wait(), 60)
-        assert (await client.ask("GET", "/echo")).status == 200
+        assert (await client.fetch("GET", "/echo")).status == 200
         assert route.finished == 1
 
 
@@ -311,7 +313,7 @@ async def test_a_read_that_is_cancelled_stops_and_a_write_does_not(files: Files,
         await route.begun.wait()
         client.h2.reset_stream(stream_id, ErrorCodes.CANCEL)
         client.flush()
-        assert (await client.ask("GET", "/echo")).status == 200
+        assert (await client.fetch("GET", "/echo")).status == 200
         route.go.set()
         await asyncio.wait_for((route.ended if cancelled else route.written).wait(), 60)
         assert (route.ended.is_set(), route.written.is_set()) == (cancelled, not cancelled)
@@ -338,7 +340,7 @@ async def test_a_server_that_ends_ends_streams_properly_and_finishes_requests(fi
         drain = asyncio.create_task(server.server.drain(5))
         assert (await client.wait(ConnectionTerminated)).last_stream_id == wait
         route.go.set()
-        assert (await client.answer(wait)).body == b"done"
+        assert (await client.response(wait)).body == b"done"
         await drain
 
 
@@ -358,7 +360,7 @@ async def test_somebody_unknown_gets_one_answer_and_has_to_go(files: Files) -> N
     async with conversation(files, ONE_MS) as (route, _, client):
         route.user = UserInfo("system:anonymous")
         stream_id = client.request("GET", "/echo")
-        assert (await client.answer(stream_id)).status == 200
+        assert (await client.response(stream_id)).status == 200
         assert (await client.wait(ConnectionTerminated)).last_stream_id == stream_id
         await client.closed()
 
@@ -373,10 +375,10 @@ async def test_a_real_client_that_is_unknown_takes_a_new_connection_each_time(fi
 
 async def test_a_connection_that_idles_is_told_to_go(files: Files) -> None:
     async with conversation(files, ONE_MS) as (_, server, client):
-        assert (await client.ask("GET", "/echo")).status == 200
+        assert (await client.fetch("GET", "/echo")).status == 200
         now = asyncio.get_running_loop().time()
         server.server.sweep(now + ONE_MS.idle_timeout_s - 1)
-        assert (await client.ask("GET", "/echo")).status == 200
+        assert (await client.fetch("GET", "/echo")).status == 200
         server.server.sweep(now + ONE_MS.idle_timeout_s + 1)
         await client.wait(ConnectionTerminated)
         await client.closed()
@@ -426,7 +428,7 @@ async def test_reads_that_are_reset_at_once_leave_nothing_behind(files: Files) -
                 stream_id = client.h2.get_next_available_stream_id()
                 client.h2.send_headers(stream_id, HEAD, end_stream=True)
                 client.h2.reset_stream(stream_id, ErrorCodes.CANCEL)
-            assert (await client.ask("GET", "/echo")).status == 200
+            assert (await client.fetch("GET", "/echo")).status == 200
         assert not route.begun.is_set()
 
 
@@ -443,7 +445,7 @@ async def test_a_stream_that_comes_and_goes_when_the_end_has_begun_is_no_fault(f
         client.flush()
         await client.wait(PingAckReceived)
         route.go.set()
-        assert (await client.answer(wait)).body == b"done"
+        assert (await client.response(wait)).body == b"done"
         await drain
 
 

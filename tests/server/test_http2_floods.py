@@ -131,7 +131,7 @@ async def test_a_flood_that_comes_over_tls_ends_and_another_client_is_answered(t
         bad.writer.write(FLOODS["ping"]())
         assert (await bad.wait(ConnectionTerminated)).error_code == ErrorCodes.ENHANCE_YOUR_CALM
         await bad.closed()
-        assert (await good.ask("GET", "/echo")).status == 200
+        assert (await good.fetch("GET", "/echo")).status == 200
 
 
 async def test_a_client_that_updates_its_window_for_each_4_kib_reads_a_large_body(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ async def test_a_client_that_updates_its_window_for_each_4_kib_reads_a_large_bod
         stream_id = client.request("GET", f"/big/{size}")
         read = 0
         while read < size:
-            await client.hear()
+            await client.receive()
             done = len(client.body(stream_id))
             while read + 4096 <= done or (read < done == size):
                 read = min(read + 4096, done)
@@ -150,13 +150,13 @@ async def test_a_client_that_updates_its_window_for_each_4_kib_reads_a_large_bod
                 if done < size:
                     client.h2.increment_flow_control_window(4096, stream_id)
             client.flush()
-        assert (await client.ask("GET", "/echo")).status == 200
+        assert (await client.fetch("GET", "/echo")).status == 200
 
 
 async def test_many_requests_one_after_another_cost_no_budget(tmp_path: Path) -> None:
     async with running(make_files(tmp_path), Route()) as server, connected(server) as client:
         for _ in range(TOKENS_AT_START + TOKENS_MAX):
-            assert (await client.ask("GET", "/echo")).status == 200
+            assert (await client.fetch("GET", "/echo")).status == 200
 
 
 # --- the budget

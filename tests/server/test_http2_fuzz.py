@@ -113,17 +113,17 @@ class Conversation:
     async def step(self) -> None:
         """Do one random thing, and let the server answer."""
         with contextlib.suppress(H2Error, KeyError):  # the client's half of h2 refuses some of it
-            self.dice.choice((self.ask, self.ask, self.ask, self.talk, self.control, self.serve))()
-        said = self.client.data_to_send()
-        if said and not self.wire.closed:
-            self.connection.data_received(said)
+            self.dice.choice((self.fetch, self.fetch, self.fetch, self.talk, self.control, self.serve))()
+        sent = self.client.data_to_send()
+        if sent and not self.wire.closed:
+            self.connection.data_received(sent)
         for _ in range(self.dice.randint(0, 4)):
             await asyncio.sleep(0)
-        heard, self.wire.written = self.wire.written, b""
+        received, self.wire.written = self.wire.written, b""
         with contextlib.suppress(H2Error):
-            self.client.receive_data(heard)
+            self.client.receive_data(received)
 
-    def ask(self) -> None:
+    def fetch(self) -> None:
         stream_id = self.client.get_next_available_stream_id()
         headers = [(":method", self.dice.choice(METHODS)), (":path", self.dice.choice(PATHS)), (":scheme", "https")]
         if self.dice.random() < 0.2:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sampan.server.request import Handler, Request, Response
-from tests.server.test_http import answer, connect, echo, finish
+from tests.server.test_http import connect, echo, finish, response
 
 
 async def everything(data: bytes, handler: Handler = echo) -> tuple[bytes, bytes]:
@@ -32,7 +32,7 @@ async def test_http_1_0_stays_open_for_who_asks_for_it() -> None:
     server, reader, writer = await connect(echo)
     for path in ("a", "b"):
         writer.write(f"GET /{path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n".encode())
-        status, headers, body = await answer(reader)
+        status, headers, body = await response(reader)
         assert (status, headers["connection"], body) == (200, "keep-alive", f"GET /{path}  0".encode())
     await finish(server, writer)
 
@@ -62,9 +62,9 @@ async def test_a_method_that_nobody_knows_reaches_the_handler_with_its_body() ->
     server, reader, writer = await connect(echo)
     for method in ("FOO", "foo_bar", "GETS", "PROPFIND", "M-SEARCH"):
         writer.write(f"{method} /a HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi".encode())
-        assert (await answer(reader))[2] == f"{method} /a  2".encode()
+        assert (await response(reader))[2] == f"{method} /a  2".encode()
     writer.write(b"GET /b HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert (await answer(reader))[2] == b"GET /b  0"
+    assert (await response(reader))[2] == b"GET /b  0"
     await finish(server, writer)
 
 
@@ -76,7 +76,7 @@ async def test_a_method_may_come_in_two_pieces(method: bytes, first: int) -> Non
     await writer.drain()
     await asyncio.sleep(0.01)
     writer.write(method[first:] + b" /a HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi")
-    assert (await answer(reader))[2] == method + b" /a  2"
+    assert (await response(reader))[2] == method + b" /a  2"
     await finish(server, writer)
 
 
@@ -86,7 +86,7 @@ async def test_a_method_may_come_letter_by_letter() -> None:
         writer.write(bytes([letter]))
         await writer.drain()
         await asyncio.sleep(0)
-    assert (await answer(reader))[2] == b"PROPFIND /a  0"
+    assert (await response(reader))[2] == b"PROPFIND /a  0"
     await finish(server, writer)
 
 

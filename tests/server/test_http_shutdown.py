@@ -18,7 +18,7 @@ from sampan.server.reading import SLICE_BYTES_MAX
 from sampan.server.request import Request, Response
 from sampan.server.settings import HttpSettings
 from tests.server.http2_client import Route, connected, running
-from tests.server.test_http import Connect, answer, connect, echo, finish
+from tests.server.test_http import Connect, connect, echo, finish, response
 from tests.server.tls_files import client_context, make_files
 
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -27,21 +27,21 @@ RESTLESS = HttpSettings(quiet_s=60)
 LARGE = 8 << 20
 
 
-async def asked(settings: HttpSettings) -> Connect:
+async def requested(settings: HttpSettings) -> Connect:
     """A connection on which a request was answered."""
     server, reader, writer = await connect(echo, settings)
     writer.write(GET)
-    await answer(reader)
+    await response(reader)
     return server, reader, writer
 
 
 async def test_a_client_is_told_to_turn_elsewhere_with_its_answer_and_loses_no_request() -> None:
     server, reader, writer = await connect(echo)
     writer.write(GET)
-    assert "connection" not in (await answer(reader))[1]
+    assert "connection" not in (await response(reader))[1]
     server.shutting_down = True
     writer.write(GET)
-    status, headers, _ = await answer(reader)
+    status, headers, _ = await response(reader)
     assert (status, headers["connection"]) == (200, "close")
     assert await reader.read() == b""
     await finish(server, writer)
@@ -65,18 +65,18 @@ async def test_a_stream_says_whether_its_connection_ends_with_it(leaving: bool) 
 
 
 async def test_a_client_that_has_just_asked_is_not_closed_but_told_with_its_next_answer() -> None:
-    server, reader, writer = await asked(RESTLESS)
+    server, reader, writer = await requested(RESTLESS)
     drain = asyncio.create_task(server.drain(60))
     await asyncio.sleep(0.05)
     writer.write(POST)
-    status, headers, _ = await answer(reader)
+    status, headers, _ = await response(reader)
     assert (status, headers["connection"]) == (200, "close")
     await asyncio.wait_for(drain, 30)
     await finish(server, writer)
 
 
 async def test_a_client_that_rests_is_closed() -> None:
-    server, reader, writer = await asked(HttpSettings(quiet_s=0.01))
+    server, reader, writer = await requested(HttpSettings(quiet_s=0.01))
     await server.drain(60)
     assert await reader.read() == b""
     await finish(server, writer)
@@ -84,35 +84,35 @@ async def test_a_client_that_rests_is_closed() -> None:
 
 @pytest.mark.parametrize("cut", [2, 20, len(POST) - 2], ids=["method", "head", "body"])
 async def test_a_request_of_which_a_part_has_come_is_answered(cut: int) -> None:
-    server, reader, writer = await asked(HttpSettings(quiet_s=0.0))
+    server, reader, writer = await requested(HttpSettings(quiet_s=0.0))
     writer.write(POST[:cut])
     await asyncio.sleep(0.05)
     drain = asyncio.create_task(server.drain(60))
     await asyncio.sleep(0.05)
     writer.write(POST[cut:])
-    status, headers, body = await answer(reader)
+    status, headers, body = await response(reader)
     assert (status, headers["connection"], body) == (200, "close", b"POST /  4")
     await drain
     await finish(server, writer)
 
 
 async def test_a_request_that_waits_to_be_read_when_a_connection_is_to_be_closed_is_answered() -> None:
-    server, reader, writer = await asked(HttpSettings(quiet_s=0.0))
+    server, reader, writer = await requested(HttpSettings(quiet_s=0.0))
     os.write(
         writer.get_extra_info("socket").fileno(), GET
     )  # past the event loop, which does not get to read before the end
     drain = asyncio.create_task(server.drain(60))
-    assert (await answer(reader))[1]["connection"] == "close"
+    assert (await response(reader))[1]["connection"] == "close"
     await drain
     await finish(server, writer)
 
 
 async def test_requests_that_were_sent_without_waiting_are_all_answered() -> None:
-    server, reader, writer = await asked(RESTLESS)
+    server, reader, writer = await requested(RESTLESS)
     server.shutting_down = True
     writer.write(GET * 3)
-    told = [(await answer(reader))[1].get("connection", "") for _ in range(3)]
-    assert told == ["", "", "close"]
+    reported = [(await response(reader))[1].get("connection", "") for _ in range(3)]
+    assert reported == ["", "", "close"]
     await finish(server, writer)
 
 
@@ -125,7 +125,7 @@ async def test_an_answer_to_a_body_that_nobody_reads_arrives() -> None:
     for _ in range(32):
         writer.write(b"x" * (64 << 10))
         await asyncio.sleep(0)
-    assert (await answer(reader))[0] == 429
+    assert (await response(reader))[0] == 429
     writer.write(b"x" * 100)
     await writer.drain()
     assert await asyncio.wait_for(reader.read(), 30) == b""
@@ -152,7 +152,7 @@ async def test_who_was_let_in_before_the_server_stops_to_listen_is_answered_and_
         client.setblocking(False)
         reader, writer = await asyncio.open_connection(sock=client)
         writer.write(GET)
-        assert (await answer(reader))[0] == 200
+        assert (await response(reader))[0] == 200
         writer.close()
     await drain
     with pytest.raises(ConnectionRefusedError):
@@ -169,7 +169,7 @@ async def test_who_has_not_shaken_hands_yet_is_answered(tmp_path: Path) -> None:
         await asyncio.sleep(0.05)
         reader, writer = await asyncio.open_connection(sock=raw, ssl=client_context(files), server_hostname="localhost")
         writer.write(b"GET /echo HTTP/1.1\r\nHost: h\r\n\r\n")
-        assert (await answer(reader))[0] == 200
+        assert (await response(reader))[0] == 200
         await drain
         writer.close()
 
@@ -215,10 +215,10 @@ async def test_a_client_of_http_2_is_told_to_go_when_nothing_of_its_is_under_way
         await route.begun.wait()
         drain = asyncio.create_task(server.server.drain(60))
         await asyncio.sleep(0.05)
-        assert (await client.ask("GET", "/echo")).status == 200
+        assert (await client.fetch("GET", "/echo")).status == 200
         assert not any(isinstance(event, ConnectionTerminated) for event in client.events)
         route.go.set()
-        assert (await client.answer(waiting)).body == b"done"
+        assert (await client.response(waiting)).body == b"done"
         await client.wait(ConnectionTerminated)
         await drain
 
@@ -231,6 +231,6 @@ async def test_a_request_that_waits_to_be_parsed_is_answered() -> None:
     drain = asyncio.create_task(server.drain(60))
     await asyncio.sleep(0.05)
     turns._units_per_turn = 1
-    assert (await answer(reader))[0] == 200
+    assert (await response(reader))[0] == 200
     await asyncio.wait_for(drain, 30)
     await finish(server, writer)

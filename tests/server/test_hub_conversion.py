@@ -163,17 +163,17 @@ async def test_a_crd_that_no_longer_fits_makes_other_versions_fail(api: Api) -> 
 )
 async def test_rules_that_lose_something_are_refused(api: Api, rules: Any, field: str, text: str) -> None:
     await api.create(CRDS, crd(version("v1", V1), version("v2", V2, storage=False)))
-    answer = await api.post(HUBS, hub(*rules))
-    assert answer.code == 422
-    assert any(cause["field"].startswith(field) and text in cause["message"] for cause in answer.causes), answer.body[
-        "message"
-    ]
+    response = await api.post(HUBS, hub(*rules))
+    assert response.code == 422
+    assert any(cause["field"].startswith(field) and text in cause["message"] for cause in response.causes), (
+        response.body["message"]
+    )
 
 
 async def test_a_rule_that_loses_something_is_named_once(api: Api) -> None:
     await api.create(CRDS, crd(version("v1", V1), version("v2", V2, storage=False)))
-    answer = await api.post(HUBS, hub(MOVE, {**LENGTH, "toHub": "int(self + 'x')"}))
-    fields = [cause["field"] for cause in answer.causes]
+    response = await api.post(HUBS, hub(MOVE, {**LENGTH, "toHub": "int(self + 'x')"}))
+    fields = [cause["field"] for cause in response.causes]
     assert fields
     assert all(field.startswith("spec.versions[0].fields[1].") for field in fields), fields
 
@@ -215,8 +215,8 @@ async def test_rules_reach_into_lists(api: Api) -> None:
 
 async def test_both_paths_of_a_rule_lead_through_the_same_lists(api: Api) -> None:
     await api.create(CRDS, crd(version("v1", PORTS_1), version("v2", V1, storage=False)))
-    answer = await api.post(HUBS, hub({"hub": ".spec.ports[].a", "field": ".spec.color"}))
-    assert "must lead through the same lists as .spec.ports[].a of the hub" in answer.message
+    response = await api.post(HUBS, hub({"hub": ".spec.ports[].a", "field": ".spec.color"}))
+    assert "must lead through the same lists as .spec.ports[].a of the hub" in response.message
 
 
 async def test_others_are_served_while_rules_are_tried(api: Api) -> None:

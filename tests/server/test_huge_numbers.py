@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from sampan.core.gvk import GroupVersionKind
-from tests.server.cluster import SCHEMAS, Answer, Api, served
+from tests.server.cluster import SCHEMAS, Api, ApiResponse, served
 from tests.server.huge_numbers import DIGITS, NUMBERS, body_of
 from tests.server.verbs.objects import CONFIG_MAPS, DEPLOYMENTS, PODS, config_map, deployment
 
@@ -52,9 +52,9 @@ async def api() -> AsyncIterator[Api]:
         assert (await api.get(CONFIG_MAPS)).code == 200
 
 
-def check_answered(answer: Answer) -> None:
+def check_responses(reply: ApiResponse) -> None:
     """The answer is not a fault of the server; a few faults of clients are 500 without a reason in Kubernetes too."""
-    assert answer.code < 500 or not answer.body.get("reason"), answer.body
+    assert reply.code < 500 or not reply.body.get("reason"), reply.body
 
 
 def paths(api: Api) -> list[tuple[str, dict[str, Any], GroupVersionKind]]:
@@ -73,19 +73,19 @@ def paths(api: Api) -> list[tuple[str, dict[str, Any], GroupVersionKind]]:
 
 @pytest.mark.parametrize("name", NUMBERS)
 async def test_every_field_of_every_built_in_kind_may_hold_a_huge_number(api: Api, name: str) -> None:
-    asked = 0
+    requested = 0
     for path, head, gvk in paths(api):
         schema = SCHEMAS.schema_for_kind(gvk)
         if schema is None:
             continue
         body = {**head, **body_of(schema, NUMBERS[name])}
-        check_answered(await api.post(path, body))
+        check_responses(await api.post(path, body))
         for target in (f"{path}/a", f"{path}/a/status"):
-            check_answered(await api.put(target, body))
-            check_answered(await api.patch(target, body, "merge"))
-            check_answered(await api.apply(target, body, "fieldManager=m&force=true"))
-        asked += 1
-    assert asked > 60
+            check_responses(await api.put(target, body))
+            check_responses(await api.patch(target, body, "merge"))
+            check_responses(await api.apply(target, body, "fieldManager=m&force=true"))
+        requested += 1
+    assert requested > 60
 
 
 def pod(**container: Any) -> dict[str, Any]:
@@ -113,11 +113,11 @@ def huge_pods() -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("body", huge_pods().values(), ids=huge_pods())
 async def test_a_pod_with_a_huge_amount(api: Api, body: dict[str, Any]) -> None:
-    check_answered(await api.post(PODS, body))
-    check_answered(await api.apply(f"{PODS}/p", body))
+    check_responses(await api.post(PODS, body))
+    check_responses(await api.apply(f"{PODS}/p", body))
     workload = deployment()
     workload["spec"]["template"]["spec"] = body["spec"]
-    check_answered(await api.post(DEPLOYMENTS, workload))
+    check_responses(await api.post(DEPLOYMENTS, workload))
 
 
 async def test_a_huge_amount_is_kept_as_it_was_written(api: Api) -> None:
@@ -127,9 +127,9 @@ async def test_a_huge_amount_is_kept_as_it_was_written(api: Api) -> None:
 
 
 async def test_a_request_above_a_huge_limit_is_refused(api: Api) -> None:
-    answer = await api.post(PODS, pod(resources={"limits": {"cpu": HUGE}, "requests": {"cpu": "1e1000000000"}}))
-    assert (answer.code, answer.causes[0]["field"]) == (422, "spec.containers[0].resources.requests")
-    assert answer.message.endswith(f"must be less than or equal to cpu limit of {HUGE}")
+    reply = await api.post(PODS, pod(resources={"limits": {"cpu": HUGE}, "requests": {"cpu": "1e1000000000"}}))
+    assert (reply.code, reply.causes[0]["field"]) == (422, "spec.containers[0].resources.requests")
+    assert reply.message.endswith(f"must be less than or equal to cpu limit of {HUGE}")
 
 
 @pytest.mark.parametrize("kind", PATCHES)
@@ -139,8 +139,8 @@ async def test_a_resize_to_a_huge_amount(api: Api, kind: str) -> None:
     if kind == "json":
         path = "/spec/containers/0/resources/limits/cpu"
         body = [{"op": "replace", "path": path, "value": HUGE}]
-    answer = await api.patch(f"{PODS}/p/resize?fieldManager=m{'&force=true' if kind == 'apply' else ''}", body, kind)
-    assert answer.code == 200
+    reply = await api.patch(f"{PODS}/p/resize?fieldManager=m{'&force=true' if kind == 'apply' else ''}", body, kind)
+    assert reply.code == 200
 
 
 async def test_amounts_that_differ_by_a_billion_digits_are_counted_against_a_quota(api: Api) -> None:
@@ -148,26 +148,26 @@ async def test_amounts_that_differ_by_a_billion_digits_are_counted_against_a_quo
     for name, amount in (("a", "1"), ("b", HUGE), ("c", "1n"), ("d", "2e999999999")):
         body = pod(resources={"limits": {"cpu": amount}})
         body["metadata"]["name"] = name
-        answer = await api.post(PODS, body)
-        assert answer.code == (403 if name == "d" else 201), answer.body
+        reply = await api.post(PODS, body)
+        assert reply.code == (403 if name == "d" else 201), reply.body
         used = {"hard": {"limits.cpu": HUGE}, "used": {"limits.cpu": amount}}
-        check_answered(await api.patch(f"{QUOTAS}/q/status", {"status": used}))
+        check_responses(await api.patch(f"{QUOTAS}/q/status", {"status": used}))
 
 
 async def test_a_limit_range_with_huge_bounds_and_ratios(api: Api) -> None:
     bounds = {"max": {"cpu": HUGE}, "min": {"cpu": "1n"}, "maxLimitRequestRatio": {"cpu": "1e999999998"}}
     limit = {"type": "Container", **bounds, "default": {"cpu": HUGE}, "defaultRequest": {"cpu": "1"}}
-    check_answered(await api.post(LIMIT_RANGES, {"metadata": {"name": "a"}, "spec": {"limits": [limit]}}))
+    check_responses(await api.post(LIMIT_RANGES, {"metadata": {"name": "a"}, "spec": {"limits": [limit]}}))
     limit["maxLimitRequestRatio"] = {"cpu": "2"}
     await api.create(LIMIT_RANGES, {"metadata": {"name": "b"}, "spec": {"limits": [limit]}})
-    check_answered(await api.post(PODS, pod()))
+    check_responses(await api.post(PODS, pod()))
 
 
 async def test_claims_and_volumes_of_a_huge_size(api: Api) -> None:
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": HUGE}}}
     await api.create(CLAIMS, {"metadata": {"name": "c"}, "spec": claim})
     status = {"status": {"capacity": {"storage": "1e-999999999"}, "allocatedResources": {"storage": HUGE}}}
-    check_answered(await api.patch(f"{CLAIMS}/c/status", status))
+    check_responses(await api.patch(f"{CLAIMS}/c/status", status))
     volume = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": HUGE}, "hostPath": {"path": "/x"}}
     await api.create(VOLUMES, {"metadata": {"name": "v"}, "spec": volume})
 
@@ -175,8 +175,8 @@ async def test_claims_and_volumes_of_a_huge_size(api: Api) -> None:
 async def test_a_node_with_huge_capacities(api: Api) -> None:
     amounts = {"cpu": HUGE, "memory": "1e2147483647", "hugepages-2Mi": "1e-999999999"}
     await api.create(NODES, {"metadata": {"name": "n"}, "status": {"capacity": amounts}})
-    answer = await api.patch(f"{NODES}/n/status", {"status": {"capacity": amounts, "allocatable": amounts}})
-    check_answered(answer)
+    reply = await api.patch(f"{NODES}/n/status", {"status": {"capacity": amounts, "allocatable": amounts}})
+    check_responses(reply)
 
 
 @pytest.mark.parametrize(
@@ -195,16 +195,16 @@ async def test_a_node_with_huge_capacities(api: Api) -> None:
 async def test_a_schedule_with_huge_numbers(api: Api, schedule: str) -> None:
     template = {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}
     spec = {"schedule": schedule, "startingDeadlineSeconds": 2**63 - 1, "jobTemplate": template}
-    answer = await api.post(CRON_JOBS, {"metadata": {"name": "c"}, "spec": spec})
-    assert answer.code in (201, 422), answer.body
+    reply = await api.post(CRON_JOBS, {"metadata": {"name": "c"}, "spec": spec})
+    assert reply.code in (201, 422), reply.body
 
 
 @pytest.mark.parametrize("field", ["maxSurge", "maxUnavailable"])
 async def test_a_percentage_with_more_digits_than_an_integer(api: Api, field: str) -> None:
-    answer = await api.post(DEPLOYMENTS, deployment(strategy={"rollingUpdate": {field: f"{DIGITS}%"}}))
-    assert answer.code == (422 if field == "maxUnavailable" else 201)
-    if answer.code == 422:
-        assert "must not be greater than 100%" in answer.message
+    reply = await api.post(DEPLOYMENTS, deployment(strategy={"rollingUpdate": {field: f"{DIGITS}%"}}))
+    assert reply.code == (422 if field == "maxUnavailable" else 201)
+    if reply.code == 422:
+        assert "must not be greater than 100%" in reply.message
 
 
 @pytest.mark.parametrize("value", VALUES, ids=first_letters)
@@ -212,8 +212,8 @@ async def test_a_percentage_with_more_digits_than_an_integer(api: Api, field: st
 async def test_a_parameter_that_is_a_huge_number(api: Api, name: str, value: str) -> None:
     await api.create(CONFIG_MAPS, config_map())
     for method, path in (("GET", CONFIG_MAPS), ("DELETE", CONFIG_MAPS), ("GET", f"{PODS}/p/log")):
-        answer = await api.ask(method, f"{path}?{name}={value}")
-        assert answer.code in (200, 400, 404, 422), answer.body
+        reply = await api.fetch(method, f"{path}?{name}={value}")
+        assert reply.code in (200, 400, 404, 422), reply.body
 
 
 @pytest.mark.parametrize("seconds", [2**63 - 1, -(2**63)])
@@ -221,10 +221,10 @@ async def test_a_pod_is_deleted_with_any_grace_period(api: Api, seconds: int) ->
     body = pod()
     body["spec"]["nodeName"] = "n"
     await api.create(PODS, body)
-    answer = await api.delete(f"{PODS}/p", {"gracePeriodSeconds": seconds})
-    assert answer.code == 200
+    reply = await api.delete(f"{PODS}/p", {"gracePeriodSeconds": seconds})
+    assert reply.code == 200
     if seconds > 0:
-        assert answer.metadata["deletionTimestamp"] == "9999-12-31T23:59:59Z"
+        assert reply.metadata["deletionTimestamp"] == "9999-12-31T23:59:59Z"
         assert (await api.delete(f"{PODS}/p", {"gracePeriodSeconds": 5})).code == 200
 
 
@@ -237,23 +237,23 @@ async def test_a_label_selector_with_a_huge_number(api: Api, selector: str) -> N
 @pytest.mark.parametrize("content_type", ["application/json", "application/yaml"])
 async def test_a_json_number_that_does_not_fit(api: Api, content_type: str, number: str) -> None:
     body = b'{"metadata":{"name":"a","generation":%s}}' % number.encode()
-    check_answered(await api.ask("POST", CONFIG_MAPS, body, content_type=content_type))
+    check_responses(await api.fetch("POST", CONFIG_MAPS, body, content_type=content_type))
     await api.post(CONFIG_MAPS, config_map())
     for kind in PATCHES[1:]:
-        check_answered(await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", body, kind))
+        check_responses(await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", body, kind))
 
 
 @pytest.mark.parametrize("number", YAML_NUMBERS, ids=first_letters)
 async def test_a_yaml_number_that_does_not_fit(api: Api, number: str) -> None:
     body = f"metadata: {{name: a, generation: {number}}}".encode()
-    assert (await api.ask("POST", CONFIG_MAPS, body, content_type="application/yaml")).code == 400
+    assert (await api.fetch("POST", CONFIG_MAPS, body, content_type="application/yaml")).code == 400
 
 
 @pytest.mark.parametrize("index", [DIGITS, f"-{DIGITS}", "0" * 5000])
 async def test_a_json_patch_with_a_huge_index(api: Api, index: str) -> None:
     await api.create(CONFIG_MAPS, config_map(finalizers=["example.com/a"]))
-    answer = await api.patch(f"{CONFIG_MAPS}/a", [{"op": "remove", "path": f"/metadata/finalizers/{index}"}], "json")
-    check_answered(answer)
+    reply = await api.patch(f"{CONFIG_MAPS}/a", [{"op": "remove", "path": f"/metadata/finalizers/{index}"}], "json")
+    check_responses(reply)
 
 
 @pytest.mark.parametrize("text", [f"bytes=0-{DIGITS}", f"bytes={DIGITS}-", f"bytes=-{DIGITS}"])
@@ -320,8 +320,8 @@ async def test_a_rule_over_huge_numbers(api: Api, rule: str) -> None:
     await api.create(CRDS, crd(rule))
     for text in TEXTS:
         body = {"apiVersion": "example.com/v1", "kind": "Boat", "metadata": {"name": "b"}, "spec": {"s": text}}
-        answer = await api.post("/apis/example.com/v1/namespaces/default/boats?dryRun=All", body)
-        assert answer.code in (201, 422), answer.body
+        reply = await api.post("/apis/example.com/v1/namespaces/default/boats?dryRun=All", body)
+        assert reply.code in (201, 422), reply.body
 
 
 @pytest.mark.parametrize("literal", LITERALS, ids=first_letters)
@@ -348,7 +348,7 @@ async def test_a_schema_with_huge_bounds(api: Api, schema: dict[str, Any]) -> No
     values: tuple[Any, ...] = (2**63 - 1, 10**18, DIGITS, f"{DIGITS}h", f"1.2.3.4/{DIGITS}", [], "a" * 9000)
     for value in values:
         body = {"apiVersion": "example.com/v1", "kind": "Boat", "metadata": {"name": "b"}, "spec": {"p": value}}
-        check_answered(await api.post("/apis/example.com/v1/namespaces/default/boats?dryRun=All", body))
+        check_responses(await api.post("/apis/example.com/v1/namespaces/default/boats?dryRun=All", body))
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ async def test_a_schema_with_huge_bounds(api: Api, schema: dict[str, Any]) -> No
 async def test_a_long_text_of_a_format_is_checked_in_linear_time(api: Api, format_: str, text: str) -> None:
     await api.create(CRDS, crd("", p={"type": "string", "format": format_}))
     body = {"apiVersion": "example.com/v1", "kind": "Boat", "metadata": {"name": "b"}, "spec": {"p": text}}
-    check_answered(await api.post("/apis/example.com/v1/namespaces/default/boats?dryRun=All", body))
+    check_responses(await api.post("/apis/example.com/v1/namespaces/default/boats?dryRun=All", body))
 
 
 BEGINNINGS = (b"-----BEGIN A-----\n" * 50_000, b"-----BEGIN " * 80_000, b"-----BEGIN A-----" + b"\n" * 800_000)
@@ -371,4 +371,4 @@ async def test_a_bundle_that_only_begins_is_refused(api: Api, pem: bytes) -> Non
     config = {"url": "https://127.0.0.1:1/", "caBundle": base64.b64encode(pem).decode()}
     webhook = {"conversionReviewVersions": ["v1"], "clientConfig": config}
     body["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
-    check_answered(await api.post(CRDS, body))
+    check_responses(await api.post(CRDS, body))

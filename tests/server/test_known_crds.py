@@ -53,11 +53,11 @@ async def test_the_crds_of_known_projects_are_taken(api: Api) -> None:
     refused = []
     taken = set()
     for name, text in documents(Path(DIRECTORY)):
-        answer = await api.ask("POST", f"{CRDS}?dryRun=All", text, content_type="application/yaml")
-        if answer.code == 201:
+        response = await api.fetch("POST", f"{CRDS}?dryRun=All", text, content_type="application/yaml")
+        if response.code == 201:
             taken.add(name)
         else:
-            refused.append(f"{name}: {answer.message}")
+            refused.append(f"{name}: {response.message}")
     assert not refused
     assert taken
 
@@ -89,8 +89,8 @@ def with_rule(rule: str, **properties: Any) -> Any:
     ],
 )
 async def test_rules_that_iterate_over_an_expression_are_taken(api: Api, rule: str) -> None:
-    answer = await api.post(CRDS, with_rule(rule, a=ADDRESSES, b=ADDRESSES))
-    assert answer.code == 201, answer.body
+    response = await api.post(CRDS, with_rule(rule, a=ADDRESSES, b=ADDRESSES))
+    assert response.code == 201, response.body
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,6 @@ async def test_rules_that_iterate_over_an_expression_are_taken(api: Api, rule: s
     ],
 )
 async def test_rules_over_lists_without_bounds_are_refused(api: Api, rule: str) -> None:
-    answer = await api.post(CRDS, with_rule(rule, u=UNBOUNDED))
-    assert answer.code == 422
-    assert "exceeds budget" in answer.message
+    response = await api.post(CRDS, with_rule(rule, u=UNBOUNDED))
+    assert response.code == 422
+    assert "exceeds budget" in response.message

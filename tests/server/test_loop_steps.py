@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 import pytest
 from benchmarks.loop_fuzz import cases
 from benchmarks.loop_fuzz.bodies import kind_cases, metadata_cases, patch_cases, pod_cases
-from benchmarks.loop_fuzz.cases import Ask, Case
+from benchmarks.loop_fuzz.cases import Call, Case
 from benchmarks.loop_fuzz.custom import crd_cases
 
 from tests.server.cluster import Api, served
@@ -47,8 +47,8 @@ async def api() -> AsyncIterator[Api]:
         yield api
 
 
-async def send(api: Api, ask: Ask) -> int:
-    return (await api.ask(ask.method, ask.path, ask.body, content_type=ask.content_type)).code
+async def send(api: Api, fetch: Call) -> int:
+    return (await api.fetch(fetch.method, fetch.path, fetch.body, content_type=fetch.content_type)).code
 
 
 @pytest.fixture(autouse=True)
@@ -58,8 +58,8 @@ def smaller_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def longest_step_s(api: Api, case: Case) -> float:
     """Processor time of the longest turn of the loop while the case is answered."""
-    for ask in case.before():
-        await send(api, ask)
+    for fetch in case.before():
+        await send(api, fetch)
     task = asyncio.ensure_future(send(api, case.make()))
     longest = 0.0
     while not task.done():

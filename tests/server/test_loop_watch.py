@@ -15,11 +15,11 @@ REQUEST = make_request("POST", "/api/v1/pods", "", {}, lambda limit: asyncio.sle
 
 
 async def test_the_log_names_the_request_that_blocks_the_loop() -> None:
-    asked, logged = threading.Event(), threading.Event()
+    requested, logged = threading.Event(), threading.Event()
     records: list[logging.LogRecord] = []
 
     def request_of(task: asyncio.Task[object]) -> Request:
-        asked.set()
+        requested.set()
         return REQUEST
 
     class Handler(logging.Handler):
@@ -32,7 +32,7 @@ async def test_the_log_names_the_request_that_blocks_the_loop() -> None:
     logging.getLogger("sampan.loop").addHandler(handler)
     watch = LoopWatch(request_of, interval_s=0.001, block_s=0.001)
     watch.start()
-    asked.wait(60)  # this is the block: it lasts until the watch has looked
+    requested.wait(60)  # this is the block: it lasts until the watch has looked
     await asyncio.to_thread(logged.wait, 60)
     watch.stop()
     logging.getLogger("sampan.loop").removeHandler(handler)

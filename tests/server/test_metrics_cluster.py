@@ -78,7 +78,7 @@ async def test_conversions_by_webhook_are_counted_with_how_they_fail(
     ]
 
 
-async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def responding(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """A webhook that allows everything."""
     async for _, body in requests(reader):
         uid = json.loads(body)["request"]["uid"]
@@ -101,7 +101,7 @@ def hook(name: str, port: int) -> dict[str, Any]:
 async def test_requests_to_webhooks_are_counted_by_host_and_code_also_those_without_an_answer(
     api: Api, tmp_path: Path
 ) -> None:
-    async with listening(tmp_path, answering) as port:
+    async with listening(tmp_path, responding) as port:
         path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
         await api.create(path, {"metadata": {"name": "a"}, "webhooks": [hook("a", port), hook("b", 1)]})
         await api.create(SERVICES, {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}})

@@ -34,11 +34,11 @@ async def counts(api: Api, name: str = TOTAL) -> dict[str, float]:
 async def counted(api: Api, *request: Any, name: str = TOTAL, **headers: str) -> list[str]:
     """Under which labels a request is counted."""
     before = await counts(api, name)
-    answer = await api.ask(*request, **headers)
-    if answer.response.stream is not None:
+    response = await api.fetch(*request, **headers)
+    if response.response.stream is not None:
         assert await counts(api, name) == before
-        assert answer.response.finished is not None
-        answer.response.finished()
+        assert response.response.finished is not None
+        response.response.finished()
     after = await counts(api, name)
     return [labels for labels, value in after.items() if value > before.get(labels, 0)]
 

@@ -29,8 +29,8 @@ def definition(resource: str) -> ResourceDefinition:
 
 
 async def exposed(api: Api) -> list[str]:
-    answer = await api.get("/metrics")
-    return answer.response.body.decode().splitlines()
+    response = await api.get("/metrics")
+    return response.response.body.decode().splitlines()
 
 
 async def shirts(api: Api) -> list[str]:
@@ -53,7 +53,7 @@ async def test_a_crd_that_is_deleted_leaves_no_series(api: Api) -> None:
         await api.delete(CRD)
         await watch.events(3)
         assert await watch.ended()
-    await eventually(lambda: api.get(CRD), lambda answer: answer.code == 404)
+    await eventually(lambda: api.get(CRD), lambda response: response.code == 404)
     before = await unsaid(api)
     assert await shirts(api) == []
     after = await unsaid(api)

@@ -139,8 +139,8 @@ async def test_no_series_is_told_twice(api: Api) -> None:
         await api.patch(f"{CONFIG_MAPS}/a{query}", {"data": {"x": query}})
     async with api.watch(f"{CONFIG_MAPS}?watch=1&dryRun=All"), api.watch(f"{CONFIG_MAPS}?watch=1"):
         lines = (await api.client.get("/metrics")).body.decode().splitlines()
-    told = [line.rpartition(" ")[0] for line in lines if not line.startswith("#")]
-    assert sorted(told) == sorted(set(told))
+    reported = [line.rpartition(" ")[0] for line in lines if not line.startswith("#")]
+    assert sorted(reported) == sorted(set(reported))
 
 
 async def test_reads_that_did_not_wait_for_the_cache_have_waited_for_nothing(api: Api) -> None:

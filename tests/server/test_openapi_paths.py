@@ -154,8 +154,8 @@ async def test_only_parameters_that_depend_on_the_kind_are_not_shared(api: Api) 
 
 async def test_the_message_of_a_watch_is_defined(api: Api) -> None:
     found = await document(api)
-    answer = found["paths"]["/api/v1/watch/pods"]["get"]["responses"]["200"]["schema"]["$ref"]
-    assert "type" in found["definitions"][answer.rpartition("/")[2]]["properties"]
+    response = found["paths"]["/api/v1/watch/pods"]["get"]["responses"]["200"]["schema"]["$ref"]
+    assert "type" in found["definitions"][response.rpartition("/")[2]]["properties"]
 
 
 def test_parameters_that_another_server_shares_are_kept_when_its_paths_are_taken() -> None:

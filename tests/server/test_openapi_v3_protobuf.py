@@ -97,9 +97,9 @@ def test_booleans_that_are_a_choice_are_written_when_they_are_false() -> None:
 @pytest.mark.parametrize("accept", [PROTOBUF, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"])
 async def test_a_group_version_is_told_in_protobuf(api: Api, accept: str) -> None:
     plain = await api.get("/openapi/v3/apis/batch/v1")
-    answer = await api.get("/openapi/v3/apis/batch/v1", accept=f"{accept};q=1, application/json;q=0.5")
-    assert (answer.code, answer.response.content_type) == (200, PROTOBUF)
-    assert answer.response.body == encode_document(plain.body)
+    response = await api.get("/openapi/v3/apis/batch/v1", accept=f"{accept};q=1, application/json;q=0.5")
+    assert (response.code, response.response.content_type) == (200, PROTOBUF)
+    assert response.response.body == encode_document(plain.body)
 
 
 async def test_other_forms_of_a_group_version_are_not_acceptable(api: Api) -> None:

@@ -27,13 +27,13 @@ class Recorder:
     def __init__(self) -> None:
         self.paths: list[str] = []
         self.received: list[float] = []
-        self.answered: list[float] = []
+        self.responded: list[float] = []
 
     async def __call__(self, request: Request) -> Response:
         self.paths.append(request.wire.path)
         self.received.append(request.wire.received)
         await asyncio.sleep(0)
-        self.answered.append(monotonic())
+        self.responded.append(monotonic())
         return Response(body=b"ok")
 
 
@@ -67,7 +67,7 @@ async def test_no_more_requests_are_parsed_than_may_wait() -> None:
     recorder, count, most = Recorder(), 7000, 0
     async with connection_of(recorder) as (connection, _):
         connection.data_received(GET * count)
-        while len(recorder.answered) < count:
+        while len(recorder.responded) < count:
             most = max(most, len(connection._queue))
             await asyncio.sleep(0)
     assert most <= PIPELINE_MAX + SLICE_BYTES_MAX // len(GET)
@@ -78,20 +78,20 @@ async def test_a_client_that_does_not_read_gets_no_further_responses() -> None:
     async with connection_of(recorder) as (connection, _):
         connection.pause_writing()
         connection.data_received(GET * 5)
-        await until(lambda: len(recorder.answered) == 1)
+        await until(lambda: len(recorder.responded) == 1)
         for _ in range(20):
             await asyncio.sleep(0)
-        assert len(recorder.answered) == 1
+        assert len(recorder.responded) == 1
         connection.resume_writing()
-        await until(lambda: len(recorder.answered) == 5)
+        await until(lambda: len(recorder.responded) == 5)
 
 
 async def test_the_latency_of_a_request_begins_when_those_before_it_are_answered() -> None:
     recorder = Recorder()
     async with connection_of(recorder) as (connection, _):
         connection.data_received(GET * 20)
-        await until(lambda: len(recorder.answered) == 20)
-    assert all(begun >= done for begun, done in zip(recorder.received[1:], recorder.answered, strict=False))
+        await until(lambda: len(recorder.responded) == 20)
+    assert all(begun >= done for begun, done in zip(recorder.received[1:], recorder.responded, strict=False))
 
 
 @pytest.mark.parametrize("excess", [1, BODY_AHEAD_BYTES])

@@ -21,7 +21,7 @@ from sampan.server.authorization.webhook.conditions import ConditionCompiler, Ma
 from sampan.server.reload_metrics import hash_of
 from sampan.server.request import RequestInfo, UserInfo
 from sampan.server.security_metrics import SecurityMetrics
-from tests.server.authentication.test_authenticators import Clock, asking
+from tests.server.authentication.test_authenticators import Clock, request_with
 from tests.server.authentication.test_jwt_issuers import fault, issuing, known
 
 ALICE = UserInfo("alice")
@@ -53,12 +53,12 @@ class Tokens:
 async def test_the_token_cache_counts_hits_and_misses() -> None:
     metrics, clock = SecurityMetrics(), Clock(0.0)
     bearer = BearerTokenAuthenticator([Tokens()], clock, metrics.tokens)
-    await bearer.authenticate(asking("Bearer good"))
+    await bearer.authenticate(request_with("Bearer good"))
     for _ in range(2):
-        assert bearer.recall(asking("Bearer good"))
+        assert bearer.recall(request_with("Bearer good"))
     for token in ("bad", "unknown"):
         with pytest.raises(StatusError):
-            await bearer.authenticate(asking(f"Bearer {token}"))
+            await bearer.authenticate(request_with(f"Bearer {token}"))
     assert shown(metrics, "authentication_token_cache_") == {
         'fetch_total{status="ok"}': 2,
         'fetch_total{status="error"}': 1,
@@ -128,30 +128,30 @@ def test_the_configuration_of_authorizers_is_counted_too(tmp_path: Path) -> None
 class Hook:
     """A webhook that answers with a status, or fails with a text."""
 
-    def __init__(self, said: str) -> None:
-        self.said = said
+    def __init__(self, sent: str) -> None:
+        self.sent = sent
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """See `Webhook`."""
-        if not self.said.startswith("{"):
-            raise WebhookError(self.said)
-        return b'{"kind":"SubjectAccessReview","status":%b}' % self.said.encode()
+        if not self.sent.startswith("{"):
+            raise WebhookError(self.sent)
+        return b'{"kind":"SubjectAccessReview","status":%b}' % self.sent.encode()
 
     def close(self) -> None:
         """Nothing is open."""
 
 
 @pytest.mark.parametrize(
-    ("said", "result", "fails_open"),
+    ("sent", "result", "fails_open"),
     [
         ('{"allowed":true}', "success", False),
         ("connection refused", "error", True),
         ("context deadline exceeded", "timeout", True),
     ],
 )
-async def test_webhooks_are_measured(said: str, result: str, fails_open: bool) -> None:
+async def test_webhooks_are_measured(sent: str, result: str, fails_open: bool) -> None:
     metrics = SecurityMetrics()
-    authorizer = WebhookAuthorizer(Hook(said), WebhookRules("hook"), lambda: 0.0, metrics.authorization)
+    authorizer = WebhookAuthorizer(Hook(sent), WebhookRules("hook"), lambda: 0.0, metrics.authorization)
     await authorizer.authorize(ALICE, GET)
     labels = f'{{name="hook",result="{result}"}}'
     assert shown(metrics, "apiserver_authorization_webhook_") == {

@@ -26,8 +26,8 @@ from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
 from sampan.server.authentication.union import UnionAuthenticator
-from sampan.server.filters.answers import with_answers
 from sampan.server.filters.authentication import with_authentication
+from sampan.server.filters.error_responses import with_error_responses
 from sampan.server.listener import HttpServer
 from sampan.server.pki.certificates import KeyPair, make_ca, make_client, make_serving
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
@@ -58,7 +58,7 @@ async def whoami(request: Request) -> Response:
 def serving(tls: ServingTls) -> HttpServer:
     """A server that answers each client with the client's identity."""
     authenticators: list[Authenticator] = [ClientCertificateAuthenticator(tls.verifier)]
-    handler = with_answers([])(with_authentication(UnionAuthenticator(authenticators), AccessMetrics())(whoami))
+    handler = with_error_responses([])(with_authentication(UnionAuthenticator(authenticators), AccessMetrics())(whoami))
     return HttpServer(handler)
 
 
@@ -76,7 +76,7 @@ async def listening(tls: ServingTls, server: HttpServer | None = None) -> AsyncI
         await server.drain(5)
 
 
-async def ask(port: int, context: ssl.SSLContext, name: str = "localhost") -> tuple[str, str, bytes]:
+async def fetch(port: int, context: ssl.SSLContext, name: str = "localhost") -> tuple[str, str, bytes]:
     """Status and body of an answer, and the common name and names of the certificate that the server showed."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context, server_hostname=name)
     shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
@@ -88,11 +88,11 @@ async def ask(port: int, context: ssl.SSLContext, name: str = "localhost") -> tu
 
 @pytest.mark.parametrize("version", [V12, V13], ids=["1.2", "1.3"])
 @pytest.mark.parametrize(
-    ("who", "status"),
+    ("client_name", "status"),
     [("nobody", "200"), ("known", "200"), ("stranger", "401"), ("expired", "401"), ("self-signed", "401")],
 )
 async def test_any_client_certificate_passes_the_handshake_and_wrong_ones_are_unauthorized(
-    files: Files, who: str, status: str, version: ssl.TLSVersion
+    files: Files, client_name: str, status: str, version: ssl.TLSVersion
 ) -> None:
     other = make_ca("other", NOW)
     pairs = {
@@ -102,16 +102,16 @@ async def test_any_client_certificate_passes_the_handshake_and_wrong_ones_are_un
         "expired": files.client("expired", made=YEARS_AGO),
         "self-signed": files.write("self", other),
     }
-    context = client_context(files, pairs[who])
+    context = client_context(files, pairs[client_name])
     context.minimum_version = context.maximum_version = version
     async with listening(serving_tls(files)) as port:
         for _ in range(2):
-            found, body, _ = await ask(port, context)
+            found, body, _ = await fetch(port, context)
             assert found == status
     if status == "401":
         assert '"reason":"Unauthorized"' in body
     else:
-        assert body == ("system:anonymous" if who == "nobody" else who)
+        assert body == ("system:anonymous" if client_name == "nobody" else client_name)
 
 
 def intermediate(ca: KeyPair) -> KeyPair:
@@ -136,7 +136,7 @@ async def test_intermediate_certificates_that_the_client_sends_are_used(files: F
     context = client_context(files, pair)
     context.minimum_version = context.maximum_version = version
     async with listening(serving_tls(files)) as port:
-        assert (await ask(port, context))[:2] == ("200", "jane")
+        assert (await fetch(port, context))[:2] == ("200", "jane")
 
 
 def usage(ca: KeyPair, *usages: x509.ObjectIdentifier) -> x509.Certificate:
@@ -196,11 +196,11 @@ def test_without_a_client_ca_nobody_is_believed() -> None:
 async def shown_names(port: int, files: Files, name: str) -> list[str]:
     context = client_context(files)
     context.check_hostname = False
-    return names_in(x509.load_der_x509_certificate((await ask(port, context, name))[2]))
+    return names_in(x509.load_der_x509_certificate((await fetch(port, context, name))[2]))
 
 
 @pytest.mark.parametrize(
-    ("asked", "shown"),
+    ("requested", "shown"),
     [
         ("localhost", "localhost"),
         ("exact.example.com", "exact.example.com"),
@@ -211,11 +211,11 @@ async def shown_names(port: int, files: Files, name: str) -> list[str]:
         ("certificate.test", "localhost"),
     ],
 )
-async def test_the_certificate_is_chosen_by_server_name(files: Files, asked: str, shown: str) -> None:
+async def test_the_certificate_is_chosen_by_server_name(files: Files, requested: str, shown: str) -> None:
     given_names = replace(files.serving("c", "certificate.test"), names=("given.test",))
     sni = (files.serving("w", "*.example.com"), files.serving("e", "exact.example.com"), given_names)
     async with listening(serving_tls(files, sni=sni)) as port:
-        assert shown in await shown_names(port, files, asked)
+        assert shown in await shown_names(port, files, requested)
 
 
 def test_given_names_go_before_found_ones_and_earlier_before_later() -> None:
@@ -259,8 +259,8 @@ async def test_versions_and_suites_can_be_narrowed(
     context.maximum_version = client
     async with listening(serving_tls(files, **more)) as port:
         with pytest.raises((ssl.SSLError, ConnectionError)):
-            await ask(port, context)
-        assert (await ask(port, client_context(files)))[0] == "200"
+            await fetch(port, context)
+        assert (await fetch(port, client_context(files)))[0] == "200"
 
 
 # --- reloading
@@ -278,13 +278,13 @@ def replace_file(path: Path, content: bytes) -> None:
 async def test_a_new_serving_certificate_is_shown_to_new_clients(files: Files) -> None:
     tls = serving_tls(files)
     async with listening(tls) as port:
-        before = (await ask(port, client_context(files)))[2]
+        before = (await fetch(port, client_context(files)))[2]
         assert not tls.reload()
         new = make_serving(files.ca, ("localhost",), NOW)
         replace_file(files.folder / "default.crt", new.certificate_pem())
         replace_file(files.folder / "default.key", new.key_pem())
         assert tls.reload()
-        after = (await ask(port, client_context(files)))[2]
+        after = (await fetch(port, client_context(files)))[2]
     assert before != after
     assert x509.load_der_x509_certificate(after) == new.certificate
 
@@ -299,7 +299,7 @@ async def test_files_that_cannot_be_used_are_logged_once_and_the_old_ones_stay(
         assert [tls.reload(), tls.reload()] == [False, False]
         expected = "cannot reload serving certificates or client CAs; keeping the old ones"
         assert [record.message for record in caplog.records] == [expected]
-        assert (await ask(port, client_context(files)))[0] == "200"
+        assert (await fetch(port, client_context(files)))[0] == "200"
         (files.folder / "default.key").unlink()
         assert not tls.reload()
         key = make_serving(files.ca, ("x",), NOW)
@@ -352,20 +352,20 @@ async def test_a_client_that_breaks_off_its_handshake_harms_nobody(files: Files)
         writer.write(b"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00")
         await reader.read()
         writer.close()
-        assert (await ask(port, client_context(files)))[0] == "200"
+        assert (await fetch(port, client_context(files)))[0] == "200"
 
 
 async def test_handshakes_that_come_to_nothing_are_counted(files: Files) -> None:
     tls = serving_tls(files)
     server = serving(tls)
     async with listening(tls, server) as port:
-        await ask(port, client_context(files))
+        await fetch(port, client_context(files))
         assert server.handshake_errors == 0
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(GET)
         await reader.read()
         writer.close()
-        await ask(port, client_context(files))
+        await fetch(port, client_context(files))
     gc.collect()  # asyncio's own event loop leaves them in cycles
     assert server.handshake_errors == 1
 

@@ -43,7 +43,7 @@ async def churn(api: Api) -> None:
     found["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = COLOR
     assert (await api.put(CRD, found)).code == 200
     await api.delete(CRD)
-    await eventually(lambda: api.get(CRD), lambda answer: answer.code == 404)
+    await eventually(lambda: api.get(CRD), lambda response: response.code == 404)
 
 
 async def test_changes_of_a_crd_in_one_cluster_do_not_show_in_another(pair: tuple[Api, Api]) -> None:

@@ -9,7 +9,7 @@ from tests.server.cluster import Api, served
 from tests.server.frame import JANE
 
 
-def answered(target: bytes) -> tuple[int, str, bool]:
+def responses(target: bytes) -> tuple[int, str, bool]:
     """The answer to a target that cannot be read."""
     with pytest.raises(StatusError) as refused:
         parse_target("GET", target)
@@ -18,13 +18,13 @@ def answered(target: bytes) -> tuple[int, str, bool]:
 
 
 def test_a_broken_escape_is_answered_as_go_does_and_ends_the_connection() -> None:
-    assert answered(b"/api/v1/pods/%zz") == (400, "400 Bad Request", True)
+    assert responses(b"/api/v1/pods/%zz") == (400, "400 Bad Request", True)
 
 
 def test_a_watch_of_nothing_is_answered_with_the_target_and_no_html() -> None:
     why = "failed to create RequestInfo: unable to determine kind and namespace from url, /api/v1/watch?a=&lt;b&gt;"
     text = f'Internal Server Error: "/api/v1/watch?a=&lt;b&gt;": {why}\n'
-    assert answered(b"/api/v1/watch?a=<b>") == (500, text, False)
+    assert responses(b"/api/v1/watch?a=<b>") == (500, text, False)
 
 
 async def test_refusals_of_authorization_are_not_guessed_at() -> None:

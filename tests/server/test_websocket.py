@@ -19,7 +19,7 @@ from sampan.core.errors import StatusError
 from sampan.http.tunnel import READ_AHEAD_BYTES, Tunnel
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.authentication.websocket_token import PREFIX, WebSocketTokenAuthenticator
-from sampan.server.filters.answers import with_answers
+from sampan.server.filters.error_responses import with_error_responses
 from sampan.server.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
 from sampan.server.verbs.watch_websocket import split_delimited
@@ -172,11 +172,11 @@ async def test_too_much_ahead_of_an_upgrade_ends_the_connection() -> None:
 # --- WebSockets
 
 
-def answering(serve: Callable[[WebSocket], Awaitable[None]], *protocols: str) -> Handler:
+def responding(serve: Callable[[WebSocket], Awaitable[None]], *protocols: str) -> Handler:
     async def route(request: Request) -> Response:
         return accept(request, serve, protocols or None)
 
-    return with_answers([])(route)
+    return with_error_responses([])(route)
 
 
 async def repeat(websocket: WebSocket) -> None:
@@ -189,7 +189,7 @@ async def client(
     serve: Callable[[WebSocket], Awaitable[None]], *protocols: str, **more: Any
 ) -> AsyncIterator[ClientConnection]:
     async with (
-        listening(answering(serve, *protocols)) as (_, port),
+        listening(responding(serve, *protocols)) as (_, port),
         connect(f"ws://127.0.0.1:{port}/", compression=None, proxy=None, **more) as connection,
     ):
         yield connection
@@ -243,7 +243,7 @@ async def test_frames_without_a_mask_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "asked", "chosen"),
+    ("known", "requested", "chosen"),
     [
         (("v5.channel.k8s.io", "v4.channel.k8s.io"), ("v4.channel.k8s.io", "v5.channel.k8s.io"), "v4.channel.k8s.io"),
         (("b", ""), (), None),
@@ -251,9 +251,9 @@ async def test_frames_without_a_mask_are_refused() -> None:
     ],
 )
 async def test_the_first_known_subprotocol_of_the_client_is_taken(
-    known: tuple[str, ...], asked: tuple[str, ...], chosen: str | None
+    known: tuple[str, ...], requested: tuple[str, ...], chosen: str | None
 ) -> None:
-    subprotocols = [Subprotocol(name) for name in asked] or None
+    subprotocols = [Subprotocol(name) for name in requested] or None
     async with client(repeat, *known, subprotocols=subprotocols) as connection:
         assert connection.subprotocol == chosen
 
@@ -273,16 +273,16 @@ KEY = base64.b64encode(b"k" * 16).decode()
 )
 async def test_a_wrong_handshake_is_refused(change: dict[str, str], text: str) -> None:
     good = {"sec-websocket-version": "13", "sec-websocket-key": KEY, "upgrade": "websocket", "connection": "Upgrade"}
-    handler = with_answers([])(answering(repeat, "known", ""))
-    answer = await Client(handler, good | change).get("/")
-    assert (answer.status, text.encode() in answer.body) == (400, True)
+    handler = with_error_responses([])(responding(repeat, "known", ""))
+    response = await Client(handler, good | change).get("/")
+    assert (response.status, text.encode() in response.body) == (400, True)
 
 
 async def test_a_protocol_that_is_not_served_is_forbidden_as_by_go() -> None:
-    asked = {"sec-websocket-version": "13", "sec-websocket-key": KEY, "sec-websocket-protocol": "other"}
-    handler = with_answers([])(answering(repeat, "known", ""))
-    answer = await Client(handler, asked | {"upgrade": "websocket", "connection": "Upgrade"}).get("/")
-    assert (answer.status, answer.body) == (403, b"")
+    requested = {"sec-websocket-version": "13", "sec-websocket-key": KEY, "sec-websocket-protocol": "other"}
+    handler = with_error_responses([])(responding(repeat, "known", ""))
+    response = await Client(handler, requested | {"upgrade": "websocket", "connection": "Upgrade"}).get("/")
+    assert (response.status, response.body) == (403, b"")
 
 
 class Carrier:
@@ -419,7 +419,7 @@ async def test_a_revision_that_is_no_number_is_refused_before_the_upgrade() -> N
         assert refused.value.response.status_code == 500
 
 
-def asking(protocols: str, **more: str) -> Request:
+def request_with(protocols: str, **more: str) -> Request:
     async def no_body(limit: int) -> bytes:
         return b""
 
@@ -435,7 +435,7 @@ TOKEN = token_protocol("jane-token")
 
 
 async def test_a_browser_brings_its_token_as_a_subprotocol_which_is_taken_away() -> None:
-    request = asking(f"first, {TOKEN}, second")
+    request = request_with(f"first, {TOKEN}, second")
     user = await WebSocketTokenAuthenticator([StaticTokenAuthenticator(TOKENS)]).authenticate(request)
     assert user is not None
     assert (user.name, "system:authenticated" in user.groups) == ("jane", True)
@@ -449,13 +449,13 @@ async def test_a_browser_brings_its_token_as_a_subprotocol_which_is_taken_away()
 )
 async def test_a_wrong_token_of_a_browser_is_unauthorized(protocols: str) -> None:
     with pytest.raises(StatusError) as refused:
-        await WebSocketTokenAuthenticator([StaticTokenAuthenticator(TOKENS)]).authenticate(asking(protocols))
+        await WebSocketTokenAuthenticator([StaticTokenAuthenticator(TOKENS)]).authenticate(request_with(protocols))
     assert refused.value.code == 401
 
 
 @pytest.mark.parametrize(
     "request_",
-    [asking(""), asking("x"), asking(f"{PREFIX},x"), asking(f"{TOKEN},x", upgrade="other")],
+    [request_with(""), request_with("x"), request_with(f"{PREFIX},x"), request_with(f"{TOKEN},x", upgrade="other")],
     ids=["no-protocol", "no-token", "empty-token", "no-websocket"],
 )
 async def test_without_a_token_of_a_browser_nobody_is_known(request_: Request) -> None:

@@ -34,10 +34,10 @@ async def test_a_warm_apply_stays_within_its_calls() -> None:
 
         sys.setprofile(count)
         try:
-            answer = await api.client.request("PATCH", _PATH, body, headers)
+            response = await api.client.request("PATCH", _PATH, body, headers)
         finally:
             sys.setprofile(None)
-        assert answer.status == 200
+        assert response.status == 200
     write = {name for name in calls if _is_of_the_write(name)}
     assert (calls.total() <= CALLS_MAX, len(calls) <= FILES_MAX, len(write) <= WRITE_FILES_MAX) == (True, True, True), (
         f"{calls.total()} calls in {len(calls)} files, {len(write)} of them of the write"

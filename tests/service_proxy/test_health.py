@@ -13,8 +13,8 @@ from tests.service_proxy.objects import NODE, piece, service
 
 
 async def codes(health: ProxyHealth) -> tuple[int, int]:
-    healthz = await health.answer(Request("GET", "/healthz"))
-    livez = await health.answer(Request("GET", "/livez"))
+    healthz = await health.respond(Request("GET", "/healthz"))
+    livez = await health.respond(Request("GET", "/livez"))
     return healthz.code, livez.code
 
 
@@ -24,7 +24,7 @@ async def test_a_node_that_is_deleted_is_not_healthy_but_live() -> None:
     assert await codes(health) == (200, 200)
     health.node_stays = False
     assert await codes(health) == (503, 200)
-    assert json.loads((await health.answer(Request("GET", "/healthz"))).body)["nodeEligible"] is False
+    assert json.loads((await health.respond(Request("GET", "/healthz"))).body)["nodeEligible"] is False
 
 
 async def test_a_proxy_is_unhealthy_before_its_first_rules() -> None:
@@ -45,7 +45,7 @@ async def test_a_change_that_waits_too_long_makes_the_proxy_unhealthy() -> None:
 
 def test_a_service_reports_its_ready_endpoints_on_this_node() -> None:
     checks = HealthChecks(lambda: True)
-    some, none = checks.answer("default/web", 2), checks.answer("default/web", 0)
+    some, none = checks.respond("default/web", 2), checks.respond("default/web", 0)
     assert (some.code, some.headers["x-load-balancing-endpoint-weight"], none.code) == (200, "2", 503)
     assert json.loads(some.body) == {
         "service": {"namespace": "default", "name": "web"},

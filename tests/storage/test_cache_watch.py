@@ -214,17 +214,17 @@ async def test_the_present_does_not_count_for_the_buffer(store: AnyStore) -> Non
 
 
 async def test_watchers_share_events_and_verdicts(store: AnyStore) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def matches(record: Record) -> bool:
-        asked.append(record.name)
+        requested.append(record.name)
         return True
 
     async with running(store) as cache:
         watchers = [cache.watch(PODS, after=1, matches=matches) for _ in range(10)]
         await store.create(key("1"), pod("1"))
         events = [(await take(watcher)).events[0][1] for watcher in watchers]
-    assert asked == ["1"]
+    assert requested == ["1"]
     assert all(event is events[0] for event in events)
 
 

@@ -16,11 +16,11 @@ class Steps:
     """Sleeps that the test ends."""
 
     def __init__(self) -> None:
-        self.asked: list[float] = []
+        self.requested: list[float] = []
         self._go = asyncio.Semaphore(0)
 
     async def sleep(self, seconds: float) -> None:
-        self.asked.append(seconds)
+        self.requested.append(seconds)
         await self._go.acquire()
 
     async def step(self) -> None:
@@ -68,7 +68,7 @@ async def test_history_of_the_last_interval_is_kept() -> None:
         assert await oldest(store) == 2
         await steps.step()
         assert await oldest(store) == 3
-    assert set(steps.asked) == {300}
+    assert set(steps.requested) == {300}
 
 
 async def test_an_idle_store_is_left_alone() -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from sampan.storage.hub import LocalWatch
+from sampan.storage.broadcaster import LocalWatch
 from sampan.storage.store import Compacted, EventBatch, KeyValue, Store, StoreEvent, prefix_end
 from tests.storage.conftest import AnyStore, MakeStore
 
@@ -204,10 +204,10 @@ async def test_a_watch_ends_when_the_store_closes(make_store: MakeStore) -> None
 
 
 async def test_dispatch_does_not_look_at_watchers_of_other_prefixes(store: AnyStore) -> None:
-    hub = store._hub
-    others = [hub.watch(f"/registry/r{n}/", f"/registry/r{n}0", 1) for n in range(1000)]
+    broadcaster = store._broadcaster
+    others = [broadcaster.watch(f"/registry/r{n}/", f"/registry/r{n}0", 1) for n in range(1000)]
     for other in others:
         await other.__aenter__()
-    watched = hub.watch(PODS, END, 1)
-    hub.add(watched)
-    assert list(hub._of_directory("/registry/pods/ns/")) == [watched]
+    watched = broadcaster.watch(PODS, END, 1)
+    broadcaster.add(watched)
+    assert list(broadcaster._of_directory("/registry/pods/ns/")) == [watched]

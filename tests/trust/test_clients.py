@@ -75,11 +75,11 @@ class _Source(CertificateSource):
 async def _handshake(case: Case, folder: Path, context: ssl.SSLContext) -> None:
     """One byte after the handshake: in TLS 1.3 the client learns only then that its certificate is refused."""
 
-    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def response(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b".")
         writer.close()
 
-    server = await asyncio.start_server(answer, HOST, 0, ssl=context)
+    server = await asyncio.start_server(response, HOST, 0, ssl=context)
     client = unverified_context()
     client.load_cert_chain(*case.files(folder))
     try:

@@ -44,7 +44,7 @@ async def https(case: Case, folder: Path) -> AsyncIterator[int]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*case.files(folder))
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def response(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             if await reader.read(1 << 16):
                 writer.write(_OK)
@@ -54,7 +54,7 @@ async def https(case: Case, folder: Path) -> AsyncIterator[int]:
         finally:
             writer.transport.abort()
 
-    server = await asyncio.start_server(answer, HOST, 0, ssl=context)
+    server = await asyncio.start_server(response, HOST, 0, ssl=context)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
@@ -213,7 +213,7 @@ async def _post(webhook: HttpsWebhook) -> None:
 
 
 async def _handshake(target: ProxyTarget) -> None:
-    exchange = await Proxy(connect_timeout_s=_TIMEOUT_S).ask(target, Outgoing("GET", {"host": HOST}))
+    exchange = await Proxy(connect_timeout_s=_TIMEOUT_S).send(target, Outgoing("GET", {"host": HOST}))
     exchange.abandon()
 
 

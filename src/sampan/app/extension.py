@@ -23,7 +23,7 @@ from sampan.client import ApiError, Client, TransportError
 from sampan.client.rest_client import RESTClient
 from sampan.core.clock import monotonic, utc_now
 from sampan.loops.resources import CONFIG_MAPS
-from sampan.registry.webhook.answer import WebhookError
+from sampan.registry.webhook.response import WebhookError
 from sampan.server.authentication.delegated import CONFIG_MAP_NAME, CONFIG_MAP_NAMESPACE, DelegatedAuthenticator
 from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings
 from sampan.server.authorization.delegated import DelegatedAuthorizer

@@ -48,12 +48,12 @@ def advertised_address(sock: socket.socket) -> str:
     address = ipaddress.ip_address(host)
     if not address.is_unspecified:
         return host
-    return _asking_address(sock.family) or ("127.0.0.1" if address.version == 4 else "::1")
+    return _address_for(sock.family) or ("127.0.0.1" if address.version == 4 else "::1")
 
 
 def own_address() -> str:
     """Return the source address of outgoing connections, or a loopback address without a route."""
-    return _asking_address(socket.AF_INET) or _asking_address(socket.AF_INET6) or "127.0.0.1"
+    return _address_for(socket.AF_INET) or _address_for(socket.AF_INET6) or "127.0.0.1"
 
 
 def address_towards(host: str) -> str:
@@ -69,7 +69,7 @@ def address_towards(host: str) -> str:
     return own_address()
 
 
-def _asking_address(family: int) -> str | None:
+def _address_for(family: int) -> str | None:
     somewhere = "192.0.2.1" if family == socket.AF_INET else "2001:db8::1"
     return _source_address(family, (somewhere, 9))
 

@@ -60,11 +60,11 @@ class ConsoleFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         fields = fields_of(record)
-        told = [datetime.fromtimestamp(record.created).strftime("%H:%M:%S")]
+        parts = [datetime.fromtimestamp(record.created).strftime("%H:%M:%S")]
         if record.levelno > logging.INFO:
-            told.append(self._coloured(record.levelname, f"{record.levelname.lower()}:"))
-        told += [fields.pop("msg"), *(f"{key}={_shown(fields[key])}" for key in fields if key not in _CONSOLE_OMITS)]
-        line = " ".join(told)
+            parts.append(self._coloured(record.levelname, f"{record.levelname.lower()}:"))
+        parts += [fields.pop("msg"), *(f"{key}={_shown(fields[key])}" for key in fields if key not in _CONSOLE_OMITS)]
+        line = " ".join(parts)
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
     def _coloured(self, level: str, text: str) -> str:

@@ -60,7 +60,7 @@ from sampan.server.pki.directory import (
 from sampan.server.pki.kubeconfig import kubeconfig
 from sampan.server.security_metrics import SecurityMetrics
 from sampan.server.settings import HttpSettings
-from sampan.server.sni import CertKey, name_to_ask_for
+from sampan.server.sni import CertKey, name_to_request
 from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.verbs.components import Components
 from sampan.storage.store import StoreReplaced
@@ -350,7 +350,7 @@ def _server_name(settings: UpSettings) -> str:
         return ""
     with suppress(ValueError):  # an invalid certificate is reported when it is loaded
         certificate = x509.load_pem_x509_certificate(settings.tls_cert_file.read_bytes())
-        return name_to_ask_for(certificate, client_host(settings.bind).strip("[]"))
+        return name_to_request(certificate, client_host(settings.bind).strip("[]"))
     return ""
 
 

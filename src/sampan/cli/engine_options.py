@@ -26,8 +26,8 @@ from sampan.storage.store import (
 )
 
 MADE_BY = f"sampan {__version__}"
-_SAID_IN_FULL = (StartError, SnapshotError, StoreIncomplete, StoreMisconfigured)
-_FAULTS = (*_SAID_IN_FULL, OSError, sqlite3.Error, StoreError, StoreUnavailable, OutcomeUnknown)
+_SHOWN_IN_FULL = (StartError, SnapshotError, StoreIncomplete, StoreMisconfigured)
+_FAULTS = (*_SHOWN_IN_FULL, OSError, sqlite3.Error, StoreError, StoreUnavailable, OutcomeUnknown)
 
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,17 +74,17 @@ def store_errors(target: object) -> Iterator[None]:
     try:
         yield
     except ExceptionGroup as errors:
-        raise click.ClickException(_said(errors.exceptions[0], target)) from errors
+        raise click.ClickException(_message(errors.exceptions[0], target)) from errors
     except _FAULTS as error:
-        raise click.ClickException(_said(error, target)) from error
+        raise click.ClickException(_message(error, target)) from error
 
 
-def _said(error: Exception, target: object) -> str:
+def _message(error: Exception, target: object) -> str:
     if isinstance(error, OSError):
         return f"{error.filename or target}: {error.strerror or error}"
     if isinstance(error, sqlite3.Error):
         return f"{target}: {error}"
-    if isinstance(error, _SAID_IN_FULL):
+    if isinstance(error, _SHOWN_IN_FULL):
         return str(error)
     if isinstance(error, StoreFull):
         return f"the store has no room: {error} (etcd: --quota-backend-bytes, or compact, defrag and alarm disarm)"

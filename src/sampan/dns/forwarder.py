@@ -30,7 +30,7 @@ _HINFO: Final = 13
 _log = logging.getLogger("sampan.dns")
 
 
-class NoAnswer(Exception):
+class NoResponse(Exception):
     """No upstream has answered; the message is the reason."""
 
 
@@ -67,12 +67,12 @@ class Forwarder:
         return (found[1], int(age_s)) if age_s < min(found[1].ttl_s, CACHE_TTL_S_MAX) else None
 
     async def forward(self, query: Query) -> Relayed:
-        """Return an answer of an upstream. Raises `NoAnswer`."""
+        """Return an answer of an upstream. Raises `NoResponse`."""
         self._check_loop(query.question.name)
         if not self.has_upstreams:
-            raise NoAnswer("there is no upstream")
+            raise NoResponse("there is no upstream")
         if self._waiting >= QUESTIONS_MAX:
-            raise NoAnswer(f"{QUESTIONS_MAX} questions already wait for upstreams")
+            raise NoResponse(f"{QUESTIONS_MAX} questions already wait for upstreams")
         self._waiting += 1
         try:
             found = await self._first(query)
@@ -124,7 +124,7 @@ class Forwarder:
             refused = found
         if refused is not None:
             return refused
-        raise NoAnswer("; ".join(reasons))
+        raise NoResponse("; ".join(reasons))
 
     def _order(self) -> list[Upstream]:
         """Return the upstreams to try. A single one is tried twice, because datagrams can be lost."""

@@ -115,7 +115,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """Sections of a response."""
 
     rcode: int = Rcode.NOERROR
@@ -178,18 +178,18 @@ def _read_edns(data: bytes, offset: int, count: int) -> Edns | None:
     return found
 
 
-def encode_answer(query: Query, answer: Answer, size_max: int) -> bytes:
+def encode_response(query: Query, response: Response, size_max: int) -> bytes:
     """Return the response. Records that do not fit are omitted; TC is set if they belong to the answer."""
     writer = _Writer(query.question, size_max - (_OPT_BYTES if query.edns else 0))
     counts, whole = [], True
-    for section in (answer.answers, answer.authority):
+    for section in (response.answers, response.authority):
         written = writer.write(section)
         counts.append(written)
         whole = whole and written == len(section)
-    counts.append(writer.write(answer.additional) if whole else 0)
-    flags = QR | RA | query.flags & (RD | CD) | answer.rcode & 0xF
-    flags |= (AA if answer.authoritative else 0) | (0 if whole else TC)
-    return header(query, flags, counts) + writer.body + opt(query, answer.rcode)
+    counts.append(writer.write(response.additional) if whole else 0)
+    flags = QR | RA | query.flags & (RD | CD) | response.rcode & 0xF
+    flags |= (AA if response.authoritative else 0) | (0 if whole else TC)
+    return header(query, flags, counts) + writer.body + opt(query, response.rcode)
 
 
 def header(query: Query, flags: int, counts: list[int]) -> bytes:

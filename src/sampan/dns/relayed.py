@@ -21,11 +21,11 @@ from sampan.dns.message import (
     Rcode,
     Record,
     Type,
-    encode_answer,
+    encode_response,
     header,
     opt,
 )
-from sampan.dns.message import Answer as ErrorAnswer
+from sampan.dns.message import Response as ErrorResponse
 from sampan.dns.names import MalformedName, encode_name, read_name
 
 _RECORD: Final = struct.Struct("!HHIH")
@@ -101,11 +101,14 @@ class Relayed:
 
 def read_response(data: bytes, id: int, question: Question) -> Relayed:
     """Return the response to a question that was sent with an id. Raises `BadResponse`."""
-    asked = question.encoded()
+    question_bytes = question.encoded()
     try:
         found, flags, questions, *counts = HEADER.unpack_from(data)
-        start = HEADER.size + len(asked)
-        same = read_name(data, HEADER.size) == (question.name, start - 4) and data[start - 4 : start] == asked[-4:]
+        start = HEADER.size + len(question_bytes)
+        same = (
+            read_name(data, HEADER.size) == (question.name, start - 4)
+            and data[start - 4 : start] == question_bytes[-4:]
+        )
         if found != id or not flags & QR or questions != 1 or not same:
             raise BadResponse("the message does not answer the question")
         return _without_opt(data, flags, start, counts)
@@ -144,4 +147,4 @@ def _positions(data: bytes, offset: int, count: int) -> list[_Position]:
 
 def failure(query: Query, rcode: Rcode, size_max: int) -> bytes:
     """Return a response with an error code."""
-    return encode_answer(query, ErrorAnswer(rcode), size_max)
+    return encode_response(query, ErrorResponse(rcode), size_max)

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from sampan.dns.forwarder import Forwarder, NoAnswer
+from sampan.dns.forwarder import Forwarder, NoResponse
 from sampan.dns.message import (
     IN,
     RA,
     RD,
-    Answer,
     Query,
     Question,
     Rcode,
     Record,
+    Response,
     Type,
-    encode_answer,
+    encode_response,
 )
 from sampan.dns.names import MalformedName, Name, address_of_reverse, read_name
 from sampan.dns.relayed import failure
@@ -41,79 +41,79 @@ class Resolver:
 
     def respond_now(self, query: Query, size_max: int) -> bytes | None:
         """Return the response, or None if an upstream must be queried first."""
-        answer = self._refusal(query) or self._local(query.question)
-        if answer is not None:
-            return None if self._foreign_alias(query, answer) else encode_answer(query, answer, size_max)
+        response = self._refusal(query) or self._local(query.question)
+        if response is not None:
+            return None if self._foreign_alias(query, response) else encode_response(query, response, size_max)
         cached = self._forwarder.cached(query)
         return None if cached is None else cached[0].encode(query, size_max, cached[1])
 
     async def respond(self, query: Query, size_max: int) -> bytes:
         """Return the response, with the help of upstreams."""
-        answer = self._local(query.question)
-        if answer is not None:
-            return encode_answer(query, await self._with_target(query, answer), size_max)
+        response = self._local(query.question)
+        if response is not None:
+            return encode_response(query, await self._with_target(query, response), size_max)
         try:
             return (await self._forwarder.forward(query)).encode(query, size_max)
-        except NoAnswer as error:
+        except NoResponse as error:
             _log.debug("query not answered: %s", error, extra={"name": ".".join(query.question.name)})
             return failure(query, self._rcode_without_upstream(query.question), size_max)
 
-    def _refusal(self, query: Query) -> Answer | None:
+    def _refusal(self, query: Query) -> Response | None:
         """Return the answer to a query that this server never resolves."""
         if query.edns is not None and query.edns.version > 0:
-            return Answer(Rcode.BADVERS)
+            return Response(Rcode.BADVERS)
         if query.question.type in _TRANSFERS:
-            return Answer(Rcode.REFUSED)
+            return Response(Rcode.REFUSED)
         if query.question.class_ != IN and self._zone.contains(query.question.name):
-            return Answer(Rcode.REFUSED)
+            return Response(Rcode.REFUSED)
         return None
 
-    def _local(self, question: Question) -> Answer | None:
+    def _local(self, question: Question) -> Response | None:
         """Return the zone's answer with the aliases inside the zone, or None for other names."""
         if self._zone.contains(question.name):
-            return self._followed(question) if self._is_ready() else Answer(Rcode.SERVFAIL)
+            return self._followed(question) if self._is_ready() else Response(Rcode.SERVFAIL)
         address = address_of_reverse(question.name)
         if address is None or question.class_ != IN:
             return None
         if not self._is_ready():
-            return Answer(Rcode.SERVFAIL)
+            return Response(Rcode.SERVFAIL)
         found = self._zone.reverse(address)
         if found is None or question.type in (Type.PTR, Type.ANY):
             return found
-        return Answer(authoritative=True)
+        return Response(authoritative=True)
 
-    def _followed(self, question: Question) -> Answer:
+    def _followed(self, question: Question) -> Response:
         """Return the zone's answer; CNAME records to other names of the zone are followed."""
-        answer = self._zone.answer(question.name, question.type)
-        records: tuple[Record, ...] = answer.answers
+        response = self._zone.respond(question.name, question.type)
+        records: tuple[Record, ...] = response.answers
         for _ in range(ALIASES_MAX):
             target = alias_of(records, question.type)
             if target is None or not self._zone.contains(target):
-                return replace(answer, answers=records)
-            answer = self._zone.answer(target, question.type)
-            records = (*records, *answer.answers)
-        return Answer(Rcode.SERVFAIL)
+                return replace(response, answers=records)
+            response = self._zone.respond(target, question.type)
+            records = (*records, *response.answers)
+        return Response(Rcode.SERVFAIL)
 
-    def _foreign_alias(self, query: Query, answer: Answer) -> Name | None:
+    def _foreign_alias(self, query: Query, response: Response) -> Name | None:
         """Return the name outside the zone that an answer ends with, if upstreams can resolve it."""
-        target = alias_of(answer.answers, query.question.type)
+        target = alias_of(response.answers, query.question.type)
         wanted = query.question.type in (Type.A, Type.AAAA) and self._forwarder.has_upstreams
         return target if wanted else None
 
-    async def _with_target(self, query: Query, answer: Answer) -> Answer:
+    async def _with_target(self, query: Query, response: Response) -> Response:
         """Return the answer with the addresses of its target. Without them if no upstream answers."""
-        target = self._foreign_alias(query, answer)
+        target = self._foreign_alias(query, response)
         if target is None:
-            return answer
+            return response
         question = Question(target, query.question.type)
         onward = replace(query, question=question, flags=query.flags | RD | RA)
         try:
             cached = self._forwarder.cached(onward)
             found = cached[0] if cached else await self._forwarder.forward(onward)
-            return replace(answer, answers=(*answer.answers, *found.address_records(question)))
-        except (NoAnswer, MalformedName, struct.error) as error:
+            return replace(response, answers=(*response.answers, *found.address_records(question)))
+        except (NoResponse, MalformedName, struct.error) as error:
             _log.debug("target of an ExternalName not resolved: %s", error)
-            return answer
+            return response
 
     def _rcode_without_upstream(self, question: Question) -> Rcode:
         """Return the code for a name that no upstream resolved.

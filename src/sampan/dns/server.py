@@ -81,7 +81,7 @@ class DnsServer:
             raise OSError(_advice(error, host, self.port)) from error
         return bound
 
-    def answer_datagram(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:
+    def respond_to_datagram(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:
         """Send the response to a datagram, now or when an upstream has answered."""
         try:
             query = parse_query(data)
@@ -90,27 +90,27 @@ class DnsServer:
             return
         except NotAQuery:
             return
-        response = self._answer_now(query, query.udp_bytes_max)
+        response = self._respond_now(query, query.udp_bytes_max)
         if response is not None:
             send(response)
         elif self._waiting < WAITING_MAX:
             self._waiting += 1
-            tasks.create_task(self._answer_later(query, send))
+            tasks.create_task(self._respond_later(query, send))
 
-    async def _answer_later(self, query: Query, send: Send) -> None:
+    async def _respond_later(self, query: Query, send: Send) -> None:
         try:
-            send(await self._answer(query, query.udp_bytes_max))
+            send(await self._respond(query, query.udp_bytes_max))
         finally:
             self._waiting -= 1
 
-    def _answer_now(self, query: Query, size_max: int) -> bytes | None:
+    def _respond_now(self, query: Query, size_max: int) -> bytes | None:
         """Return the response, or None if an upstream must be queried. An error in one query never ends the server."""
         try:
             return self._resolver.respond_now(query, size_max)
         except Exception:
             return _unexpected(query, size_max)
 
-    async def _answer(self, query: Query, size_max: int) -> bytes:
+    async def _respond(self, query: Query, size_max: int) -> bytes:
         try:
             return await self._resolver.respond(query, size_max)
         except Exception:
@@ -137,13 +137,13 @@ class DnsServer:
     async def _serve_connection(self, connection: socket.socket, host: str) -> None:
         try:
             with connection, suppress(OSError, asyncio.IncompleteReadError, BadQuery, NotAQuery):
-                await self._answer_connection(connection)
+                await self._respond_to_connection(connection)
         finally:
             self._connections[host] -= 1
             if not self._connections[host]:
                 del self._connections[host]
 
-    async def _answer_connection(self, connection: socket.socket) -> None:
+    async def _respond_to_connection(self, connection: socket.socket) -> None:
         """Answer the queries of a connection one after the other. Malformed data ends it."""
         reader, writer = await asyncio.open_connection(sock=connection, limit=MESSAGE_BYTES_MAX)
         try:
@@ -152,9 +152,9 @@ class DnsServer:
                     (size,) = struct.unpack("!H", await reader.readexactly(2))
                     data = await reader.readexactly(size)
                 query = parse_query(data)
-                response = self._answer_now(query, MESSAGE_BYTES_MAX)
+                response = self._respond_now(query, MESSAGE_BYTES_MAX)
                 if response is None:
-                    response = await self._answer(query, MESSAGE_BYTES_MAX)
+                    response = await self._respond(query, MESSAGE_BYTES_MAX)
                 writer.write(struct.pack("!H", len(response)) + response)
                 async with asyncio.timeout(IDLE_S):
                     await writer.drain()
@@ -175,7 +175,7 @@ class _Datagrams(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         """Answer a query."""
-        self._server.answer_datagram(data, self._tasks, lambda response: self._transport.sendto(response, addr))
+        self._server.respond_to_datagram(data, self._tasks, lambda response: self._transport.sendto(response, addr))
 
 
 def _unexpected(query: Query, size_max: int) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.dns.message import Answer, Rcode, Record, Type
+from sampan.dns.message import Rcode, Record, Response, Type
 from sampan.dns.names import Address, MalformedName, Name, parse_name, read_name, reverse_name
 from sampan.dns.objects import EndpointSlice, Port, Service, ZoneObjects
 from sampan.dns.record_data import (
@@ -59,7 +59,7 @@ class ClusterZone:
         """Return True if the name is below the cluster's domain."""
         return name[-len(self.domain) :] == self.domain
 
-    def answer(self, name: Name, type: int) -> Answer:
+    def respond(self, name: Name, type: int) -> Response:
         """Return the answer for a name of the domain. A CNAME record is not followed."""
         found = self._records(name[: -len(self.domain)], name)
         if found is None:
@@ -68,9 +68,9 @@ class ClusterZone:
         if not records:
             return self._negative(Rcode.NOERROR)
         additional = tuple(self._additional(records)) if type in (Type.SRV, Type.NS) else ()
-        return Answer(answers=records, additional=additional, authoritative=True)
+        return Response(answers=records, additional=additional, authoritative=True)
 
-    def reverse(self, address: Address) -> Answer | None:
+    def reverse(self, address: Address) -> Response | None:
         """Return the PTR records of an address, or None if it belongs to no Service of the cluster."""
         name, text = reverse_name(address), str(address)
         targets: list[Name] = [
@@ -79,12 +79,12 @@ class ClusterZone:
         if not targets:
             return None
         records = (name_record(name, Type.PTR, self._ttl, (*target, *self.domain)) for target in targets)
-        return Answer(answers=tuple(records), authoritative=True)
+        return Response(answers=tuple(records), authoritative=True)
 
-    def _negative(self, rcode: Rcode) -> Answer:
+    def _negative(self, rcode: Rcode) -> Response:
         """Return an answer without records. Its SOA record limits the time for which clients keep it."""
         authority = start_of_authority(self.domain, self._ttl, self._serial())
-        return Answer(rcode, authority=(authority,), authoritative=True)
+        return Response(rcode, authority=(authority,), authoritative=True)
 
     def _records(self, labels: Name, name: Name) -> list[Record] | None:
         """Return the records of a name, `labels` without the domain. None if the name does not exist."""

@@ -6,11 +6,11 @@ messages.
 """
 
 from sampan.http.address import ProxyAddress, ServerAddress
-from sampan.http.answer import Answer
 from sampan.http.client import HttpClient
 from sampan.http.connection import Connection
 from sampan.http.dial import Upstream
 from sampan.http.errors import BodyTooLarge, ClientError, TransportError, TransportTimeout
+from sampan.http.pending_response import PendingResponse
 from sampan.http.pool import ConnectionPool
 from sampan.http.request import Headers, HttpRequest, HttpResponse
 from sampan.http.settings import HttpSettings
@@ -19,7 +19,6 @@ from sampan.http.transport import HttpTransport
 from sampan.http.tunnel import Tunnel
 
 __all__ = [
-    "Answer",
     "BodyTooLarge",
     "ClientCertificate",
     "ClientError",
@@ -31,6 +30,7 @@ __all__ = [
     "HttpResponse",
     "HttpSettings",
     "HttpTransport",
+    "PendingResponse",
     "ProxyAddress",
     "ServerAddress",
     "TlsOptions",

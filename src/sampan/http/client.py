@@ -1,15 +1,16 @@
 """`HttpClient`: HTTP/1.1 to any number of servers, over pooled connections.
 
-Concurrency: it runs no task. `ConnectionPool` bounds the connections, `Answer` the buffers, and timers the waits.
+Concurrency: it runs no task. `ConnectionPool` bounds the connections, `PendingResponse` the buffers, and timers the
+waits.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from sampan.http.answer import Answer
 from sampan.http.connection import Connection
 from sampan.http.errors import TransportError, TransportTimeout
+from sampan.http.pending_response import PendingResponse
 from sampan.http.pool import ConnectionPool, Origin
 from sampan.http.request import HttpRequest
 from sampan.http.settings import HttpSettings
@@ -21,7 +22,7 @@ REPLAYABLE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 Source: Go net/http.
 """
 
-Begun = Callable[[Connection, Answer], None]
+Begun = Callable[[Connection, PendingResponse], None]
 """Callback after the head of a request is written. A retry calls it again."""
 
 
@@ -56,7 +57,7 @@ class HttpClient:
         fresh: bool = False,
         begun: Begun | None = None,
         more: bool = False,
-    ) -> Answer:
+    ) -> PendingResponse:
         """Send a request with this head and wait for the head of the response. Raises `TransportError`.
 
         If it is cancelled before the head arrives, it cuts the connection. `replay` allows sending the request twice;
@@ -72,27 +73,27 @@ class HttpClient:
             if connection is None:
                 connection = await self._connection(origin, request, deadline, fresh=fresh)
             reused = connection.reused
-            answer = connection.begin(request, head, more=more)
+            response = connection.begin(request, head, more=more)
             if deadline is not None and timeout_s is not None:
-                answer.expire_at(deadline, timeout_s)
+                response.expire_at(deadline, timeout_s)
             if begun is not None:
-                begun(connection, answer)
+                begun(connection, response)
             try:
-                await answer.head()
+                await response.head()
             except TransportTimeout:
                 # Idle connections use the same network path, so they may be broken like this one.
                 self.pool.drop_idle(origin)
                 raise
             except TransportError:
-                if not reused or connection.answer_begun or not replay:
+                if not reused or connection.response_begun or not replay:
                     raise
                 # A server may close kept-alive connections at any time; the idle ones are probably closed too.
                 self.pool.drop_idle(origin)
                 continue
             except BaseException:
-                answer.close()
+                response.close()
                 raise
-            return answer
+            return response
 
     async def aclose(self) -> None:
         """Cut all connections."""

@@ -10,8 +10,8 @@ import ssl
 from collections.abc import Callable
 from typing import Final, cast
 
-from sampan.http.answer import Answer
 from sampan.http.errors import TransportError
+from sampan.http.pending_response import PendingResponse
 from sampan.http.request import HttpRequest
 from sampan.http.settings import HttpSettings
 from sampan.http.tunnel import Tunnel
@@ -48,14 +48,14 @@ class Connection(asyncio.Protocol):
         self._reader = ResponseReader(self, Limits(head_bytes_max=settings.head_bytes_max), names)
         self._state = ExchangeState()
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
-        self._answer: Answer | None = None
+        self._response: PendingResponse | None = None
         self._may_switch = False
         self._can_write: asyncio.Future[None] | None = None
 
     # --- for clients
 
     @property
-    def answer_begun(self) -> bool:
+    def response_begun(self) -> bool:
         """True if any byte of the response has arrived."""
         return self._reader.begun
 
@@ -65,17 +65,17 @@ class Connection(asyncio.Protocol):
         sock: socket.socket = self._transport.get_extra_info("socket")
         return sock
 
-    def begin(self, request: HttpRequest, head: bytes, *, more: bool = False) -> Answer:
+    def begin(self, request: HttpRequest, head: bytes, *, more: bool = False) -> PendingResponse:
         """Send a request and return its response, which is still empty.
 
         `more`: the caller sends the body by `write` and ends it with `end_request`.
         """
-        answer = self._answer = Answer(self, request, self.settings, self.loop)
+        response = self._response = PendingResponse(self, request, self.settings, self.loop)
         self._state.step_request(_HEAD if more else _WHOLE)
         self._may_switch = "upgrade" in request.headers
         self._reader.expect(request.method)
         self._transport.write(head + request.body if request.body else head)
-        return answer
+        return response
 
     async def write(self, data: bytes) -> None:
         """Send a piece of the request's body, and wait until the server has read most of it.
@@ -95,11 +95,11 @@ class Connection(asyncio.Protocol):
 
     def switch(self) -> Tunnel:
         """Return the connection as a tunnel of bytes, after a 101. It never returns to the pool."""
-        answer, self._answer = self._answer, None
-        assert answer is not None
+        response, self._response = self._response, None
+        assert response is not None
         self.closed = True
         self._lost(self)
-        answer.detach()
+        response.detach()
         tunnel = Tunnel.take_over(
             self._transport, ahead=self._reader.take_ahead(), read_ahead_bytes=self.settings.buffer_bytes_max
         )
@@ -132,7 +132,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        if self._answer is None:
+        if self._response is None:
             # There is no request: the server announces a close (for example by a 408), or it is out of sync.
             self.cut()
             return
@@ -144,19 +144,19 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
         self.resume_writing()
-        answer = self._answer
-        if answer is not None:
+        response = self._response
+        if response is not None:
             try:
                 if exc is None:
                     self._reader.end()
                 cause: Exception | None = exc
             except EOFError as error:
                 cause = error
-            if not answer.complete:
-                failure = TransportError(self._why(exc, answer), sent=True)
+            if not response.complete:
+                failure = TransportError(self._why(exc, response), sent=True)
                 failure.__cause__ = cause
-                answer.fail(failure)
-            self._answer = None
+                response.fail(failure)
+            self._response = None
         self._reader.close()
         self._lost(self)
 
@@ -171,8 +171,8 @@ class Connection(asyncio.Protocol):
     # --- the reader's events
 
     def on_head(self, head: ResponseHead) -> None:
-        answer = self._answer
-        if answer is None:
+        response = self._response
+        if response is None:
             return
         if head.status == _SWITCHING_PROTOCOLS:
             if not self._may_switch:
@@ -181,20 +181,20 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
         else:
             self._state.step_response(_HEAD)
-        answer.take_head(head)
+        response.take_head(head)
 
     def on_data(self, data: bytes) -> None:
-        if self._answer is not None:
-            self._answer.feed(data)
+        if self._response is not None:
+            self._response.feed(data)
 
     def on_end(self, *, reusable: bool) -> None:
-        answer, self._answer = self._answer, None
-        if answer is None:
+        response, self._response = self._response, None
+        if response is None:
             return
         state = self._state
         state.keep_alive = reusable
         state.step_response(_END)
-        answer.finish()
+        response.finish()
         if not state.reusable:
             self.close()
         elif not self.closed:
@@ -205,23 +205,23 @@ class Connection(asyncio.Protocol):
     # --- inside
 
     def _fail(self, cause: Malformed) -> None:
-        answer, self._answer = self._answer, None
-        if answer is not None:
+        response, self._response = self._response, None
+        if response is not None:
             if cause.too_large:
                 message = f"the head of the answer is larger than {self.settings.head_bytes_max} bytes"
-            elif answer.has_head or "101" not in cause.reason:
+            elif response.has_head or "101" not in cause.reason:
                 message = f"the answer is not HTTP: {cause.reason}"
             else:
                 message = "the server switches to another protocol, which was not requested"
             error = TransportError(message, sent=True)
             error.__cause__ = cause
-            answer.fail(error)
+            response.fail(error)
         self.cut()
 
-    def _why(self, exc: Exception | None, answer: Answer) -> str:
+    def _why(self, exc: Exception | None, response: PendingResponse) -> str:
         if isinstance(exc, ssl.SSLError):
             return f"TLS failed: {exc.reason or exc}"
         happened = f"the connection broke ({exc})" if exc is not None else "the server closed the connection"
-        if not self.answer_begun:
+        if not self.response_begun:
             return f"{happened} before it answered"
-        return f"{happened} in the middle of the {'body' if answer.has_head else 'head'}"
+        return f"{happened} in the middle of the {'body' if response.has_head else 'head'}"

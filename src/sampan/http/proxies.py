@@ -48,7 +48,7 @@ def proxy_authorization(proxy: ProxyAddress) -> str:
     return "Basic " + b64encode(f"{proxy.username}:{proxy.password}".encode()).decode("ascii")
 
 
-class _Answer:
+class _ConnectResponse:
     """Receiver of a proxy's response to CONNECT."""
 
     status = 0
@@ -68,10 +68,10 @@ async def _connect(tunnel: Tunnel, proxy: ProxyAddress, target: str) -> None:
     if authorization := proxy_authorization(proxy):
         headers["proxy-authorization"] = authorization
     tunnel.write(request_head("CONNECT", target, headers.items()))
-    answer = _Answer()
-    reader = ResponseReader(answer, _LIMITS)
+    response = _ConnectResponse()
+    reader = ResponseReader(response, _LIMITS)
     reader.expect("CONNECT")
-    while not answer.status:
+    while not response.status:
         data = await tunnel.read()
         if not data:
             raise _Refused("closed the connection")
@@ -82,7 +82,7 @@ async def _connect(tunnel: Tunnel, proxy: ProxyAddress, target: str) -> None:
                 "sent a response that is too large" if error.too_large else f"sent no HTTP response: {error}"
             ) from None
     if reader.half is not Half.SWITCHED:
-        raise _Refused(f"refused with {answer.status}")
+        raise _Refused(f"refused with {response.status}")
     if ahead := reader.take_ahead():
         tunnel.unread(ahead)
 

@@ -1,9 +1,9 @@
 """`HttpTransport`: HTTP/1.1 to one server, with an optional proxy."""
 
 from sampan.http.address import ProxyAddress, ServerAddress
-from sampan.http.answer import Answer
 from sampan.http.client import HttpClient
 from sampan.http.dial import Dialer
+from sampan.http.pending_response import PendingResponse
 from sampan.http.proxies import proxy_authorization
 from sampan.http.request import HttpRequest
 from sampan.http.settings import HttpSettings
@@ -47,7 +47,7 @@ class HttpTransport:
         if self._tls.use_certificate(certificate):
             self._client.pool.retire()
 
-    async def send(self, request: HttpRequest) -> Answer:
+    async def send(self, request: HttpRequest) -> PendingResponse:
         """Send a request and wait for the head of the response. Raises `TransportError`; `ValueError` for a bad
         request.
 

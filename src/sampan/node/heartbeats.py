@@ -135,12 +135,12 @@ class Heartbeats:
                 await self._round(tasks)
                 if loop.time() >= status_at:
                     status_at += STATUS_S
-                    await self._together(self._tell_status)
+                    await self._together(self._report_status)
 
     async def _follow(self, changed: Callable[[], Awaitable[None]]) -> None:
         """Write the status now and after each change."""
         while True:
-            await self._together(self._tell_status)
+            await self._together(self._report_status)
             await changed()
 
     async def _round(self, tasks: asyncio.TaskGroup) -> None:
@@ -182,7 +182,7 @@ class Heartbeats:
             created = await self._nodes.create(node)
         except AlreadyExists:
             await self._correct_labels(member, node["metadata"]["labels"])
-            await self._tell_status(member)
+            await self._report_status(member)
         else:
             self._uids[member.name] = meta(created).uid
 
@@ -196,7 +196,7 @@ class Heartbeats:
         except NotFound:
             return
 
-    async def _tell_status(self, member: Member) -> None:
+    async def _report_status(self, member: Member) -> None:
         """Write the node's status. A Node that was deleted is not created again until the agent restarts."""
         try:
             node = await self._nodes.get(member.name)

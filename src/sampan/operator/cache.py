@@ -73,15 +73,15 @@ class Cache:
         if len(self._written) > _WRITES_MAX:
             self._written.popitem(last=False)
 
-    def deleted(self, key: str, answer: Any) -> None:
-        """Record a deletion request; `answer` is the response."""
-        if answer is not None and _stays(answer):
-            self.wrote(answer)
+    def deleted(self, key: str, response: Any) -> None:
+        """Record a deletion request; `response` is the response."""
+        if response is not None and _stays(response):
+            self.wrote(response)
             return
         known = self._written.get(key) or self._informer.indexer.get(key)
-        uid = meta(answer).uid if answer is not None else known.uid if known else ""
+        uid = meta(response).uid if response is not None else known.uid if known else ""
         if uid:
-            version = known.resource_version if known else meta(answer).resource_version
+            version = known.resource_version if known else meta(response).resource_version
             self._gone[uid] = _Gone(key, version)
             self._forget_seen()
         if len(self._gone) > _GONE_MAX:

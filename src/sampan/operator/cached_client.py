@@ -142,13 +142,13 @@ class CachedResourceClient(ResourceClient[T]):
         key = join_key(self.namespace, name)
         try:
             with self._refusals(name):
-                answer = await super().delete(name, options)
+                response = await super().delete(name, options)
         except NotFound:
             self._deleted(key, None)
             raise
         if not (options.dry_run or self._endpoint.write_options.dry_run):
-            self._deleted(key, answer)
-        return answer
+            self._deleted(key, response)
+        return response
 
     @property
     def status(self) -> SubresourceClient[T]:
@@ -196,10 +196,10 @@ class CachedResourceClient(ResourceClient[T]):
             cache.wrote(obj)
         return obj
 
-    def _deleted(self, key: str, answer: T | None) -> None:
+    def _deleted(self, key: str, response: T | None) -> None:
         cache = self._caches.get(self.object_type.info)
         if cache is not None:
-            cache.deleted(key, answer)
+            cache.deleted(key, response)
 
 
 def _only_labels(options: ListOptions) -> bool:

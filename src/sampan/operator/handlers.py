@@ -93,9 +93,9 @@ class EnqueueHandler(Generic[T]):
 
     async def _enqueue_later(self, priority: int, found: Awaitable[Iterable[Request]], *refs: Ref[T]) -> None:
         self._add(await found, priority)
-        told = self._enqueue(priority, *refs)
-        if told is not None:
-            await told
+        waiting = self._enqueue(priority, *refs)
+        if waiting is not None:
+            await waiting
 
     def _add(self, requests: Iterable[Request], priority: int) -> None:
         for request in requests:

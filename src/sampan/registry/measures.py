@@ -36,7 +36,7 @@ class Requests:
         self.counts[key] = self.counts.get(key, 0) + 1
         self.durations.observe((method, host), seconds)
 
-    def answered(self, method: str, host: str, request_bytes: int, response_bytes: int) -> None:
+    def record_response(self, method: str, host: str, request_bytes: int, response_bytes: int) -> None:
         """Record the body sizes of a request that got a response. Ignores hosts beyond the limit."""
         key = (method, host)
         if key in self.durations.series:

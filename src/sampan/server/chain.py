@@ -10,8 +10,6 @@ from sampan.server.audit.audit import Audit
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
 from sampan.server.authorization.authorizer import Authorizer
-from sampan.server.filters.answer_headers import answer_headers_hook
-from sampan.server.filters.answers import with_answers
 from sampan.server.filters.audit import failed_authentication, with_audit
 from sampan.server.filters.audit_id import audit_id_hook
 from sampan.server.filters.authentication import with_authentication
@@ -19,8 +17,10 @@ from sampan.server.filters.authorization import with_authorization
 from sampan.server.filters.cache_control import cache_control_hook
 from sampan.server.filters.cors import cors_hook
 from sampan.server.filters.deadline import Deadlines
+from sampan.server.filters.error_responses import with_error_responses
 from sampan.server.filters.impersonation import with_impersonation
 from sampan.server.filters.observe import observe_hook
+from sampan.server.filters.response_headers import response_headers_hook
 from sampan.server.filters.retry_after import retry_after_hook
 from sampan.server.filters.steps import steps_hook
 from sampan.server.filters.tracing import Tracer, with_span, with_tracing
@@ -59,7 +59,7 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
     """Return `route` behind all filters, outermost first."""
     filters: list[Filter] = [
         # These filters see every response. Between them and the filters below, errors become responses.
-        with_answers(
+        with_error_responses(
             [
                 audit_id_hook(),
                 steps_hook(parts.clock),
@@ -68,7 +68,7 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
                 warnings_hook(),
                 cors_hook(parts.cors_allowed_origins),
                 retry_after_hook(parts.lifecycle),
-                answer_headers_hook(),
+                response_headers_hook(),
             ]
         ),
         parts.deadlines.filter,

@@ -17,7 +17,7 @@ from sampan.server.work_metrics import work_families
 _IPS: Final = "kube_apiserver_clusterip_allocator_"
 _PORTS: Final = "kube_apiserver_nodeport_allocator_"
 _RESULT: Final = ("result", "failure_type")
-_ASKED: Final = ("verb", "host")
+_LABELS: Final = ("verb", "host")
 
 
 class ClusterMetrics:
@@ -55,19 +55,19 @@ class ClusterMetrics:
                 measures.requests.durations,
                 "rest_client_request_duration_seconds",
                 "Time until webhooks had answered.",
-                _ASKED,
+                _LABELS,
             ),
             Histogram.of(
                 measures.requests.request_sizes,
                 "rest_client_request_size_bytes",
                 "Bytes of what webhooks were sent.",
-                _ASKED,
+                _LABELS,
             ),
             Histogram.of(
                 measures.requests.response_sizes,
                 "rest_client_response_size_bytes",
                 "Bytes of what webhooks answered.",
-                _ASKED,
+                _LABELS,
             ),
         )
 

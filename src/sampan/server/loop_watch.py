@@ -69,14 +69,14 @@ class LoopWatch:
                 skipped += 1
                 continue
             skipped = 0
-            answered = threading.Event()
+            responded = threading.Event()
             began, cpu_began = monotonic(), time.process_time()
             try:
-                loop.call_soon_threadsafe(answered.set)
+                loop.call_soon_threadsafe(responded.set)
             except RuntimeError:
                 return  # the loop is closed
             seen: dict[str, object] = {}
-            while not answered.wait(self._block_s):
+            while not responded.wait(self._block_s):
                 if self._ended.is_set():
                     return
                 seen = seen or self._seen(loop, ident)

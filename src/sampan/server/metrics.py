@@ -222,15 +222,15 @@ class ServerMetrics:
     def _collect_validations(self) -> HistogramMetricFamily:
         """Return durations by fieldValidation. Requests without the parameter are all requests minus the others."""
         buckets = self.details.validations.buckets
-        said_s, said = self.details.validations.whole(buckets)
+        validated_s, validated = self.details.validations.whole(buckets)
         family = self.details.validations.family(buckets)
-        unsaid_s, unsaid = -said_s, [-count for count in said]
+        not_validated_s, not_validated = -validated_s, [-count for count in validated]
         for series in [self._removed, *(own for key, own in self._requests.copy().items() if self._has_sli(key))]:
-            unsaid_s += series[1]
+            not_validated_s += series[1]
             counts = series[2:_SIZES]
             counts = [sum(counts[: _SLI_FROM + 1]), *counts[_SLI_FROM + 1 :]]
-            unsaid = [a + b for a, b in zip(unsaid, counts, strict=True)]
-        family.add_metric(("",), cumulative(buckets, unsaid), max(unsaid_s, 0.0))
+            not_validated = [a + b for a, b in zip(not_validated, counts, strict=True)]
+        family.add_metric(("",), cumulative(buckets, not_validated), max(not_validated_s, 0.0))
         return family
 
     def _has_sli(self, key: Labels) -> bool:
@@ -308,8 +308,8 @@ class ServerMetrics:
             "Deprecated versions of resources that were asked for.",
             labels=("group", "version", "resource", "subresource", "removed_release"),
         )
-        for asked in list(self.deprecated):
-            deprecated.add_metric((*asked, ""), 1)
+        for requested in list(self.deprecated):
+            deprecated.add_metric((*requested, ""), 1)
         yield deprecated
 
     def measured_store(self, store: Store, resource: GroupResource) -> Store:

@@ -133,7 +133,7 @@ class Request:
     impersonation_constraint: str = ""
     """Verb of the limited mode that allows the impersonation; "" without impersonation or limits."""
     audit_id: str = ""
-    answer_headers: tuple[tuple[bytes, bytes], ...] = ()
+    response_headers: tuple[tuple[bytes, bytes], ...] = ()
     """Headers of every response, including errors."""
     accepted: tuple[tuple[str, ...], MediaType | None] | None = None
     """Cached result of `media_of`, with its media types; None before the first call."""

@@ -44,9 +44,9 @@ class RequestDetails:
             "apiserver_request_terminations_total", "Requests given up before their end.", _TERMINATION_LABELS
         )
 
-    def validated(self, said: list[str], seconds: float) -> None:
+    def validated(self, values: list[str], seconds: float) -> None:
         """Record a request with the parameter fieldValidation."""
-        value = said[0] if len(said) == 1 and said[0] in _VALIDATIONS else "invalid"
+        value = values[0] if len(values) == 1 and values[0] in _VALIDATIONS else "invalid"
         self.validations.observe((value,), seconds)
 
     def body(self, request: Request) -> None:

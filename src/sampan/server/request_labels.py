@@ -78,7 +78,7 @@ def _verb(request: Request, scope: str) -> str:
 
 
 def _dry_run(request: Request) -> str:
-    said = request.wire.query.get("dryRun")
-    if not said:
+    values = request.wire.query.get("dryRun")
+    if not values:
         return ""
-    return "All" if all(value == "All" for value in said) else "invalid"
+    return "All" if all(value == "All" for value in values) else "invalid"

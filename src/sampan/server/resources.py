@@ -78,7 +78,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         begin_work(shared.offload)
         begin_budget()
         try:
-            answer = await _answered(traced if TRACE in request.wire.query else verb, scope)
+            response = await _response_of(traced if TRACE in request.wire.query else verb, scope)
         except TooManyFaults as error:
             raise errors.invalid(endpoint.definition.stored_kind, info.name, error.faults) from None
         except (CacheReset, FutureRevision):
@@ -88,7 +88,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         settled = endpoint.definition.settled
         if settled is not None and info.verb in _WRITES:
             await settled()
-        return answer
+        return response
 
     return handle
 
@@ -113,7 +113,7 @@ def _check_accepted(request: Request, endpoint: Endpoint) -> None:
         raise not_produced(", ".join(dialect.media_types + (_STREAMED if info.verb == "list" else ()))) from None
 
 
-async def _answered(verb: Verb, scope: Scope) -> Response:
+async def _response_of(verb: Verb, scope: Scope) -> Response:
     """Return the response of the verb, in a span if the request is traced."""
     span, info = scope.request.span, scope.request.info
     if span is None or span.exported is None:

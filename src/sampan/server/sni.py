@@ -55,7 +55,7 @@ def names_in(certificate: x509.Certificate) -> list[str]:
     return names + alternatives.get_values_for_type(x509.DNSName)
 
 
-def name_to_ask_for(certificate: x509.Certificate, host: str) -> str:
+def name_to_request(certificate: x509.Certificate, host: str) -> str:
     """Return the server name that clients must request from `host` for this certificate.
 
     Return an empty string if the certificate is valid for `host`, or has no usable name.

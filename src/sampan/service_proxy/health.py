@@ -9,7 +9,7 @@ from typing import Final
 
 from sampan.core.clock import monotonic, utc_now
 from sampan.core.time import format_time
-from sampan.operator.http import Answer, Request
+from sampan.operator.http import Request, Response
 
 STALE_S: Final = 60.0
 """Time that a change may wait for its rules. After it the proxy is unhealthy."""
@@ -41,12 +41,12 @@ class ProxyHealth:
         """Return True if the rules are up to date."""
         return self._started and (self._waits_since is None or monotonic() - self._waits_since < STALE_S)
 
-    async def answer(self, request: Request) -> Answer:
+    async def respond(self, request: Request) -> Response:
         """Return the response to a request."""
         if request.method not in ("GET", "HEAD"):
-            return Answer(405, b"only GET\n")
+            return Response(405, b"only GET\n")
         if request.path not in ("/healthz", "/livez"):
-            return Answer(404, b"404 page not found\n")
+            return Response(404, b"404 page not found\n")
         healthy = self.is_live and (self.node_stays or request.path == "/livez")
         now = utc_now()
         report: dict[str, object] = {
@@ -55,4 +55,4 @@ class ProxyHealth:
         }
         if request.path == "/healthz":
             report["nodeEligible"] = self.node_stays
-        return Answer(200 if healthy else 503, json.dumps(report).encode(), "application/json")
+        return Response(200 if healthy else 503, json.dumps(report).encode(), "application/json")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from sampan.operator.http import Answer, HttpLimits, HttpListener, Request
+from sampan.operator.http import HttpLimits, HttpListener, Request, Response
 
 _log = logging.getLogger("sampan.proxy")
 
@@ -60,7 +60,7 @@ class HealthChecks:
             self._start(known)
         known.endpoints = wanted[1]
 
-    def answer(self, service: str, endpoints: int) -> Answer:
+    def respond(self, service: str, endpoints: int) -> Response:
         """Return the response for a Service."""
         namespace, _, name = service.partition("/")
         healthy = self._is_healthy()
@@ -71,17 +71,17 @@ class HealthChecks:
         }
         headers = {"x-content-type-options": "nosniff", "x-load-balancing-endpoint-weight": str(endpoints)}
         body = json.dumps(report).encode()
-        return Answer(200 if healthy and endpoints else 503, body, "application/json", headers)
+        return Response(200 if healthy and endpoints else 503, body, "application/json", headers)
 
     def _start(self, check: _Check) -> None:
         if self._tasks is not None:
             check.task = self._tasks.create_task(self._serve(check), name=f"health checks of {check.service}")
 
     async def _serve(self, check: _Check) -> None:
-        async def answer(request: Request) -> Answer:
-            return self.answer(check.service, check.endpoints)
+        async def respond(request: Request) -> Response:
+            return self.respond(check.service, check.endpoints)
 
         try:
-            await HttpListener(answer, self._host, check.port, limits=_LIMITS).run()
+            await HttpListener(respond, self._host, check.port, limits=_LIMITS).run()
         except OSError as error:
             _log.error("cannot serve the health checks of Service %s at port %d: %s", check.service, check.port, error)

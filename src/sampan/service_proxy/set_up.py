@@ -42,6 +42,6 @@ def set_up(
     if healthz_address:
         host, _, port = healthz_address.rpartition(":")
         limits = HttpLimits(keep_alive=False)
-        listener = HttpListener(proxy.health.answer, host.strip("[]"), int(port), limits=limits)
+        listener = HttpListener(proxy.health.respond, host.strip("[]"), int(port), limits=limits)
         manager.add(listener, group=Group.HTTP_SERVERS)
     return proxy

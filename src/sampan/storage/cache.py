@@ -15,8 +15,8 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 
 from sampan.core.clock import monotonic
+from sampan.storage.broadcaster import BufferedWatch, LocalWatch
 from sampan.storage.cache_counts import CacheCounts
-from sampan.storage.hub import HubWatch, LocalWatch
 from sampan.storage.records import CacheEvent, CacheReset, Delivery, Extract, Matches, Page, Record, Respliced
 from sampan.storage.ring import EventRing
 from sampan.storage.signal import Signal, deadline_of, seconds_left
@@ -292,7 +292,7 @@ class WatchCache:
             await self._load()
         async with self._store.watch(self.prefix, self._end, self._revision) as watch:
             # The check of a class is much faster than that of a protocol.
-            self._watch = watch if isinstance(watch, HubWatch) or isinstance(watch, LocalWatch) else None  # noqa: SIM101
+            self._watch = watch if isinstance(watch, BufferedWatch) or isinstance(watch, LocalWatch) else None  # noqa: SIM101
             self._ready = True
             self._moved.notify()
             try:

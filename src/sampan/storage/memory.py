@@ -12,8 +12,8 @@ from operator import attrgetter
 from sortedcontainers import SortedDict
 
 from sampan.core.clock import unix_time
+from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
 from sampan.storage.expiry import Expiry
-from sampan.storage.hub import BUFFER_MAX, WatchHub
 from sampan.storage.store import (
     Compacted,
     Conflict,
@@ -53,15 +53,15 @@ class MemoryStore:
         self._compacted = 0
         self._size_bytes = 0
         self._expiry = Expiry(clock, expiry_interval_s)
-        self._hub = WatchHub(self._history, buffer_max=watch_buffer_max)
-        self._hub.revision = self._revision
+        self._broadcaster = WatchBroadcaster(self._history, buffer_max=watch_buffer_max)
+        self._broadcaster.revision = self._revision
 
     def fork(self) -> "MemoryStore":
         """Return an independent store with the same rows, history and revision. It is not open."""
         other = MemoryStore(clock=self._clock, expiry_interval_s=self._expiry_interval_s)
         other._rows = self._rows.copy()
         other._log = self._log.copy()
-        other._revision = other._hub.revision = self._revision
+        other._revision = other._broadcaster.revision = self._revision
         other._compacted, other._size_bytes = self._compacted, self._size_bytes
         other._expiry.copy_from(self._expiry)
         return other
@@ -76,13 +76,13 @@ class MemoryStore:
 
     async def open(self) -> None:
         """See `Store.open`. A closed store can be opened again and keeps its data."""
-        self._hub.closed = False
+        self._broadcaster.closed = False
         self._expiry.start(self.expire)
 
     async def close(self) -> None:
         """See `Store.close`."""
         self._expiry.stop()
-        self._hub.close()
+        self._broadcaster.close()
 
     async def revision(self) -> Revision:
         """See `Store.revision`."""
@@ -132,7 +132,7 @@ class MemoryStore:
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """See `Store.watch`."""
-        return self._hub.watch(start, end, after)
+        return self._broadcaster.watch(start, end, after)
 
     async def compact(self, revision: int) -> None:
         """See `Store.compact`."""
@@ -179,7 +179,7 @@ class MemoryStore:
                 self._expiry.add(self._expiry.due_at(ttl_s), key, revision)
         event = StoreEvent(revision, key, value, previous)
         self._log.append(event)
-        self._hub.dispatch((event,), revision)
+        self._broadcaster.dispatch((event,), revision)
         return Revision(revision)
 
     def _rows_at(self, revision: int, start: str, end: str) -> "SortedDict[str, KeyValue]":

@@ -20,7 +20,7 @@ from sampan.testing.object_verbs import ObjectVerbs, split
 from sampan.testing.operators import ReconcileRecord, Running
 from sampan.testing.predicates import Predicate, predicate_of, source_of
 from sampan.testing.requests import Requests
-from sampan.testing.timeline import MASK, Place, said, short, timeline
+from sampan.testing.timeline import MASK, Place, described, short, timeline
 
 WITHIN_S: Final = 300.0
 DURING_S: Final = 60.0
@@ -246,7 +246,7 @@ def _masked(secret: Object) -> Object:
 
 
 def _changes(writes: Iterable[Write]) -> list[str]:
-    return _listed(f"r{each.revision} {short(each.key)} {said(each)}" for each in writes)
+    return _listed(f"r{each.revision} {short(each.key)} {described(each)}" for each in writes)
 
 
 def _listed(items: Iterable[object]) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from sampan.client.errors import TransportError
 from sampan.client.transport import HttpRequest
 from sampan.core.errors import StatusError, request_entity_too_large
-from sampan.http.answer import Answer
+from sampan.http.pending_response import PendingResponse
 from sampan.http.settings import HttpSettings
 from sampan.server.request import Handler, Request, Response, WireRequest
 from sampan.server.request_info import TargetCache
@@ -37,24 +37,24 @@ class InProcessTransport:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def send(self, request: HttpRequest) -> Answer:
+    async def send(self, request: HttpRequest) -> PendingResponse:
         """Send a request and return its answer. Raises `TransportError`."""
         if self._closed:
             raise TransportError("the transport is closed", sent=False)
         exchange = _Exchange(request, self._settings)
-        answer = exchange.answer
+        reply = exchange.response
         if request.timeout_s is not None:
-            answer.expire_at(asyncio.get_running_loop().time() + request.timeout_s, request.timeout_s)
+            reply.expire_at(asyncio.get_running_loop().time() + request.timeout_s, request.timeout_s)
         task = asyncio.get_running_loop().create_task(exchange.run(self._handle(request, exchange)))
         exchange.task = task
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
-            await answer.head()
+            await reply.head()
         except BaseException:
-            answer.close()
+            reply.close()
             raise
-        return answer
+        return reply
 
     async def aclose(self) -> None:
         """Cancel all requests. Their readers get a `TransportError`."""
@@ -92,7 +92,7 @@ class _Exchange:
     """One request and the `Flow` of its answer."""
 
     def __init__(self, request: HttpRequest, settings: HttpSettings) -> None:
-        self.answer = Answer(self, request, settings, asyncio.get_running_loop())
+        self.response = PendingResponse(self, request, settings, asyncio.get_running_loop())
         self.gone = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
         self._wanted = asyncio.Event()
@@ -120,31 +120,31 @@ class _Exchange:
         try:
             response = await handling
             if response.lost:
-                self.answer.fail(TransportError("the connection was closed without a response", sent=True))
+                self.response.fail(TransportError("the connection was closed without a response", sent=True))
                 return
             await self._send(response)
-            self.answer.finish()
+            self.response.finish()
         except Exception:
             _log.exception("the handler failed")
-            self.answer.fail(TransportError("the connection broke: the handler failed", sent=True))
+            self.response.fail(TransportError("the connection broke: the handler failed", sent=True))
         finally:
-            self.answer.fail(TransportError("the server ended the request", sent=True))
+            self.response.fail(TransportError("the server ended the request", sent=True))
             await _release(response)
 
     async def _send(self, response: Response) -> None:
-        answer = self.answer
+        reply = self.response
         if response.content_type:
-            answer.headers["content-type"] = response.content_type
-        answer.headers |= headers_of(response.headers, NameCache(), "utf-8")
-        bodiless = answer.method == "HEAD" or response.status in _BODILESS
+            reply.headers["content-type"] = response.content_type
+        reply.headers |= headers_of(response.headers, NameCache(), "utf-8")
+        bodiless = reply.method == "HEAD" or response.status in _BODILESS
         if response.stream is None and response.status not in _BODILESS:
-            answer.headers["content-length"] = str(len(response.body))
-        answer.head_complete(response.status)
+            reply.headers["content-length"] = str(len(response.body))
+        reply.head_complete(response.status)
         if bodiless:
             return
         if response.stream is None:
             if response.body:
-                answer.feed(response.body)
+                reply.feed(response.body)
             return
         self._streaming = True
         if self.gone.is_set():
@@ -152,7 +152,7 @@ class _Exchange:
         async for chunk in response.stream:
             if chunk:
                 response.sent_bytes += len(chunk)
-                answer.feed(bytes(chunk))
+                reply.feed(bytes(chunk))
             await self._wanted.wait()
 
 

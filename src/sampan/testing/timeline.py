@@ -80,7 +80,7 @@ def _writes(family: Mapping[str, str], journal: Journal) -> Iterator[Line]:
     }
     for write in journal.writes:
         if write.key in family:
-            yield Line(write.at_s, (0, write.revision), f"r{write.revision} {short(write.key)} {said(write)}")
+            yield Line(write.at_s, (0, write.revision), f"r{write.revision} {short(write.key)} {described(write)}")
         elif write.key.startswith(_EVENTS) and (event := write.after) is not None:
             about = event.get("involvedObject") or event.get("regarding") or {}
             if about.get("uid") in uids:
@@ -90,7 +90,7 @@ def _writes(family: Mapping[str, str], journal: Journal) -> Iterator[Line]:
                 yield Line(write.at_s, (0, write.revision), text + times)
 
 
-def said(write: Write) -> str:
+def described(write: Write) -> str:
     """Return the change of a write in words: its manager and the changed fields. Values of Secrets are masked."""
     before, after = write.before, write.after
     if after is None:

@@ -156,9 +156,9 @@ def test_mistakes_are_named(run: Run, changed: tuple[str, ...], arguments: tuple
 
 
 def test_an_unknown_command_or_option_names_the_help(run: Run) -> None:
-    said = run("paint").err
-    assert said.startswith("error: unknown command 'paint'.")
-    assert said.endswith("See 'kubectl sampan --help' for usage.\n")
+    output = run("paint").err
+    assert output.startswith("error: unknown command 'paint'.")
+    assert output.endswith("See 'kubectl sampan --help' for usage.\n")
     assert "See 'kubectl sampan diff --help' for usage." in run("diff", "--colour").err
 
 

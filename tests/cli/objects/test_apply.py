@@ -85,7 +85,7 @@ def test_folders_are_read_in_order(run: Run, namespace: str, manifest: Callable[
 
 
 @pytest.mark.parametrize(
-    ("metadata", "said"),
+    ("metadata", "output"),
     [
         ("{name: y}", "metadata.name must be a string"),
         ("{name: a, namespace: 5}", "metadata.namespace must be"),
@@ -93,11 +93,11 @@ def test_folders_are_read_in_order(run: Run, namespace: str, manifest: Callable[
     ],
     ids=["a name that YAML takes for true", "a number", "no metadata"],
 )
-def test_metadata_that_is_something_else_is_told(run: Run, metadata: str, said: str) -> None:
+def test_metadata_that_is_something_else_is_told(run: Run, metadata: str, output: str) -> None:
     done = run("apply", "-f", "-", stdin=f"apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\n")
     assert done.code == 1
     assert done.err.startswith("error: error parsing STDIN: metadata")
-    assert said in done.err
+    assert output in done.err
 
 
 def test_urls_are_left_to_others(run: Run) -> None:

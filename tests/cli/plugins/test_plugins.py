@@ -107,11 +107,11 @@ def test_a_plugin_that_cannot_run_is_named(tmp_path: Path, put: Put) -> None:
     assert (done.returncode, done.stderr) == (1, f"error: cannot run {path}: No such file or directory\n")
 
 
-Say = Callable[..., tuple[int, str, str]]
+Report = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def plugin_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
+def plugin_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Report:
     """Runs `sampan plugin list`; gives exit code, output and errors."""
     monkeypatch.setenv("PATH", _path(tmp_path))
 
@@ -125,24 +125,24 @@ def plugin_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     return command
 
 
-def test_plugins_are_listed(put: Put, plugin_list: Say) -> None:
+def test_plugins_are_listed(put: Put, plugin_list: Report) -> None:
     path = put("sampan-boat")
     head = "The following compatible plugins are available:\n\n"
     assert plugin_list() == (0, f"{head}{path}\n", "")
     assert plugin_list("--name-only") == (0, f"{head}sampan-boat\n", "")
 
 
-def test_warnings_are_an_error(put: Put, plugin_list: Say) -> None:
+def test_warnings_are_an_error(put: Put, plugin_list: Report) -> None:
     path = put("sampan-up")
-    code, _, said = plugin_list()
+    code, _, output = plugin_list()
     assert code == 1
-    assert said.splitlines() == [
+    assert output.splitlines() == [
         f'  - warning: {path} is never run: "sampan up" is built in',
         "error: one plugin warning was found",
     ]
 
 
-def test_no_plugins_are_an_error(plugin_list: Say) -> None:
+def test_no_plugins_are_an_error(plugin_list: Report) -> None:
     assert plugin_list() == (1, "", "error: unable to find any sampan plugins in your PATH\n")
 
 

@@ -205,9 +205,9 @@ def test_a_server_without_a_scheme_has_tls_when_something_is_said_about_it(
     assert load(write(kubeconfig(cluster=cluster))).server == server
 
 
-def exec_user(**said: Any) -> dict[str, Any]:
+def exec_user(**output: Any) -> dict[str, Any]:
     return {
-        "exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "x", "interactiveMode": "Never", **said}
+        "exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "x", "interactiveMode": "Never", **output}
     }
 
 

@@ -17,7 +17,7 @@ STREAM = HttpRequest("GET", "/x?watch=1", stream=True)
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     """A request as it came."""
 
     line: str
@@ -32,7 +32,7 @@ class Peer:
         self.reader = reader
         self.writer = writer
 
-    async def asked(self) -> Asked:
+    async def requested(self) -> ReceivedRequest:
         """The next request. Raises `IncompleteReadError` when the client has gone."""
         head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers: dict[str, list[str]] = {}
@@ -40,7 +40,7 @@ class Peer:
             name, _, value = line.partition(": ")
             headers.setdefault(name.lower(), []).append(value)
         body = await self.reader.readexactly(int(headers.get("content-length", ["0"])[0]))
-        return Asked(head[0], headers, body)
+        return ReceivedRequest(head[0], headers, body)
 
     async def send(self, data: bytes) -> None:
         """Send bytes as they are."""
@@ -70,7 +70,7 @@ class Scripted:
     """A server at work."""
 
     address: ServerAddress
-    asked: list[Asked] = field(default_factory=list)
+    requested: list[ReceivedRequest] = field(default_factory=list)
     connections: int = 0
 
     @asynccontextmanager
@@ -126,35 +126,35 @@ async def until(condition: Callable[[], bool]) -> None:
     raise TimeoutError
 
 
-def answers(*parts: bytes) -> Script:
+def responds(*parts: bytes) -> Script:
     """A script that answers every request with these bytes."""
 
     async def script(peer: Peer) -> None:
         while True:
-            await peer.asked()
+            await peer.requested()
             for part in parts:
                 await peer.send(part)
 
     return script
 
 
-def answers_once(*parts: bytes) -> Script:
+def responds_once(*parts: bytes) -> Script:
     """A script that answers one request and closes the connection."""
 
     async def script(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         for part in parts:
             await peer.send(part)
 
     return script
 
 
-def recording(into: list[Asked], answer: bytes = OK) -> Script:
+def recording(into: list[ReceivedRequest], response: bytes = OK) -> Script:
     """A script that notes each request and answers it."""
 
     async def script(peer: Peer) -> None:
         while True:
-            into.append(await peer.asked())
-            await peer.send(answer)
+            into.append(await peer.requested())
+            await peer.send(response)
 
     return script

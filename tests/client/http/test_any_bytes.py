@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sampan.client.errors import TransportError
 from sampan.client.http import HttpSettings
 from sampan.client.transport import HttpRequest
-from sampan.http.answer import Answer
 from sampan.http.connection import Connection
+from sampan.http.pending_response import PendingResponse
 from sampan.testing import settle
 from sampan.wire.http1 import NameCache
 
@@ -79,10 +79,10 @@ def deliver(connection: Connection, wire: Wire, data: bytes, cuts: list[int]) ->
     wire.close()
 
 
-async def body_of(answer: Answer) -> bytes:
+async def body_of(response: PendingResponse) -> bytes:
     try:
-        await answer.head()
-        return await answer.read()
+        await response.head()
+        return await response.read()
     finally:
         await settle()
 
@@ -94,9 +94,9 @@ def test_an_answer_is_the_same_however_it_is_cut(which: tuple[bytes, int, bytes]
     async def scenario() -> None:
         log = Log()
         connection, wire = log.connection()
-        answer = connection.begin(GET, b"")
+        response = connection.begin(GET, b"")
         deliver(connection, wire, data, cuts)
-        assert (await body_of(answer), answer.status) == (body, status)
+        assert (await body_of(response), response.status) == (body, status)
         assert (log.released, log.lost) == (0 if data.startswith(b"HTTP/1.0") else 1, 1)
 
     asyncio.run(scenario())
@@ -106,8 +106,10 @@ def test_an_answer_is_the_same_however_it_is_cut(which: tuple[bytes, int, bytes]
     data=st.one_of(
         st.binary(max_size=200),
         st.builds(
-            lambda answer, at, noise: answer[: at % len(answer)] + noise + answer[at % len(answer) + len(noise) :],
-            st.sampled_from([answer for answer, _, _ in ANSWERS]),
+            lambda response, at, noise: (
+                response[: at % len(response)] + noise + response[at % len(response) + len(noise) :]
+            ),
+            st.sampled_from([response for response, _, _ in ANSWERS]),
             st.integers(0, 200),
             st.binary(max_size=4),
         ),
@@ -118,10 +120,10 @@ def test_no_bytes_do_more_than_fail_the_request(data: bytes, cuts: list[int]) ->
     async def scenario() -> None:
         log = Log()
         connection, wire = log.connection()
-        answer = connection.begin(GET, b"")
+        response = connection.begin(GET, b"")
         deliver(connection, wire, data, cuts)
         with suppress(TransportError):
-            await body_of(answer)
+            await body_of(response)
         assert log.released <= 1
         assert (log.lost, connection.closed) == (1, True)
 
@@ -131,9 +133,9 @@ def test_no_bytes_do_more_than_fail_the_request(data: bytes, cuts: list[int]) ->
 async def test_an_answer_in_parts_is_not_free_before_its_end() -> None:
     log = Log()
     connection, wire = log.connection()
-    answer = connection.begin(GET, b"")
+    response = connection.begin(GET, b"")
     connection.data_received(ANSWERS[0][0][:-1])
-    await answer.head()
+    await response.head()
     assert log.released == 0
     connection.data_received(ANSWERS[0][0][-1:])
     assert log.released == 1
@@ -143,11 +145,11 @@ async def test_an_answer_in_parts_is_not_free_before_its_end() -> None:
 async def test_an_answer_that_fails_before_its_end_is_never_free() -> None:
     log = Log()
     connection, _ = log.connection()
-    answer = connection.begin(GET, b"")
+    response = connection.begin(GET, b"")
     connection.data_received(ANSWERS[0][0][:-1])
-    answer.close()
+    response.close()
     connection.data_received(ANSWERS[0][0][-1:])
     await asyncio.sleep(0)
     assert (log.released, log.lost) == (0, 1)
     with pytest.raises(TransportError):
-        await answer.read()
+        await response.read()

@@ -9,7 +9,7 @@ import pytest
 from sampan.client.errors import TransportError, TransportTimeout
 from sampan.client.http import HttpSettings, HttpTransport, ServerAddress
 from sampan.client.transport import HttpRequest
-from tests.client.http.scripted import GET, OK, STREAM, Peer, Script, answers, answers_once, scripted
+from tests.client.http.scripted import GET, OK, STREAM, Peer, Script, responds, responds_once, scripted
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -17,26 +17,26 @@ GZIPPED = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r
 
 
 async def silent(peer: Peer) -> None:
-    await peer.asked()
+    await peer.requested()
     await peer.gone()
 
 
 async def resets_before_the_head(peer: Peer) -> None:
-    await peer.asked()
+    await peer.requested()
     peer.reset()
 
 
 NO_ANSWER: dict[str, tuple[Script, str]] = {
-    "closed before the head": (answers_once(), "closed the connection before it answered"),
+    "closed before the head": (responds_once(), "closed the connection before it answered"),
     "reset before the head": (resets_before_the_head, "before it answered"),
-    "closed in the head": (answers_once(b"HTTP/1.1 200 OK\r\nx: "), "in the middle of the head"),
-    "garbage": (answers_once(b"SSH-2.0-OpenSSH_9\r\n"), "not HTTP"),
-    "two lengths": (answers_once(HEAD[:-2] + b"transfer-encoding: chunked\r\n\r\n"), "not HTTP"),
+    "closed in the head": (responds_once(b"HTTP/1.1 200 OK\r\nx: "), "in the middle of the head"),
+    "garbage": (responds_once(b"SSH-2.0-OpenSSH_9\r\n"), "not HTTP"),
+    "two lengths": (responds_once(HEAD[:-2] + b"transfer-encoding: chunked\r\n\r\n"), "not HTTP"),
     "another protocol": (
-        answers_once(b"HTTP/1.1 101 X\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"),
+        responds_once(b"HTTP/1.1 101 X\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"),
         "another protocol",
     ),
-    "a head without end": (answers_once(b"HTTP/1.1 200 OK\r\n" + b"x: %b\r\n" % (b"a" * 1000) * 2000), "head"),
+    "a head without end": (responds_once(b"HTTP/1.1 200 OK\r\n" + b"x: %b\r\n" % (b"a" * 1000) * 2000), "head"),
 }
 
 
@@ -59,16 +59,16 @@ TRUNCATED = {
 
 
 @pytest.mark.parametrize(("answer", "message"), TRUNCATED.values(), ids=TRUNCATED)
-async def test_a_broken_body_fails_the_reader(answer: bytes, message: str) -> None:
-    async with scripted(answers_once(answer)) as server, server.transport() as transport:
+async def test_a_broken_body_fails_the_reader(reply: bytes, message: str) -> None:
+    async with scripted(responds_once(reply)) as server, server.transport() as transport:
         with pytest.raises(TransportError, match=message) as caught:
             await (await transport.send(GET)).read()
         assert caught.value.sent
 
 
 @pytest.mark.parametrize(("answer", "message"), TRUNCATED.values(), ids=TRUNCATED)
-async def test_a_broken_stream_gives_what_came_and_fails(answer: bytes, message: str) -> None:
-    async with scripted(answers_once(answer)) as server, server.transport() as transport:
+async def test_a_broken_stream_gives_what_came_and_fails(reply: bytes, message: str) -> None:
+    async with scripted(responds_once(reply)) as server, server.transport() as transport:
         response = await transport.send(STREAM)
         with pytest.raises(TransportError, match=message):
             async for _ in response.chunks():
@@ -96,7 +96,7 @@ async def test_a_late_head_is_a_time_out() -> None:
 
 async def test_a_late_body_is_a_time_out() -> None:
     async def stops(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         await peer.send(HEAD)
         await peer.gone()
 
@@ -108,7 +108,7 @@ async def test_a_late_body_is_a_time_out() -> None:
 
 async def test_the_time_of_a_stream_ends_with_its_head() -> None:
     async def slow(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         await peer.send(CHUNKED)
         await release.wait()
         await peer.send(b"1\r\na\r\n0\r\n\r\n")
@@ -122,7 +122,7 @@ async def test_the_time_of_a_stream_ends_with_its_head() -> None:
 
 async def test_a_silent_stream_is_a_time_out() -> None:
     async def falls_silent(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         await peer.send(CHUNKED + b"1\r\na\r\n")
         await peer.gone()
 
@@ -154,7 +154,7 @@ async def test_connecting_takes_no_longer_than_allowed() -> None:
 
 async def test_a_reset_in_the_body_fails_the_reader() -> None:
     async def resets(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         await peer.send(HEAD + b"abc")
         await go.wait()
         peer.reset()
@@ -169,21 +169,21 @@ async def test_a_reset_in_the_body_fails_the_reader() -> None:
 
 async def test_a_body_that_is_too_large_fails() -> None:
     settings = HttpSettings(body_bytes_max=5)
-    async with scripted(answers(HEAD + b"0123456789")) as server, server.transport(settings=settings) as transport:
+    async with scripted(responds(HEAD + b"0123456789")) as server, server.transport(settings=settings) as transport:
         with pytest.raises(TransportError, match="larger than 5 bytes"):
             await (await transport.send(GET)).read()
 
 
 async def test_a_small_body_that_unpacks_to_a_large_one_fails() -> None:
-    answer = GZIPPED + gzip.compress(bytes(10_000))
+    reply = GZIPPED + gzip.compress(bytes(10_000))
     settings = HttpSettings(body_bytes_max=5000)
-    async with scripted(answers_once(answer)) as server, server.transport(settings=settings) as transport:
+    async with scripted(responds_once(reply)) as server, server.transport(settings=settings) as transport:
         with pytest.raises(TransportError, match="larger than 5000 bytes"):
             await (await transport.send(GET)).read()
 
 
 async def test_what_nobody_asked_for_ends_the_connection() -> None:
-    async with scripted(answers(OK + OK)) as server, server.transport() as transport:
+    async with scripted(responds(OK + OK)) as server, server.transport() as transport:
         for _ in range(2):
             assert await (await transport.send(GET)).read() == b"ok"
             await asyncio.sleep(0)
@@ -203,7 +203,7 @@ BAD = {
 
 @pytest.mark.parametrize("request_", BAD.values(), ids=BAD)
 async def test_a_request_that_would_be_two_is_refused(request_: HttpRequest) -> None:
-    async with scripted(answers(OK)) as server, server.transport() as transport:
+    async with scripted(responds(OK)) as server, server.transport() as transport:
         with pytest.raises(ValueError):
             await transport.send(request_)
         assert server.connections == 0

@@ -10,7 +10,7 @@ from sampan.client.errors import TransportError, TransportTimeout
 from sampan.client.http import HttpSettings, TlsOptions
 from sampan.client.transport import HttpRequest
 from tests.client.http.certificates import Authority
-from tests.client.http.scripted import GET, OK, STREAM, Asked, Peer, answers, scripted, until
+from tests.client.http.scripted import GET, OK, STREAM, Peer, ReceivedRequest, responds, scripted, until
 
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
@@ -19,15 +19,15 @@ class Gate:
     """A script that answers no request until it is opened, and notes each request."""
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
+        self.requested: list[ReceivedRequest] = []
         self.open = asyncio.Event()
         self.arrived = asyncio.Condition()
 
     async def __call__(self, peer: Peer) -> None:
         while True:
-            asked = await peer.asked()
+            requested = await peer.requested()
             async with self.arrived:
-                self.asked.append(asked)
+                self.requested.append(requested)
                 self.arrived.notify_all()
             await self.open.wait()
             await peer.send(OK)
@@ -35,23 +35,23 @@ class Gate:
     async def wait_for(self, count: int) -> None:
         """Return when this many requests have come."""
         async with self.arrived:
-            await self.arrived.wait_for(lambda: len(self.asked) >= count)
+            await self.arrived.wait_for(lambda: len(self.requested) >= count)
 
 
 async def test_requests_beyond_the_bound_wait_and_are_sent_in_order() -> None:
     gate = Gate()
     async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=2)) as transport:
 
-        async def ask(number: int) -> None:
+        async def fetch(number: int) -> None:
             await (await transport.send(HttpRequest("GET", f"/{number}"))).read()
 
         async with asyncio.TaskGroup() as group:
             for number in range(30):
-                group.create_task(ask(number))
+                group.create_task(fetch(number))
             await gate.wait_for(2)
             assert server.connections == 2
             gate.open.set()
-        lines = [int(asked.line.split()[1][1:]) for asked in gate.asked]
+        lines = [int(requested.line.split()[1][1:]) for requested in gate.requested]
         assert server.connections == 2
         assert sorted(lines) == list(range(30))
         # Two connections answer side by side, so neighbours may change places.
@@ -70,7 +70,7 @@ async def test_who_is_cancelled_while_waiting_leaves_the_connection_to_the_next(
         gate.open.set()
         await (await first).read()
         assert await (await third).read() == b"ok"
-        assert [asked.line.split()[1] for asked in gate.asked] == ["/x", "/third"]
+        assert [requested.line.split()[1] for requested in gate.requested] == ["/x", "/third"]
 
 
 async def test_who_is_cancelled_while_the_answer_is_awaited_frees_its_place() -> None:
@@ -88,13 +88,13 @@ async def test_who_is_cancelled_while_the_answer_is_awaited_frees_its_place() ->
 
 async def test_cancellations_at_any_moment_lose_no_place() -> None:
     settings = HttpSettings(connections_max=2)
-    async with scripted(answers(OK)) as server, server.transport(settings=settings) as transport:
+    async with scripted(responds(OK)) as server, server.transport(settings=settings) as transport:
 
-        async def ask() -> bytes:
+        async def fetch() -> bytes:
             return await (await transport.send(GET)).read()
 
         for turns in range(60):
-            tasks = [asyncio.create_task(ask()) for _ in range(6)]
+            tasks = [asyncio.create_task(fetch()) for _ in range(6)]
             for _ in range(turns):
                 await asyncio.sleep(0)
             for task in tasks[::2]:
@@ -115,15 +115,15 @@ async def test_waiting_for_a_connection_counts_as_time_of_the_request() -> None:
         await (await first).read()
 
 
-async def closes_when_asked_again(peer: Peer) -> None:
+async def closes_at_second_request(peer: Peer) -> None:
     """Answers once; takes a second request in and closes: what a keep-alive time-out looks like from outside."""
-    await peer.asked()
+    await peer.requested()
     await peer.send(OK)
-    await peer.asked()
+    await peer.requested()
 
 
 async def test_a_get_on_a_connection_that_closes_is_sent_on_another() -> None:
-    async with scripted(closes_when_asked_again) as server, server.transport() as transport:
+    async with scripted(closes_at_second_request) as server, server.transport() as transport:
         for _ in range(3):
             assert await (await transport.send(GET)).read() == b"ok"
         assert server.connections == 3
@@ -131,7 +131,7 @@ async def test_a_get_on_a_connection_that_closes_is_sent_on_another() -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 async def test_a_write_on_a_connection_that_closes_is_not_sent_twice(method: str) -> None:
-    async with scripted(closes_when_asked_again) as server, server.transport() as transport:
+    async with scripted(closes_at_second_request) as server, server.transport() as transport:
         await (await transport.send(GET)).read()
         with pytest.raises(TransportError, match="before it answered") as caught:
             await transport.send(HttpRequest(method, "/x", body=b"{}"))
@@ -141,9 +141,9 @@ async def test_a_write_on_a_connection_that_closes_is_not_sent_twice(method: str
 
 async def test_a_get_is_not_sent_again_when_an_answer_had_begun() -> None:
     async def begins(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         await peer.send(OK)
-        await peer.asked()
+        await peer.requested()
         await peer.send(b"HTTP/1.1 2")
 
     async with scripted(begins) as server, server.transport() as transport:
@@ -155,7 +155,7 @@ async def test_a_get_is_not_sent_again_when_an_answer_had_begun() -> None:
 
 async def test_a_connection_that_was_closed_while_idle_is_not_used() -> None:
     async def closes(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         await peer.send(OK)
 
     async with scripted(closes) as server, server.transport() as transport:
@@ -166,8 +166,8 @@ async def test_a_connection_that_was_closed_while_idle_is_not_used() -> None:
 
 
 async def test_an_answer_that_says_close_ends_the_connection() -> None:
-    answer = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"
-    async with scripted(answers(answer)) as server, server.transport() as transport:
+    response = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"
+    async with scripted(responds(response)) as server, server.transport() as transport:
         for _ in range(2):
             assert await (await transport.send(GET)).read() == b"ok"
         assert server.connections == 2
@@ -175,7 +175,7 @@ async def test_an_answer_that_says_close_ends_the_connection() -> None:
 
 async def test_idle_connections_are_closed_after_their_time() -> None:
     async with (
-        scripted(answers(OK)) as server,
+        scripted(responds(OK)) as server,
         server.transport(settings=HttpSettings(idle_timeout_s=0.02)) as transport,
     ):
         await (await transport.send(GET)).read()
@@ -186,8 +186,8 @@ async def test_idle_connections_are_closed_after_their_time() -> None:
 async def test_streams_do_not_take_the_places_of_requests() -> None:
     async def serve(peer: Peer) -> None:
         while True:
-            asked = await peer.asked()
-            await peer.send(CHUNKED + b"1\r\na\r\n" if "watch" in asked.line else OK)
+            requested = await peer.requested()
+            await peer.send(CHUNKED + b"1\r\na\r\n" if "watch" in requested.line else OK)
 
     async with scripted(serve) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
         streams = [await transport.send(STREAM) for _ in range(3)]
@@ -201,7 +201,7 @@ async def test_closing_a_stream_cuts_its_connection() -> None:
     gone = asyncio.Event()
 
     async def serve(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         await peer.send(CHUNKED + b"1\r\na\r\n")
         await peer.gone()
         gone.set()
@@ -216,7 +216,7 @@ async def test_closing_a_stream_cuts_its_connection() -> None:
 
 async def test_closing_a_stream_ends_its_reader() -> None:
     async def serve(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         await peer.send(CHUNKED)
         await peer.gone()
 
@@ -238,7 +238,7 @@ async def test_a_stream_that_is_left_early_cuts_its_connection() -> None:
     gone = asyncio.Event()
 
     async def serve(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         await peer.send(CHUNKED + b"1\r\na\r\n")
         await peer.gone()
         gone.set()
@@ -257,7 +257,7 @@ async def test_a_stream_that_nobody_reads_stops_the_server(tmp_path: Path, secur
 
     async def floods(peer: Peer) -> None:
         nonlocal sent
-        await peer.asked()
+        await peer.requested()
         await peer.send(CHUNKED)
         for _ in range(2000):
             await peer.send(b"10000\r\n" + bytes(1 << 16) + b"\r\n")

@@ -12,7 +12,7 @@ import pytest
 from sampan.client.errors import TransportError
 from sampan.client.http import HttpTransport, ProxyAddress, ServerAddress, TlsOptions
 from tests.client.http.certificates import Authority
-from tests.client.http.scripted import GET, OK, Asked, Peer, Scripted, answers, recording, scripted
+from tests.client.http.scripted import GET, OK, Peer, ReceivedRequest, Scripted, recording, responds, scripted
 
 AUTHORITY = Authority()
 
@@ -25,12 +25,12 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @asynccontextmanager
-async def proxy(asked: list[Asked]) -> AsyncIterator[Scripted]:
+async def proxy(requested: list[ReceivedRequest]) -> AsyncIterator[Scripted]:
     """A proxy that supports CONNECT."""
 
     async def script(peer: Peer) -> None:
-        request = await peer.asked()
-        asked.append(request)
+        request = await peer.requested()
+        requested.append(request)
         host, port = request.line.split()[1].rsplit(":", 1)
         reader, writer = await asyncio.open_connection(host, int(port))
         await peer.send(b"HTTP/1.1 200 Connection established\r\nx: y\r\n\r\n")
@@ -54,29 +54,29 @@ async def through(address: ServerAddress, by: ServerAddress, login: str = "") ->
 
 
 async def test_a_server_with_tls_is_reached_through_a_tunnel(tmp_path: Path) -> None:
-    asked: list[Asked] = []
+    requested: list[ReceivedRequest] = []
     context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path)
     async with (
-        scripted(answers(OK), context=context) as server,
-        proxy(asked) as between,
+        scripted(responds(OK), context=context) as server,
+        proxy(requested) as between,
         through(server.address, between.address, "me:p%40ss@") as transport,
     ):
         for _ in range(2):
             assert await (await transport.send(GET)).read() == b"ok"
-    assert [request.line for request in asked] == [f"CONNECT {server.address.authority} HTTP/1.1"]
-    assert asked[0].headers["proxy-authorization"] == ["Basic " + b64encode(b"me:p@ss").decode()]
+    assert [request.line for request in requested] == [f"CONNECT {server.address.authority} HTTP/1.1"]
+    assert requested[0].headers["proxy-authorization"] == ["Basic " + b64encode(b"me:p@ss").decode()]
 
 
 async def test_a_server_without_tls_is_asked_for_by_its_whole_url() -> None:
-    asked: list[Asked] = []
+    requested: list[ReceivedRequest] = []
     async with (
-        scripted(recording(asked)) as between,
+        scripted(recording(requested)) as between,
         through(ServerAddress("http", "example.org", 80, "/a"), between.address, "me:x@") as transport,
     ):
         assert await (await transport.send(GET)).read() == b"ok"
-    assert asked[0].line == "GET http://example.org/a/x HTTP/1.1"
-    assert asked[0].headers["host"] == ["example.org"]
-    assert asked[0].headers["proxy-authorization"] == ["Basic " + b64encode(b"me:x").decode()]
+    assert requested[0].line == "GET http://example.org/a/x HTTP/1.1"
+    assert requested[0].headers["host"] == ["example.org"]
+    assert requested[0].headers["proxy-authorization"] == ["Basic " + b64encode(b"me:x").decode()]
 
 
 REFUSALS = {
@@ -88,10 +88,10 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("answer", "message"), REFUSALS.values(), ids=REFUSALS)
-async def test_a_proxy_that_refuses_is_named(answer: bytes, message: str) -> None:
+async def test_a_proxy_that_refuses_is_named(response: bytes, message: str) -> None:
     async def refuses(peer: Peer) -> None:
-        await peer.asked()
-        await peer.send(answer)
+        await peer.requested()
+        await peer.send(response)
 
     async with (
         scripted(refuses) as between,
@@ -106,7 +106,7 @@ async def test_a_proxy_that_refuses_is_named(answer: bytes, message: str) -> Non
 async def test_a_certificate_behind_a_proxy_is_checked(tmp_path: Path) -> None:
     context = AUTHORITY.server_context(Authority("others").issue(), tmp_path)
     async with (
-        scripted(answers(OK), context=context) as server,
+        scripted(responds(OK), context=context) as server,
         proxy([]) as between,
         through(server.address, between.address) as transport,
     ):
@@ -121,7 +121,7 @@ def test_what_is_no_proxy_is_refused(url: str) -> None:
 
 
 @asynccontextmanager
-async def socks(asked: list[bytes], *, login: bytes = b"", reply: bytes = b"") -> AsyncIterator[Scripted]:
+async def socks(requested: list[bytes], *, login: bytes = b"", reply: bytes = b"") -> AsyncIterator[Scripted]:
     """A SOCKS5 proxy that accepts IPv4 addresses and names; it always connects to loopback."""
 
     async def script(peer: Peer) -> None:
@@ -131,13 +131,13 @@ async def socks(asked: list[bytes], *, login: bytes = b"", reply: bytes = b"") -
         await peer.send(b"\x05" + methods)
         if login:
             await peer.reader.readexactly(1)
-            said = [await peer.reader.readexactly((await peer.reader.readexactly(1))[0]) for _ in range(2)]
-            await peer.send(b"\x01\x00" if b":".join(said) == login else b"\x01\x01")
+            output = [await peer.reader.readexactly((await peer.reader.readexactly(1))[0]) for _ in range(2)]
+            await peer.send(b"\x01\x00" if b":".join(output) == login else b"\x01\x01")
         await peer.reader.readexactly(3)
         kind = (await peer.reader.readexactly(1))[0]
         size = 4 if kind == 1 else (await peer.reader.readexactly(1))[0]
         host, port = await peer.reader.readexactly(size), await peer.reader.readexactly(2)
-        asked.append(host)
+        requested.append(host)
         if reply:
             await peer.send(reply)
             return
@@ -155,32 +155,32 @@ async def socks(asked: list[bytes], *, login: bytes = b"", reply: bytes = b"") -
 @pytest.mark.parametrize("login", ["", "me:secret@"], ids=["anybody", "login"])
 @pytest.mark.parametrize("secure", [True, False], ids=["tls", "plain"])
 async def test_a_server_is_reached_through_socks(tmp_path: Path, login: str, secure: bool) -> None:
-    asked: list[bytes] = []
+    requested: list[bytes] = []
     context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path) if secure else None
     async with (
-        scripted(answers(OK), context=context) as server,
-        socks(asked, login=login.encode()[:-1]) as between,
+        scripted(responds(OK), context=context) as server,
+        socks(requested, login=login.encode()[:-1]) as between,
         through(server.address, between.address, login) as transport,
     ):
         for _ in range(2):
             assert await (await transport.send(GET)).read() == b"ok"
-    assert asked == [bytes([127, 0, 0, 1])]
+    assert requested == [bytes([127, 0, 0, 1])]
 
 
 async def test_names_are_left_to_socks(tmp_path: Path) -> None:
-    asked: list[bytes] = []
+    requested: list[bytes] = []
     context = AUTHORITY.server_context(AUTHORITY.issue(hosts=("example.org",)), tmp_path)
     async with (
-        scripted(answers(OK), context=context) as server,
-        socks(asked) as between,
+        scripted(responds(OK), context=context) as server,
+        socks(requested) as between,
         through(replace(server.address, host="example.org"), between.address) as transport,
     ):
         assert await (await transport.send(GET)).read() == b"ok"
-    assert asked == [b"example.org"]
+    assert requested == [b"example.org"]
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("output", "message"),
     [
         ({"reply": b"\x05\x05\x00\x01\x00\x00"}, "refused: connection refused"),
         ({"reply": b"\x05\x63\x00\x01\x00\x00"}, "refused: code 99"),
@@ -190,10 +190,10 @@ async def test_names_are_left_to_socks(tmp_path: Path) -> None:
     ],
     ids=["refused", "unknown code", "unknown address", "closed", "login"],
 )
-async def test_a_socks_proxy_that_refuses_is_named(said: dict[str, bytes], message: str) -> None:
-    login = "me:secret@" if "login" in said else ""
+async def test_a_socks_proxy_that_refuses_is_named(output: dict[str, bytes], message: str) -> None:
+    login = "me:secret@" if "login" in output else ""
     async with (
-        socks([], **said) as between,
+        socks([], **output) as between,
         through(ServerAddress("https", "example.org", 443), between.address, login) as transport,
     ):
         with pytest.raises(TransportError, match=message) as caught:
@@ -203,11 +203,11 @@ async def test_a_socks_proxy_that_refuses_is_named(said: dict[str, bytes], messa
 
 
 async def test_a_proxy_that_does_not_speak_socks_is_named() -> None:
-    async def speaks_http(peer: Peer) -> None:
+    async def accepts_http(peer: Peer) -> None:
         await peer.reader.read(1)
         await peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
-    async with scripted(speaks_http) as between:
+    async with scripted(accepts_http) as between:
         address = replace(between.address, scheme="socks5")
         async with through(ServerAddress("https", "example.org", 443), address) as transport:
             with pytest.raises(TransportError, match="does not speak SOCKS5"):

@@ -10,7 +10,7 @@ from sampan.client.errors import TransportError
 from sampan.client.http import ClientCertificate, HttpSettings, TlsOptions
 from sampan.client.transport import HttpRequest
 from tests.client.http.certificates import Authority
-from tests.client.http.scripted import GET, OK, Peer, answers, scripted
+from tests.client.http.scripted import GET, OK, Peer, responds, scripted
 
 AUTHORITY = Authority()
 OTHER = Authority("others")
@@ -23,7 +23,7 @@ def trusting(authority: Authority = AUTHORITY) -> TlsOptions:
 async def names_the_client(peer: Peer) -> None:
     """Answers with the common name of the client's certificate."""
     while True:
-        await peer.asked()
+        await peer.requested()
         shown = peer.writer.get_extra_info("peercert")
         name = shown["subject"][0][0][1].encode() if shown else b"nobody"
         await peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(name), name))
@@ -31,7 +31,7 @@ async def names_the_client(peer: Peer) -> None:
 
 async def test_a_certificate_of_the_given_authority_is_trusted(tmp_path: Path) -> None:
     context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path)
-    async with scripted(answers(OK), context=context) as server, server.transport(tls=trusting()) as transport:
+    async with scripted(responds(OK), context=context) as server, server.transport(tls=trusting()) as transport:
         for _ in range(2):
             assert await (await transport.send(GET)).read() == b"ok"
         assert server.connections == 1
@@ -50,7 +50,7 @@ async def test_what_is_not_trusted_is_named_and_nothing_is_sent(
     tmp_path: Path, tls: TlsOptions, expired: bool, hosts: tuple[str, ...], message: str
 ) -> None:
     context = AUTHORITY.server_context(AUTHORITY.issue(hosts=hosts, expired=expired), tmp_path)
-    async with scripted(answers(OK), context=context) as server, server.transport(tls=tls) as transport:
+    async with scripted(responds(OK), context=context) as server, server.transport(tls=tls) as transport:
         with pytest.raises(TransportError, match=message) as caught:
             await transport.send(GET)
         assert not caught.value.sent
@@ -60,14 +60,14 @@ async def test_what_is_not_trusted_is_named_and_nothing_is_sent(
 async def test_insecure_means_that_anything_is_trusted(tmp_path: Path) -> None:
     context = AUTHORITY.server_context(AUTHORITY.issue(hosts=("example.org",), expired=True), tmp_path)
     tls = TlsOptions(insecure=True)
-    async with scripted(answers(OK), context=context) as server, server.transport(tls=tls) as transport:
+    async with scripted(responds(OK), context=context) as server, server.transport(tls=tls) as transport:
         assert await (await transport.send(GET)).read() == b"ok"
 
 
 async def test_the_name_to_expect_can_be_given(tmp_path: Path) -> None:
     context = AUTHORITY.server_context(AUTHORITY.issue(hosts=("example.org",)), tmp_path)
     tls = TlsOptions(ca_data=AUTHORITY.certificate, server_name="example.org")
-    async with scripted(answers(OK), context=context) as server, server.transport(tls=tls) as transport:
+    async with scripted(responds(OK), context=context) as server, server.transport(tls=tls) as transport:
         assert await (await transport.send(GET)).read() == b"ok"
 
 
@@ -101,7 +101,7 @@ async def test_a_client_certificate_is_shown(tmp_path: Path, as_files: bool) -> 
 async def test_a_server_that_wants_another_certificate_is_understood(tmp_path: Path) -> None:
     context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path, clients=OTHER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    async with scripted(answers(OK), context=context) as server, server.transport(tls=trusting()) as transport:
+    async with scripted(responds(OK), context=context) as server, server.transport(tls=trusting()) as transport:
         with pytest.raises(TransportError, match=r"(?i)certificate.required|before it answered"):
             await transport.send(GET)
 
@@ -117,7 +117,7 @@ async def test_files_that_change_are_used_for_the_next_connection(tmp_path: Path
     close = HttpRequest("GET", "/x", {"connection": "close"})
 
     async def once(peer: Peer) -> None:
-        await peer.asked()
+        await peer.requested()
         name = peer.writer.get_extra_info("peercert")["subject"][0][0][1].encode()
         await peer.send(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b" % (len(name), name))
 
@@ -145,12 +145,12 @@ async def test_another_certificate_is_shown_on_new_connections_at_once(tmp_path:
 
 async def test_a_connection_at_work_takes_no_further_request_after_another_certificate(tmp_path: Path) -> None:
     first, second = OTHER.issue("jane", hosts=()), OTHER.issue("john", hosts=())
-    asked, go = asyncio.Event(), asyncio.Event()
+    requested, go = asyncio.Event(), asyncio.Event()
 
     async def waits(peer: Peer) -> None:
         while True:
-            await peer.asked()
-            asked.set()
+            await peer.requested()
+            requested.set()
             await go.wait()
             name = peer.writer.get_extra_info("peercert")["subject"][0][0][1].encode()
             await peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(name), name))
@@ -163,7 +163,7 @@ async def test_a_connection_at_work_takes_no_further_request_after_another_certi
     ):
         transport.use_certificate(ClientCertificate(first.certificate, first.key))
         old = asyncio.create_task(transport.send(GET))
-        await asked.wait()
+        await requested.wait()
         new = asyncio.create_task(transport.send(GET))
         transport.use_certificate(ClientCertificate(second.certificate, second.key))
         go.set()
@@ -180,7 +180,7 @@ BAD = {
 @pytest.mark.parametrize("tls", BAD.values(), ids=BAD)
 async def test_certificates_that_cannot_be_read_fail_the_request(tmp_path: Path, tls: TlsOptions) -> None:
     context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path)
-    async with scripted(answers(OK), context=context) as server, server.transport(tls=tls) as transport:
+    async with scripted(responds(OK), context=context) as server, server.transport(tls=tls) as transport:
         with pytest.raises(TransportError) as caught:
             await transport.send(GET)
         assert not caught.value.sent

@@ -15,7 +15,7 @@ _GROUPS = ("/apis/metrics.k8s.io/", "/apis/custom.metrics.k8s.io/", "/apis/exter
 
 
 @dataclass(slots=True)
-class Said:
+class Published:
     """A response."""
 
     status: int
@@ -39,13 +39,13 @@ class MetricsApis:
         self._server = server
         self._items: dict[str, list[Any]] = {}
 
-    def say(self, path: str, items: list[Any]) -> None:
+    def publish(self, path: str, items: list[Any]) -> None:
         """Set the response for a path under /apis/."""
         self._items[f"/apis/{path}"] = items
 
     def use(self, usage: dict[str, str], *, resource: str = "cpu", namespace: str = "default") -> None:
         """Set the usage of a resource by the Pods' names."""
-        self.say(
+        self.publish(
             f"metrics.k8s.io/v1beta1/namespaces/{namespace}/pods",
             [
                 {
@@ -64,8 +64,8 @@ class MetricsApis:
             return await self._server.send(request)
         items = self._items.get(path)
         if items is None:
-            return Said(404, b'{"kind":"Status","code":404,"reason":"NotFound","message":"not served"}')
-        return Said(200, orjson.dumps({"kind": "List", "items": items}))
+            return Published(404, b'{"kind":"Status","code":404,"reason":"NotFound","message":"not served"}')
+        return Published(200, orjson.dumps({"kind": "List", "items": items}))
 
     async def aclose(self) -> None:
         await self._server.aclose()

@@ -155,7 +155,7 @@ async def test_a_pods_metric_scales_the_target(version: str) -> None:
     async with autoscaled() as (cluster, apis):
         await deploy(cluster, 1)
         items = [{"describedObject": {"name": "web-0"}, "timestamp": now(), "value": "30"}]
-        apis.say(f"custom.metrics.k8s.io/{version}/namespaces/default/pods/*/queue", items)
+        apis.publish(f"custom.metrics.k8s.io/{version}/namespaces/default/pods/*/queue", items)
         target = {"type": "AverageValue", "averageValue": "10"}
         await autoscale(cluster, {"type": "Pods", "pods": {"metric": {"name": "queue"}, "target": target}})
         await cluster.until(DEPLOYMENTS, "web", lambda obj: obj["spec"]["replicas"] == 3)
@@ -164,7 +164,7 @@ async def test_a_pods_metric_scales_the_target(version: str) -> None:
 async def test_an_object_metric_scales_the_target() -> None:
     async with autoscaled() as (cluster, apis):
         await deploy(cluster, 1)
-        apis.say(
+        apis.publish(
             "custom.metrics.k8s.io/v1beta2/namespaces/default/services/front/rate",
             [{"describedObject": {"name": "front"}, "timestamp": now(), "value": "4k"}],
         )
@@ -181,7 +181,7 @@ async def test_the_highest_proposal_of_several_metrics_counts() -> None:
     async with autoscaled() as (cluster, apis):
         await deploy(cluster, 1)
         apis.use({"web-0": "600m"})
-        apis.say(
+        apis.publish(
             "external.metrics.k8s.io/v1beta1/namespaces/default/jobs",
             [{"value": "20", "timestamp": now()}, {"value": "20", "timestamp": now()}],
         )

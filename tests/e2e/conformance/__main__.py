@@ -34,9 +34,9 @@ def main() -> int:
     programs = work / "programs"
     if options.suite is not None:
         binaries.use(programs, options.suite)
-    binaries.build(programs, _say)
+    binaries.build(programs, _report)
     archive = work / "images.tar"
-    images.build(archive, programs, binaries.sources(), _say)
+    images.build(archive, programs, binaries.sources(), _report)
     kept = work / "results.json"
     if not options.resume:
         kept.unlink(missing_ok=True)
@@ -45,9 +45,9 @@ def main() -> int:
 
 def _run(options: argparse.Namespace, programs: Path, archive: Path, kept: results.Results) -> int:
     root = Path(tempfile.mkdtemp(prefix="conformance-"))
-    _say(f"logs: {root}")
+    _report(f"logs: {root}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with cluster(root, archive, _say, options.nodes) as found:
+    with cluster(root, archive, _report, options.nodes) as found:
         reports = root / "reports"
         reports.mkdir()
         suite = Suite(programs / "e2e.test", found.command(), found.kubeconfig, programs / "kubectl", reports)
@@ -58,7 +58,7 @@ def _run(options: argparse.Namespace, programs: Path, archive: Path, kept: resul
         _run_tests(suite, names, kept, options.processes)
     print(results.summary(kept, names))
     if options.store:
-        _say(f"stored: {results.store(kept, names, _STORED, options.nodes)}")
+        _report(f"stored: {results.store(kept, names, _STORED, options.nodes)}")
     return 1 if kept.left(names) else 0
 
 
@@ -72,9 +72,11 @@ def _run_tests(suite: Suite, names: Sequence[str], kept: results.Results, proces
             done += 1
             minutes = (time.monotonic() - started) / 60 * (len(left) - done) / done
             state = "passed" if result.passed else "FAILED"
-            _say(f"{done} of {len(left)}, about {minutes:.0f} min left: {state} {result.seconds:.0f} s {result.name}")
+            _report(
+                f"{done} of {len(left)}, about {minutes:.0f} min left: {state} {result.seconds:.0f} s {result.name}"
+            )
     except KeyboardInterrupt:
-        _say("stopped; go on with: make conformance ARGS=--resume")
+        _report("stopped; go on with: make conformance ARGS=--resume")
 
 
 def _is_chosen(name: str, options: argparse.Namespace) -> bool:
@@ -104,7 +106,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _say(text: str) -> None:
+def _report(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 

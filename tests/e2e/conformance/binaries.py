@@ -31,7 +31,7 @@ def sources(go: str = "go") -> Path:
     return Path(found) / f"{_MODULE}@v{VERSION}"
 
 
-def build(directory: Path, say: Callable[[str], None]) -> None:
+def build(directory: Path, report: Callable[[str], None]) -> None:
     """Build all programs that the directory does not have. Raises `subprocess.CalledProcessError`."""
     directory.mkdir(parents=True, exist_ok=True)
     missing = [name for name in (*_PACKAGES, "pause") if not (directory / name).exists()]
@@ -42,7 +42,7 @@ def build(directory: Path, say: Callable[[str], None]) -> None:
     _write_module(module)
     environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod"}
     for number, name in enumerate(missing, 1):
-        say(f"building {name} ({number} of {len(missing)}; e2e.test and agnhost take minutes)")
+        report(f"building {name} ({number} of {len(missing)}; e2e.test and agnhost take minutes)")
         target = directory / f".{name}"
         if name == "e2e.test":
             command = ["go", "test", "-c", "-o", str(target), _PACKAGES[name]]

@@ -28,15 +28,15 @@ class Cluster:
 
 
 @contextmanager
-def cluster(root: Path, archive: Path, say: Callable[[str], None], nodes: int = NODES) -> Iterator[Cluster]:
+def cluster(root: Path, archive: Path, report: Callable[[str], None], nodes: int = NODES) -> Iterator[Cluster]:
     """Run a cluster with its files in a new directory. It disappears at the end, but for the logs."""
     with lan(root, [f"node-{number}" for number in range(1, nodes + 1)]) as network:
-        say("starting containerd and loading images")
+        report("starting containerd and loading images")
         for machine in network.machines:
             _start_containerd(machine, archive)
         first, *others = network.machines
         data = root / "data"
-        say("starting Sampan")
+        report("starting Sampan")
         options = ["--node-runtime", "cri", "--cgroup-root", f"/{first.cgroup}", "--service-proxy", "--dns"]
         up(first, network.address(0), *options, data=data)
         for machine in others:

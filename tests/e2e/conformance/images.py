@@ -22,11 +22,11 @@ _PATH: Final = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 _BUSYBOX_PROGRAMS: Final = ("wget", "hexdump", "vi", "httpd", "ping", "telnet", "traceroute", "unzip", "ifconfig")
 
 
-def build(archive: Path, programs: Path, kubernetes: Path, say: Callable[[str], None]) -> None:
+def build(archive: Path, programs: Path, kubernetes: Path, report: Callable[[str], None]) -> None:
     """Write the archive with all images, unless it exists. Raises `subprocess.CalledProcessError`."""
     if archive.exists():
         return
-    say("building images (a minute)")
+    report("building images (a minute)")
     work = archive.parent / "layers"
     work.mkdir(exist_ok=True)
     debian = _debian(work / "debian.tar")

@@ -107,7 +107,7 @@ class Endpoint:
             while True:
                 connection, client = server.accept()
                 with connection:
-                    connection.sendall(self._answer(client))
+                    connection.sendall(self._response(client))
 
     def _serve_udp(self, server: socket.socket) -> None:
         with contextlib.suppress(OSError):
@@ -115,9 +115,9 @@ class Endpoint:
                 _, client = server.recvfrom(100)
                 if client is None:  # the socket is shut down
                     return
-                server.sendto(self._answer(client), client)
+                server.sendto(self._response(client), client)
 
-    def _answer(self, client: tuple[str, int]) -> bytes:
+    def _response(self, client: tuple[str, int]) -> bytes:
         return f"{self.name} {client[0].removeprefix('::ffff:')}".encode()
 
 

@@ -62,15 +62,15 @@ class Proxied:
     async def until(self, origin: Namespace, address: str, port: int, expected: str | set[str]) -> str:
         """Connect until the answer comes from an expected endpoint, and return it."""
         names = {expected} if isinstance(expected, str) else expected
-        return await self.until_answer(lambda: self.net.tcp(origin, address, port), lambda found: found in names)
+        return await self.until_response(lambda: self.net.tcp(origin, address, port), lambda found: found in names)
 
-    async def until_answer(self, ask: Callable[[], str], holds: Callable[[str], bool]) -> str:
+    async def until_response(self, fetch: Callable[[], str], holds: Callable[[str], bool]) -> str:
         """Repeat until the first word of the answer is as expected."""
-        answer = ""
+        response = ""
         async with asyncio.timeout(10):
-            while not holds(answer.partition(" ")[0]):
-                answer = await asyncio.to_thread(ask)
-        return answer
+            while not holds(response.partition(" ")[0]):
+                response = await asyncio.to_thread(fetch)
+        return response
 
 
 def _slice(protocol: str) -> Object:
@@ -204,16 +204,16 @@ async def test_a_udp_client_with_one_port_follows_the_endpoints(net: Lab) -> Non
         with client:
             client.settimeout(0.05)
 
-            def ask() -> str:
+            def fetch() -> str:
                 try:
                     client.sendto(b"?", (address, 80))
                     return client.recv(100).decode()
                 except (TimeoutError, ConnectionRefusedError):
                     return ""
 
-            await found.until_answer(ask, "a".__eq__)
+            await found.until_response(fetch, "a".__eq__)
             await found.endpoints(net.b)
-            await found.until_answer(ask, "b".__eq__)
+            await found.until_response(fetch, "b".__eq__)
 
 
 async def test_a_dual_stack_service_has_rules_in_both_families(net: Lab) -> None:

@@ -15,7 +15,7 @@ from sampan.storage.cache import WatchCache
 from sampan.storage.compactor import Compactor
 
 
-class Told:
+class Received:
     """The clock of the compactor: an interval ends with each signal."""
 
     def __init__(self) -> None:
@@ -34,6 +34,6 @@ class Told:
 
 if __name__ == "__main__":
     # The settings have no names for these: only a test needs so short a memory.
-    setattr(app, "Compactor", partial(Compactor, sleep=Told().sleep))  # noqa: B010
+    setattr(app, "Compactor", partial(Compactor, sleep=Received().sleep))  # noqa: B010
     setattr(registry, "WatchCache", partial(WatchCache, history_window_s=0, events_min=1))  # noqa: B010
     main()

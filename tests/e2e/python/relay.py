@@ -68,10 +68,10 @@ class Relay:
             pair.start()
 
     def _serve(self, client: socket.socket, server: socket.socket) -> None:
-        answers = threading.Thread(target=_pump, args=(server, client))
-        answers.start()
+        responses = threading.Thread(target=_pump, args=(server, client))
+        responses.start()
         _pump(client, server)
-        answers.join()
+        responses.join()
         client.close()
         server.close()
 

@@ -34,7 +34,7 @@ LIMITED = {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}
 RULE = {"apiGroups": [""], "resources": ["*"], "verbs": ["get"]}
 API = {"group": "clients.example.org", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1}
 
-TOLD_OF_BY_THE_SERVER = frozenset({"flow_schema", "validating_admission_policy"})
+LISTED_BY_THE_SERVER = frozenset({"flow_schema", "validating_admission_policy"})
 """Kinds whose status the server writes as soon as they are there."""
 
 SINCE_1_37 = {("csi_node", "status")}
@@ -138,7 +138,7 @@ def test_a_kind_is_created_read_listed_and_deleted(
     created = getattr(api, f"create_{kind}")(*place, {**body, "metadata": {"name": name}})
     found = getattr(api, f"read_{kind}")(name, *place)
     assert found.metadata.uid == created.metadata.uid
-    if kind in TOLD_OF_BY_THE_SERVER:
+    if kind in LISTED_BY_THE_SERVER:
         found.metadata, found.status = created.metadata, created.status
     assert found == created
     listed = getattr(api, f"list_{kind}")(*place, field_selector=f"metadata.name={name}")

@@ -23,23 +23,23 @@ def default_configuration(kubeconfig: str) -> Iterator[None]:
     Configuration.set_default(None)
 
 
-def candidate(namespace: str, identity: str, told: list[str]) -> LeaderElection:
-    """A candidate for the Lease `lock`; it notes in `told` that it leads and that it has stopped."""
+def candidate(namespace: str, identity: str, reported: list[str]) -> LeaderElection:
+    """A candidate for the Lease `lock`; it notes in `reported` that it leads and that it has stopped."""
 
     def lead() -> None:
-        told.append(f"{identity} leads")
+        reported.append(f"{identity} leads")
         raise ValueError("the work failed")
 
     lock = LeaseLock("lock", namespace, identity)
     return LeaderElection(
-        Config(lock, LEASE_S, DEADLINE_S, RETRY_S, lead, lambda: told.append(f"{identity} stopped leading"))
+        Config(lock, LEASE_S, DEADLINE_S, RETRY_S, lead, lambda: reported.append(f"{identity} stopped leading"))
     )
 
 
 def test_the_first_leads_until_its_work_fails(namespace: str) -> None:
-    told: list[str] = []
-    candidate(namespace, "one", told).run()
-    assert told == ["one leads", "one stopped leading"]
+    reported: list[str] = []
+    candidate(namespace, "one", reported).run()
+    assert reported == ["one leads", "one stopped leading"]
     spec = CoordinationV1Api().read_namespaced_lease("lock", namespace).spec
     assert (spec.holder_identity, spec.lease_duration_seconds) == ("one", LEASE_S)
     assert spec.acquire_time <= spec.renew_time

@@ -173,11 +173,11 @@ def test_a_pod_is_evicted_as_far_as_its_budget_allows(core: CoreV1Api, connectio
 def test_delete_answers_with_what_was_deleted(core: CoreV1Api, namespace: str) -> None:
     created = core.create_namespaced_config_map(namespace, settings())
     preconditions = client.V1Preconditions(uid=created.metadata.uid)
-    answer = core.delete_namespaced_config_map(
+    response = core.delete_namespaced_config_map(
         "settings", namespace, body=client.V1DeleteOptions(preconditions=preconditions)
     )
     details = {"name": "settings", "kind": "configmaps", "uid": created.metadata.uid}
-    assert (answer["status"], answer["details"]) == ("Success", details)
+    assert (response["status"], response["details"]) == ("Success", details)
 
 
 def test_delete_of_a_pod_answers_with_the_pod(core: CoreV1Api, namespace: str) -> None:

@@ -72,18 +72,18 @@ def test_a_watch_takes_selectors(client: Client, api: Api, namespace: str, maps:
 def test_a_watch_with_a_time_limit_begins_again_where_it_was(
     client: Client, api: Api, namespace: str, maps: str
 ) -> None:
-    asked: list[httpx2.URL] = []
+    requested: list[httpx2.URL] = []
 
-    def ask(request: httpx2.Request) -> None:
-        asked.append(request.url)
-        if len(asked) == 2:
+    def fetch(request: httpx2.Request) -> None:
+        requested.append(request.url)
+        if len(requested) == 2:
             api.create(maps, config_map("after"))
 
-    client._client._client.event_hooks["request"].append(ask)
+    client._client._client.event_hooks["request"].append(fetch)
     api.create(maps, config_map("before"))
     stream = client.watch(ConfigMap, namespace=namespace, server_timeout=1)
     assert seen(2, stream) == [("ADDED", "before"), ("ADDED", "after")]
-    assert ["resourceVersion" in url.params for url in asked] == [False, True]
+    assert ["resourceVersion" in url.params for url in requested] == [False, True]
 
 
 def test_a_cut_connection_loses_no_event(client: Client, api: Api, relay: Relay, namespace: str, maps: str) -> None:

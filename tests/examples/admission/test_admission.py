@@ -79,21 +79,22 @@ def test_webhook_adds_the_sidecar_to_each_pod(fleet: Kubectl) -> None:
 
 
 def test_the_webhook_refuses_an_image_without_a_fixed_tag(fleet: Kubectl) -> None:
-    said = fleet.fails("run", "raft", "--image=boat:latest")
-    assert 'spec.containers[0].image: Invalid value: "boat:latest": name a tag other than latest' in said
+    output = fleet.fails("run", "raft", "--image=boat:latest")
+    assert 'spec.containers[0].image: Invalid value: "boat:latest": name a tag other than latest' in output
 
 
 def test_the_policy_refuses_too_many_replicas(fleet: Kubectl) -> None:
     text = (FOLDER / "fleet.yaml").read_text().replace("replicas: 2", "replicas: 9")
-    said = fleet.fails("apply", "-f", "-", stdin=text)
-    assert "denied request: a fleet has at most 5 boats, not 9" in said
+    output = fleet.fails("apply", "-f", "-", stdin=text)
+    assert "denied request: a fleet has at most 5 boats, not 9" in output
 
 
 def test_quota_refuses_the_fourth_pod(fleet: Kubectl) -> None:
     fleet("run", "third", "--image=boat:1.0")
-    said = fleet.fails("run", "fourth", "--image=boat:1.0")
+    output = fleet.fails("run", "fourth", "--image=boat:1.0")
     assert (
-        'pods "fourth" is forbidden: exceeded quota: harbour, requested: pods=1, used: pods=3, limited: pods=3' in said
+        'pods "fourth" is forbidden: exceeded quota: harbour, requested: pods=1, used: pods=3, limited: pods=3'
+        in output
     )
 
 
@@ -150,5 +151,5 @@ def test_other_namespaces_are_not_affected(fleet: Kubectl) -> None:
 def test_clean_up_deletes_everything(fleet: Kubectl) -> None:
     fleet("delete", "namespace", "boats")
     fleet("delete", "-f", str(FOLDER / "policies.yaml"))
-    said = fleet("delete", "mutatingwebhookconfiguration,validatingwebhookconfiguration", "admission-example")
-    assert said.count("deleted") == 2
+    output = fleet("delete", "mutatingwebhookconfiguration,validatingwebhookconfiguration", "admission-example")
+    assert output.count("deleted") == 2

@@ -154,7 +154,7 @@ async def test_launch_that_is_cancelled_before_its_pid_is_known_leaves_no_proces
     async def cancelled(self: Any, program: Program, recorded: Callable[[int], None]) -> Process:
         channel: socket.socket = self._channel
         while self._starter is None:
-            await self._hear()
+            await self._read_messages()
         spec = marshal.dumps(_spec(program))
         await asyncio.get_running_loop().sock_sendall(channel, len(spec).to_bytes(8, "big") + spec)
         await asyncio.to_thread(select.select, [channel], [], [])

@@ -176,11 +176,11 @@ async def test_slow_client_gets_a_notice_and_is_detached() -> None:
 
 
 async def test_ports_of_the_machine_belong_to_the_pod(tmp_path: Path) -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def response(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readline())
         writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    server = await asyncio.start_server(response, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     async with node(tmp_path) as found, server:
         await found.runtime.run_sandbox(pod())

@@ -14,7 +14,7 @@ from sampan.node.server.trust import Attributes, attributes_of
 from sampan.node.server.trust.review_cache import ReviewCache
 from tests.node.server.served import client_tls, node
 
-NOBODY = client_tls(None)
+ANONYMOUS = client_tls(None)
 
 
 class FakeApi:
@@ -29,18 +29,18 @@ class FakeApi:
         body = json.loads(request.body)
         self.reviews.append(body["spec"])
         if self.down:
-            return Answered(500, {"kind": "Status", "message": "down", "code": 500})
+            return ProbeResponse(500, {"kind": "Status", "message": "down", "code": 500})
         if body["kind"] == "TokenReview":
             good = body["spec"]["token"] == "good"
             user = {"username": "jane", "groups": ["dev"], "uid": "7", "extra": {"scopes": ["a"]}}
-            return Answered(201, {**body, "status": {"authenticated": good, "user": user if good else {}}})
+            return ProbeResponse(201, {**body, "status": {"authenticated": good, "user": user if good else {}}})
         allowed = body["spec"]["resourceAttributes"]["subresource"] in self.allowed
-        return Answered(201, {**body, "status": {"allowed": allowed}})
+        return ProbeResponse(201, {**body, "status": {"allowed": allowed}})
 
     async def aclose(self) -> None: ...
 
 
-class Answered:
+class ProbeResponse:
     """Transport response with its whole body."""
 
     def __init__(self, status: int, body: object) -> None:
@@ -59,8 +59,11 @@ class Answered:
 
 async def test_request_without_credentials_is_refused() -> None:
     async with node() as served:
-        assert await served.get("/healthz", tls=NOBODY) == (401, b"Unauthorized")
-        assert await served.get("/healthz", tls=NOBODY, headers="authorization: Bearer x\r\n") == (401, b"Unauthorized")
+        assert await served.get("/healthz", tls=ANONYMOUS) == (401, b"Unauthorized")
+        assert await served.get("/healthz", tls=ANONYMOUS, headers="authorization: Bearer x\r\n") == (
+            401,
+            b"Unauthorized",
+        )
 
 
 async def test_masters_need_no_review() -> None:
@@ -94,7 +97,7 @@ async def test_token_and_permission_are_reviewed_once() -> None:
     bearer = "authorization: Bearer good\r\n"
     async with node(client=Client(api)) as served:
         for _ in range(2):
-            assert (await served.get("/metrics/resource", tls=NOBODY, headers=bearer))[0] == 200
+            assert (await served.get("/metrics/resource", tls=ANONYMOUS, headers=bearer))[0] == 200
         review, access = api.reviews
         assert review == {"token": "good"}
         assert access == {
@@ -119,14 +122,14 @@ async def test_one_of_several_subresources_is_enough() -> None:
 
 async def test_bad_token_is_refused() -> None:
     async with node(client=Client(FakeApi("metrics"))) as served:
-        assert (await served.get("/metrics", tls=NOBODY, headers="authorization: Bearer bad\r\n"))[0] == 401
+        assert (await served.get("/metrics", tls=ANONYMOUS, headers="authorization: Bearer bad\r\n"))[0] == 401
 
 
 async def test_unreachable_api_server_allows_nothing() -> None:
     api = FakeApi("metrics")
     api.down = True
     async with node(client=Client(api)) as served:
-        assert (await served.get("/metrics", tls=NOBODY, headers="authorization: Bearer good\r\n"))[0] == 401
+        assert (await served.get("/metrics", tls=ANONYMOUS, headers="authorization: Bearer good\r\n"))[0] == 401
         expected = b"Authorization error (user=tests, verb=get, resource=nodes, subresource=metrics)"
         assert await served.get("/metrics", tls=client_tls(("dev",))) == (500, expected)
 

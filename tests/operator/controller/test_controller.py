@@ -188,13 +188,13 @@ class Silent:
 
 @virtual_time
 async def test_a_source_that_does_not_sync_in_two_minutes_ends_the_controller() -> None:
-    asked: list[Request] = []
-    controller = Controller("c", asked.append)
+    requested: list[Request] = []
+    controller = Controller("c", requested.append)
     controller.watch(Silent())
     with pytest.raises(CacheSyncTimeout, match="silent source has not synced in 120 s"):
         await controller.run()
     assert asyncio.get_running_loop().time() == 120
-    assert asked == []
+    assert requested == []
 
 
 @virtual_time
@@ -211,10 +211,10 @@ async def test_what_a_source_raises_ends_the_controller() -> None:
 
 @virtual_time
 async def test_warmed_up_sources_fill_the_queue_before_anything_is_reconciled() -> None:
-    asked: list[Request] = []
+    requested: list[Request] = []
 
     async def reconcile(request: Request) -> None:
-        asked.append(request)
+        requested.append(request)
 
     channel: ChannelSource[str] = ChannelSource(lambda name: [Request("", name)])
     controller = Controller("c", reconcile, options=ControllerOptions(warm_up=True))
@@ -223,10 +223,10 @@ async def test_warmed_up_sources_fill_the_queue_before_anything_is_reconciled() 
     await controller.ready()
     await channel.put("a")
     await settle()
-    assert (len(controller.queue), asked) == (1, [])
+    assert (len(controller.queue), requested) == (1, [])
     running = asyncio.create_task(controller.run())
     await settle()
-    assert asked == [Request("", "a")]
+    assert requested == [Request("", "a")]
     for task in (running, warm):
         task.cancel()
         await asyncio.wait({task})
@@ -241,10 +241,10 @@ async def test_a_running_controller_takes_no_more_sources() -> None:
 
 @virtual_time
 async def test_a_periodic_source_asks_again_and_again() -> None:
-    asked_at: list[float] = []
+    requested_at: list[float] = []
 
     async def reconcile(request: Request) -> None:
-        asked_at.append(asyncio.get_running_loop().time())
+        requested_at.append(asyncio.get_running_loop().time())
 
     controller = Controller("c", reconcile)
     controller.watch(PeriodicSource(lambda: [A], 60, jitter=0))
@@ -252,16 +252,16 @@ async def test_a_periodic_source_asks_again_and_again() -> None:
     await asyncio.sleep(200)
     running.cancel()
     await asyncio.wait({running})
-    assert asked_at == [60, 120, 180]
+    assert requested_at == [60, 120, 180]
 
 
 @virtual_time
 async def test_a_periodic_source_without_objects_is_idle() -> None:
-    asked_at: list[float] = []
+    requested_at: list[float] = []
     filled = asyncio.Event()
 
     async def reconcile(request: Request) -> None:
-        asked_at.append(asyncio.get_running_loop().time())
+        requested_at.append(asyncio.get_running_loop().time())
 
     async def available() -> None:
         await filled.wait()
@@ -274,7 +274,7 @@ async def test_a_periodic_source_without_objects_is_idle() -> None:
     await asyncio.sleep(100)
     running.cancel()
     await asyncio.wait({running})
-    assert asked_at == [160]
+    assert requested_at == [160]
 
 
 async def test_a_full_channel_refuses() -> None:

@@ -47,7 +47,7 @@ def failing(*errors: Exception) -> Callable[[Request], Awaitable[None]]:
     return reconcile
 
 
-def said(caplog: pytest.LogCaptureFixture) -> list[str]:
+def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
     """The lines without the id of the reconcile."""
     lines = [record for record in caplog.records if "synced" not in record.getMessage()]
     return [record.getMessage().partition(" (reconcile")[0] for record in lines]
@@ -86,7 +86,7 @@ async def test_a_failure_names_controller_object_cause_and_the_delay(caplog: pyt
     async with at_work(failing(EXPECTED["api"]), options()) as bench:
         bench.add(A)
         await settle()
-    assert said(caplog) == ["controller c: default/a: Forbidden: pods is forbidden; retrying in 1 s"]
+    assert logged(caplog) == ["controller c: default/a: Forbidden: pods is forbidden; retrying in 1 s"]
 
 
 @virtual_time
@@ -94,7 +94,7 @@ async def test_a_terminal_failure_says_that_it_is_not_retried(caplog: pytest.Log
     async with at_work(failing(TerminalError("no such driver")), options()) as bench:
         bench.add(A)
         await settle()
-    assert said(caplog) == ["controller c: default/a: TerminalError: no such driver; not retrying"]
+    assert logged(caplog) == ["controller c: default/a: TerminalError: no such driver; not retrying"]
 
 
 @virtual_time
@@ -103,7 +103,7 @@ async def test_the_same_failure_again_is_counted_and_logged_once_a_minute(caplog
         bench.add(A)
         await asyncio.sleep(130)  # attempts after 0, 1, 3, 7, 15, 31, 47, 63, 79, 95, 111, 127 s
     text = "TransportError: connection refused; retrying in"
-    assert said(caplog) == [
+    assert logged(caplog) == [
         f"controller c: default/a: {text} 1 s",
         f"controller c: default/a: failed 8 times in 63 s: {text} 16 s",
         f"controller c: default/a: failed 12 times in 127 s: {text} 16 s",
@@ -115,7 +115,7 @@ async def test_another_failure_of_the_object_is_logged_at_once(caplog: pytest.Lo
     async with at_work(failing(EXPECTED["network"], EXPECTED["network"], EXPECTED["api"]), options()) as bench:
         bench.add(A)
         await asyncio.sleep(5)
-    assert [line.split(": ")[2] for line in said(caplog)] == ["TransportError", "Forbidden"]
+    assert [line.split(": ")[2] for line in logged(caplog)] == ["TransportError", "Forbidden"]
 
 
 @virtual_time
@@ -123,7 +123,7 @@ async def test_failures_of_different_objects_are_logged_each(caplog: pytest.LogC
     async with at_work(failing(EXPECTED["network"]), options()) as bench:
         bench.add(A, B)
         await settle()
-    assert [line.split(": ")[1] for line in said(caplog)] == ["default/a", "default/b"]
+    assert [line.split(": ")[1] for line in logged(caplog)] == ["default/a", "default/b"]
 
 
 @virtual_time
@@ -151,7 +151,7 @@ async def test_success_after_repeated_failures_is_logged_and_ends_the_count(capl
         bench.add(A)
         await asyncio.sleep(10)
     text = "controller c: default/a: Conflict: the object has been modified; retrying in 1 s"
-    assert said(caplog) == [text, "controller c: default/a: succeeded after 2 failures", text]
+    assert logged(caplog) == [text, "controller c: default/a: succeeded after 2 failures", text]
 
 
 async def never(request: HttpRequest) -> Response:
@@ -169,9 +169,9 @@ async def test_a_slow_reconcile_is_warned_of_with_the_request_that_it_awaits(cap
         async with at_work(reconcile, options()) as bench:
             bench.add(A)
             await asyncio.sleep(59)
-            assert said(caplog) == []
+            assert logged(caplog) == []
             await asyncio.sleep(2)
-    [line] = said(caplog)
+    [line] = logged(caplog)
     assert line.startswith("controller c: default/a: the reconcile has been running for 60 s; it awaits ")
     assert "reconcile (test_log_lines.py:" in line
     assert line.endswith("request GET /api/v1/namespaces/default/configmaps/a")
@@ -185,8 +185,8 @@ async def test_a_reconcile_that_stays_slow_is_warned_of_less_and_less_often(capl
     async with at_work(reconcile, options()) as bench:
         bench.add(A)
         await asyncio.sleep(500)
-    assert [line.split("for ")[1].split(";")[0] for line in said(caplog)] == ["60 s", "120 s", "240 s", "480 s"]
-    assert "Event.wait (locks.py:" in said(caplog)[0]
+    assert [line.split("for ")[1].split(";")[0] for line in logged(caplog)] == ["60 s", "120 s", "240 s", "480 s"]
+    assert "Event.wait (locks.py:" in logged(caplog)[0]
 
 
 @virtual_time
@@ -198,7 +198,7 @@ async def test_a_fast_reconcile_is_not_warned_of(caplog: pytest.LogCaptureFixtur
         for request in (A, B):
             bench.add(request)
         await asyncio.sleep(300)
-    assert said(caplog) == []
+    assert logged(caplog) == []
 
 
 @virtual_time

@@ -13,7 +13,7 @@ from sampan.operator.request import Request, Result, TerminalError
 from sampan.testing.virtual_time import settle, virtual_time
 from tests.operator.controller.frame import A, Bench, at_work
 
-Answer = Any
+Response = Any
 """A Result, None, an exception to raise, or what a reconciler should not return."""
 
 
@@ -25,16 +25,16 @@ def options() -> ControllerOptions:
 class Script:
     """Reconciler that returns one result after the other, and records the times of its calls."""
 
-    def __init__(self, *answers: Answer) -> None:
-        self._answers = list(answers)
-        self.asked_at: list[float] = []
+    def __init__(self, *responses: Response) -> None:
+        self._answers = list(responses)
+        self.requested_at: list[float] = []
 
     async def reconcile(self, request: Request) -> Result | None:
-        self.asked_at.append(asyncio.get_running_loop().time())
-        answer = self._answers.pop(0) if self._answers else None
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        self.requested_at.append(asyncio.get_running_loop().time())
+        response = self._answers.pop(0) if self._answers else None
+        if isinstance(response, Exception):
+            raise response
+        return response
 
 
 async def play(script: Script, seconds: float, then: Callable[[Bench], None] | None = None) -> Bench:
@@ -52,7 +52,7 @@ async def play(script: Script, seconds: float, then: Callable[[Bench], None] | N
 async def test_success_asks_no_more_and_forgets_earlier_failures() -> None:
     script = Script(ValueError("once"), None)
     bench = await play(script, 100)
-    assert script.asked_at == [0, 1]
+    assert script.requested_at == [0, 1]
     assert bench.controller.queue.num_requeues(A) == 0
     assert bench.metric("reconcile_total", result="success") == 1
 
@@ -61,7 +61,7 @@ async def test_success_asks_no_more_and_forgets_earlier_failures() -> None:
 async def test_an_error_is_tried_again_each_time_later() -> None:
     script = Script(*(ValueError(str(number)) for number in range(4)))
     bench = await play(script, 100)
-    assert script.asked_at == [0, 1, 3, 7, 15]
+    assert script.requested_at == [0, 1, 3, 7, 15]
     assert bench.metric("reconcile_errors_total") == 4
     assert bench.metric("reconcile_total", result="error") == 4
 
@@ -70,7 +70,7 @@ async def test_an_error_is_tried_again_each_time_later() -> None:
 async def test_requeue_after_looks_again_then() -> None:
     script = Script(Result(requeue_after_s=30))
     bench = await play(script, 100)
-    assert script.asked_at == [0, 30]
+    assert script.requested_at == [0, 30]
     assert bench.metric("reconcile_total", result="requeue_after") == 1
 
 
@@ -78,7 +78,7 @@ async def test_requeue_after_looks_again_then() -> None:
 async def test_requeue_after_forgets_first() -> None:
     script = Script(ValueError(), ValueError(), Result(requeue_after_s=10), ValueError())
     await play(script, 100)
-    assert script.asked_at == [0, 1, 3, 13, 14]
+    assert script.requested_at == [0, 1, 3, 13, 14]
 
 
 @virtual_time
@@ -89,14 +89,14 @@ async def test_an_error_beats_requeue_after() -> None:
         await asyncio.sleep(10)
         bench.add(A)
         await asyncio.sleep(100)
-    assert script.asked_at == [0, 10, 11]
+    assert script.requested_at == [0, 10, 11]
 
 
 @virtual_time
 async def test_a_terminal_error_counts_but_neither_requeues_nor_forgets() -> None:
     script = Script(ValueError(), TerminalError("never"))
     bench = await play(script, 100)
-    assert script.asked_at == [0, 1]
+    assert script.requested_at == [0, 1]
     assert bench.controller.queue.num_requeues(A) == 1
     assert bench.metric("terminal_reconcile_errors_total") == 1
     assert bench.metric("reconcile_errors_total") == 2
@@ -106,22 +106,22 @@ async def test_a_terminal_error_counts_but_neither_requeues_nor_forgets() -> Non
 async def test_a_change_is_looked_at_even_after_a_terminal_error() -> None:
     script = Script(TerminalError("never"), None)
     await play(script, 10, then=lambda bench: bench.add(A))
-    assert script.asked_at == [0, 10]
+    assert script.requested_at == [0, 10]
 
 
 @virtual_time
 async def test_the_priority_is_kept_over_retries_unless_the_result_says_another() -> None:
-    answers: list[Answer] = [ValueError(), Result(requeue_after_s=1), Result(requeue_after_s=1, priority=9)]
+    responses: list[Response] = [ValueError(), Result(requeue_after_s=1), Result(requeue_after_s=1, priority=9)]
     seen: list[int] = []
 
     async def reconcile(request: Request) -> Result | None:
         context = current_reconcile()
         assert context is not None
         seen.append(context.priority)
-        answer = answers.pop(0) if answers else None
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        response = responses.pop(0) if responses else None
+        if isinstance(response, Exception):
+            raise response
+        return response
 
     async with at_work(reconcile) as bench:
         bench.controller.queue.add(A, priority=-100)
@@ -133,7 +133,7 @@ async def test_the_priority_is_kept_over_retries_unless_the_result_says_another(
 async def test_what_is_no_result_is_an_error() -> None:
     script = Script(True, None)
     bench = await play(script, 10)
-    assert script.asked_at == [0, 1]
+    assert script.requested_at == [0, 1]
     assert bench.metric("reconcile_panics_total") == 1
 
 

@@ -18,5 +18,5 @@ class Clock:
 
 
 def event(note: str = "made", *, seconds: float = 0.0, **fields: Any) -> Event:
-    said = {"type": "Normal", "reason": "Made", "action": "Create", "regarding": MAP, **fields}
-    return Event("network", "network-1", note=note, time=NOON + dt.timedelta(seconds=seconds), **said)
+    headers = {"type": "Normal", "reason": "Made", "action": "Create", "regarding": MAP, **fields}
+    return Event("network", "network-1", note=note, time=NOON + dt.timedelta(seconds=seconds), **headers)

@@ -6,15 +6,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from sampan.operator.http import Answer, HttpLimits, HttpListener, Request
+from sampan.operator.http import HttpLimits, HttpListener, Request, Response
 
 LIMITS = HttpLimits(head_bytes_max=1000, body_bytes_max=lambda path: 10 if path == "/small" else 1 << 20)
 
 
-async def echo(request: Request) -> Answer:
+async def echo(request: Request) -> Response:
     if request.path == "/fail":
         raise ValueError("a bug")
-    return Answer(200, request.method.encode() + b" " + request.body)
+    return Response(200, request.method.encode() + b" " + request.body)
 
 
 @asynccontextmanager
@@ -49,15 +49,15 @@ def post(path: str, body: bytes, *headers: str) -> bytes:
 
 async def test_a_connection_serves_one_request_after_the_other() -> None:
     async with listening() as listener:
-        answer = await talk(listener.port, post("/", b"one"), post("/", b"two", "connection: close"))
-        assert answer.count(b"HTTP/1.1 200 OK") == 2
-        assert answer.endswith(b"POST two")
+        response = await talk(listener.port, post("/", b"one"), post("/", b"two", "connection: close"))
+        assert response.count(b"HTTP/1.1 200 OK") == 2
+        assert response.endswith(b"POST two")
 
 
 async def test_requests_that_come_together_are_answered_in_order() -> None:
     async with listening() as listener:
-        answer = await talk(listener.port, post("/", b"one") + post("/", b"two", "connection: close"))
-        assert answer.index(b"POST one") < answer.index(b"POST two")
+        response = await talk(listener.port, post("/", b"one") + post("/", b"two", "connection: close"))
+        assert response.index(b"POST one") < response.index(b"POST two")
 
 
 CHUNKED = b"POST /small HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nb\r\n01234567890\r\n0\r\n\r\n"
@@ -87,8 +87,8 @@ async def test_a_request_that_cannot_be_served_is_told_why(request_: bytes, code
 async def test_a_client_that_waits_for_leave_to_send_its_body_gets_it() -> None:
     async with listening() as listener:
         whole = post("/", b"body", "expect: 100-continue", "connection: close")
-        answer = await talk(listener.port, whole[:-4], whole[-4:])
-        assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK")
+        response = await talk(listener.port, whole[:-4], whole[-4:])
+        assert response.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK")
 
 
 async def test_a_silent_connection_is_closed() -> None:
@@ -109,21 +109,21 @@ async def test_connections_beyond_the_bound_are_closed() -> None:
 async def test_draining_ends_idle_connections_and_lets_requests_end() -> None:
     begun, go_on = asyncio.Event(), asyncio.Event()
 
-    async def slow(request: Request) -> Answer:
+    async def slow(request: Request) -> Response:
         begun.set()
         await go_on.wait()
-        return Answer(200, b"done")
+        return Response(200, b"done")
 
     listener = HttpListener(slow, "127.0.0.1", 0)
     running = asyncio.create_task(listener.run())
     await listener.ready()
     idle, idle_writer = await asyncio.open_connection("127.0.0.1", listener.port)
-    asked = asyncio.create_task(talk(listener.port, post("/", b"")))
+    requested = asyncio.create_task(talk(listener.port, post("/", b"")))
     await begun.wait()
     draining = asyncio.create_task(listener.drain())
     assert await idle.read() == b""
     go_on.set()
-    assert (await asked).endswith(b"connection: close\r\n\r\ndone")
+    assert (await requested).endswith(b"connection: close\r\n\r\ndone")
     await draining
     await running
     assert not listener.serving

@@ -120,7 +120,7 @@ async def test_clocks_of_others_do_not_matter() -> None:
 
 async def test_a_leader_that_stood_still_for_longer_than_its_lease_writes_nothing_when_it_goes_on() -> None:
     config = LeaderElectionConfig("lock", "default", "me", 1.0, 0.5, 0.2)
-    told = asyncio.Queue[str]()
+    reported = asyncio.Queue[str]()
     async with cluster_client() as client:
         made = Manager(client, ManagerOptions(leader_election=config))
 
@@ -134,12 +134,12 @@ async def test_a_leader_that_stood_still_for_longer_than_its_lease_writes_nothin
             other = LeaseLock(client, "default", "lock", SystemClock())
             await other.get()
             await other.update(LeaseRecord("other", 15))
-            told.put_nowait("done")
+            reported.put_nowait("done")
 
         made.add(work)
         with pytest.raises(LeaderElectionLost):
             await asyncio.wait_for(made.run(), 10)
-        assert told.get_nowait() == "done"
+        assert reported.get_nowait() == "done"
         assert [lease["metadata"]["name"] for lease in (await client.resource(LEASES).list()).items] == [
             "before",
             "lock",

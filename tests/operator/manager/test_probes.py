@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, Counter
 
 from sampan.client.client import Client
 from sampan.client.transport import HttpRequest, HttpResponse
-from sampan.operator.http import Answer, Request
+from sampan.operator.http import Request, Response
 from sampan.operator.manager import Manager, ManagerOptions, Probes
 from tests.operator.manager.frame import NoTransport, manager, running
 from tests.operator.refs import NETWORKS
@@ -17,10 +17,10 @@ async def fetch(port: int, request: bytes) -> tuple[int, str]:
     """Send bytes, read all: the code and the body."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
-    answer = (await reader.read()).decode()
+    response = (await reader.read()).decode()
     writer.close()
     await writer.wait_closed()
-    head, _, body = answer.partition("\r\n\r\n")
+    head, _, body = response.partition("\r\n\r\n")
     return int(head.split(" ")[1]), body
 
 
@@ -94,11 +94,11 @@ async def test_a_failed_check_says_which_but_not_why() -> None:
         raise ValueError("secret")
 
     served.add_healthz_check("database", fail)
-    answer = await served.answer(Request("GET", "/healthz"))
-    assert answer == Answer(500, b"[+]ping ok\n[-]database failed: reason withheld\nhealthz check failed\n")
-    assert (await served.answer(Request("GET", "/healthz?exclude=database"))).code == 200
-    assert (await served.answer(Request("GET", "/healthz/database"))).code == 500
-    assert (await served.answer(Request("GET", "/readyz"))).code == 200
+    response = await served.respond(Request("GET", "/healthz"))
+    assert response == Response(500, b"[+]ping ok\n[-]database failed: reason withheld\nhealthz check failed\n")
+    assert (await served.respond(Request("GET", "/healthz?exclude=database"))).code == 200
+    assert (await served.respond(Request("GET", "/healthz/database"))).code == 500
+    assert (await served.respond(Request("GET", "/readyz"))).code == 200
 
 
 async def test_a_check_has_its_name_alone() -> None:
@@ -109,6 +109,6 @@ async def test_a_check_has_its_name_alone() -> None:
 
 
 async def test_metrics_are_those_of_the_registry() -> None:
-    answer = await probes().answer(Request("GET", "/metrics"))
-    assert (answer.code, b"things_total 3.0" in answer.body) == (200, True)
-    assert answer.media_type.startswith("text/plain")
+    response = await probes().respond(Request("GET", "/metrics"))
+    assert (response.code, b"things_total 3.0" in response.body) == (200, True)
+    assert response.media_type.startswith("text/plain")

@@ -155,29 +155,31 @@ def review(operation: str, obj: Any = None, old: Any = None, *, version: str = "
     }
 
 
-async def ask(server: WebhookServer, path: str, body: Any, *, method: str = "POST", **headers: str) -> tuple[int, Any]:
+async def fetch(
+    server: WebhookServer, path: str, body: Any, *, method: str = "POST", **headers: str
+) -> tuple[int, Any]:
     """One HTTPS request, as an API server makes it: the code, and the body decoded if it is JSON."""
     context = ssl.create_default_context(cadata=server.certificates.material.ca_bundle.decode())
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=context)
     content = body if isinstance(body, bytes) else orjson.dumps(body)
-    said = {"content-type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
-    lines = "".join(f"{name}: {text}\r\n" for name, text in said.items())
+    fields = {"content-type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
+    lines = "".join(f"{name}: {text}\r\n" for name, text in fields.items())
     head = f"{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {len(content)}\r\n{lines}\r\n"
     writer.write(head.encode() + content)
-    answer = await reader.read()
+    reply = await reader.read()
     writer.close()
     await writer.wait_closed()
-    first, _, rest = answer.partition(b"\r\n\r\n")
+    first, _, rest = reply.partition(b"\r\n\r\n")
     code = int(first.split(b" ")[1])
     return code, orjson.loads(rest) if b"application/json" in first else rest
 
 
 async def reviewed(server: WebhookServer, path: str, body: Json) -> Json:
     """The response of a review that was answered."""
-    code, answer = await ask(server, path, body)
-    assert code == 200, answer
-    assert (answer["kind"], answer["apiVersion"]) == (body["kind"], body["apiVersion"])
-    response: Json = answer["response"]
+    code, reply = await fetch(server, path, body)
+    assert code == 200, reply
+    assert (reply["kind"], reply["apiVersion"]) == (body["kind"], body["apiVersion"])
+    response: Json = reply["response"]
     assert response["uid"] == body["request"]["uid"]
     return response
 

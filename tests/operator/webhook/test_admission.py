@@ -225,25 +225,25 @@ async def test_objects_of_a_resource_info_are_dicts() -> None:
 
 async def test_the_first_no_ends_a_row_of_handlers_and_warnings_add_up() -> None:
     server = webhook_server()
-    asked: list[str] = []
+    requested: list[str] = []
 
     def one(new: Network, old: Network | None) -> Findings:
-        asked.append("one")
+        requested.append("one")
         return ["careful"]
 
     def two(new: Network, old: Network | None) -> Findings:
-        asked.append("two")
+        requested.append("two")
         raise Denied("no")
 
     def three(new: Network, old: Network | None) -> Findings:
-        asked.append("three")
+        requested.append("three")
         return []
 
     for check in (one, two, three):
         server.validating(Network)(check)
     async with running(server):
         response = await reviewed(server, VALIDATE, review("CREATE", network()))
-    assert (asked, response["allowed"], response["warnings"]) == (["one", "two"], False, ["careful"])
+    assert (requested, response["allowed"], response["warnings"]) == (["one", "two"], False, ["careful"])
 
 
 async def test_audit_annotations_and_messages_travel() -> None:

@@ -14,7 +14,7 @@ from tests.operator.webhook.frame import (
     NetworkSpec,
     NetworkSpecV2,
     NetworkV2,
-    ask,
+    fetch,
     network,
     reviewed,
     running,
@@ -152,7 +152,7 @@ async def test_what_is_no_review_is_refused(body: Any) -> None:
     server = webhook_server()
     converting(server)
     async with running(server):
-        assert (await ask(server, "/convert", body))[0] == 400
+        assert (await fetch(server, "/convert", body))[0] == 400
 
 
 def test_registrations_are_checked() -> None:

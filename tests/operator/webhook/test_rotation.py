@@ -24,7 +24,7 @@ from sampan.operator.webhook.certificates.certificate_set import CertificateSet,
 from sampan.operator.webhook.certificates.rotation import next_renewal, renewed
 from sampan.testing.virtual_time import settle, virtual_time
 from tests.operator.manager.frame import manager
-from tests.operator.webhook.frame import START, FixedClock, MemoryCertificates, ask, running, webhook_server
+from tests.operator.webhook.frame import START, FixedClock, MemoryCertificates, fetch, running, webhook_server
 
 HOSTS = ("127.0.0.1", "hook.net.svc")
 TERMS = CertificateTerms()
@@ -35,7 +35,7 @@ def first() -> CertificateSet:
     return renewed(None, HOSTS, START, TERMS)
 
 
-def believed(bundle: CertificateSet, certificate: x509.Certificate) -> bool:
+def is_trusted(bundle: CertificateSet, certificate: x509.Certificate) -> bool:
     return any(signed_by(certificate, authority) for authority in bundle.authorities)
 
 
@@ -83,10 +83,12 @@ def test_what_was_shown_one_step_ago_is_believed_now_and_what_is_shown_now_was_b
         current = renewed(before, HOSTS, now, terms)
         shown = current.serving.certificate
         assert shown.not_valid_after_utc > now
-        assert believed(current, shown)
-        assert believed(before, shown) or not any(each.certificate.not_valid_after_utc > now for each in before.signers)
+        assert is_trusted(current, shown)
+        assert is_trusted(before, shown) or not any(
+            each.certificate.not_valid_after_utc > now for each in before.signers
+        )
         if before.serving.certificate.not_valid_after_utc > now:
-            assert believed(current, before.serving.certificate)
+            assert is_trusted(current, before.serving.certificate)
         assert renewed(current, HOSTS, now, terms) is current
         assert next_renewal(current, terms) > now
         assert len(current.authorities) <= 3
@@ -102,8 +104,8 @@ def test_a_set_without_keys_begins_anew_and_what_is_shown_stays_believed() -> No
     current = first()
     files = {**current.files(), "ca.key": b""}
     after = renewed(read_set(files), HOSTS, START, TERMS)
-    assert believed(after, current.serving.certificate)
-    assert believed(after, after.serving.certificate)
+    assert is_trusted(after, current.serving.certificate)
+    assert is_trusted(after, after.serving.certificate)
 
 
 def test_a_set_comes_back_from_its_files() -> None:
@@ -196,7 +198,7 @@ async def test_a_server_shows_new_certificates_without_a_restart_and_old_clients
         clock.advance(days=61)
         await server.certificates.refresh()
         assert server.certificates.material.certificate != before.certificate
-        assert (await ask(server, "/", {}))[0] == 404
+        assert (await fetch(server, "/", {}))[0] == 404
         _, fresh = await asyncio.open_connection("127.0.0.1", server.port, ssl=context)
         shown = fresh.get_extra_info("ssl_object").getpeercert(binary_form=True)
         assert ssl.DER_cert_to_PEM_cert(shown).encode() == server.certificates.material.certificate

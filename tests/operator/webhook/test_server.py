@@ -19,7 +19,7 @@ from tests.operator.webhook.frame import (
     FixedClock,
     Network,
     NetworkV2,
-    ask,
+    fetch,
     network,
     review,
     reviewed,
@@ -52,15 +52,15 @@ async def test_what_is_no_review_is_refused(path: str, body: Any, headers: Any, 
     server = webhook_server()
     server.register_validator(Network, Validator())
     async with running(server):
-        found, answer = await ask(server, path, body, **headers)
-    assert (found, text in str(answer)) == (code, True)
+        found, response = await fetch(server, path, body, **headers)
+    assert (found, text in str(response)) == (code, True)
 
 
 async def test_only_post_is_answered() -> None:
     server = webhook_server()
     server.register_validator(Network, Validator())
     async with running(server):
-        assert (await ask(server, VALIDATE, GOOD, method="PUT"))[0] == 405
+        assert (await fetch(server, VALIDATE, GOOD, method="PUT"))[0] == 405
 
 
 async def test_a_handler_that_takes_longer_than_the_api_server_waits_is_given_up() -> None:
@@ -75,7 +75,7 @@ async def test_a_handler_that_takes_longer_than_the_api_server_waits_is_given_up
             ended.append(True)
 
     async with running(server):
-        assert (await ask(server, f"{VALIDATE}?timeout=10ms", GOOD))[0] == 504
+        assert (await fetch(server, f"{VALIDATE}?timeout=10ms", GOOD))[0] == 504
     assert ended == [True]
 
 
@@ -94,7 +94,7 @@ async def test_metrics_tell_of_requests() -> None:
     async with running(server):
         assert value("controller_runtime_webhook_requests_total", webhook=VALIDATE, code="200") == 0
         await reviewed(server, VALIDATE, GOOD)
-        await ask(server, VALIDATE, b"{")
+        await fetch(server, VALIDATE, b"{")
     for code in ("200", "400"):
         assert value("controller_runtime_webhook_requests_total", webhook=VALIDATE, code=code) == 1
     assert value("controller_runtime_webhook_latency_seconds_count", webhook=VALIDATE) == 2
@@ -138,11 +138,11 @@ async def test_what_was_asked_before_the_manager_ends_is_answered() -> None:
 
     async with running_manager(made):
         await server.ready()
-        asked = asyncio.create_task(reviewed(server, VALIDATE, GOOD))
+        requested = asyncio.create_task(reviewed(server, VALIDATE, GOOD))
         await begun.wait()
         made.stop()
         go_on.set()
-        assert (await asked)["allowed"] is True
+        assert (await requested)["allowed"] is True
 
 
 async def test_port_minus_one_serves_nothing() -> None:
@@ -218,7 +218,7 @@ async def test_certificates_may_live_in_a_directory(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path / "certificates")
     async with running(webhook_server(store=store)) as server:
         shown = server.certificates.material
-        assert await ask(server, "/", {}) == (404, b"404 page not found\n")
+        assert await fetch(server, "/", {}) == (404, b"404 page not found\n")
     async with running(webhook_server(store=store, options=LOOPBACK)) as server:
         assert server.certificates.material == shown
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "certificates").glob("*.key")} == {0o600}

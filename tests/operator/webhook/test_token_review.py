@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.operator.webhook import Authenticated, UserInfo, Validator, WebhookServer
-from tests.operator.webhook.frame import Network, ask, running, webhook_server
+from tests.operator.webhook.frame import Network, fetch, running, webhook_server
 from tests.unreadable import DEEP, NO_TEXT
 
 
@@ -50,9 +50,9 @@ def token_review(token: str, *, version: str = "v1", **spec: Any) -> Any:
 async def test_a_token_is_somebodys_or_not(version: str, token: str, status: Any) -> None:
     async with running(server_with_users()) as server:
         body = token_review(token, version=version, audiences=["api", "other"])
-        code, answer = await ask(server, "/authenticate", body)
-    assert (code, answer["apiVersion"]) == (200, f"authentication.k8s.io/{version}")
-    assert answer["status"] == status
+        code, response = await fetch(server, "/authenticate", body)
+    assert (code, response["apiVersion"]) == (200, f"authentication.k8s.io/{version}")
+    assert response["status"] == status
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ async def test_a_token_is_somebodys_or_not(version: str, token: str, status: Any
 )
 async def test_what_is_no_review_is_refused(body: Any) -> None:
     async with running(server_with_users()) as server:
-        code, answer = await ask(server, "/authenticate", body)
-    assert (code, answer["status"]["authenticated"]) == (400, False)
+        code, response = await fetch(server, "/authenticate", body)
+    assert (code, response["status"]["authenticated"]) == (400, False)
 
 
 async def test_a_path_is_for_one_thing() -> None:

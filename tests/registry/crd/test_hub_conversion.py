@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.registry.crd.hub.conversion import FieldRule, HubConversion, HubVersion
+from sampan.registry.crd.hub.conversion import FieldRule, HubConverter, HubConverterVersion
 from sampan.registry.crd.hub.preserved import ANNOTATION, entries_between
 from sampan.schema.cel.environment import Environment
 from sampan.schema.cel.schema_types import schema_type
@@ -44,14 +44,14 @@ OLD = _object(
 FLAT = _object(cidr=STRING, spec=_object(mtu=INTEGER, box=_object(b=STRING)))
 
 
-def _version(openapi: Json, *rules: FieldRule) -> HubVersion:
+def _version(openapi: Json, *rules: FieldRule) -> HubConverterVersion:
     schema = parse(openapi)
     schema.properties |= {"apiVersion": Schema(type="string"), "kind": Schema(type="string")}
     schema.properties["metadata"] = parse({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
-    return HubVersion(CompiledSchema(schema, SchemaCompiler()), rules)
+    return HubConverterVersion(CompiledSchema(schema, SchemaCompiler()), rules)
 
 
-def _conversion() -> HubConversion:
+def _conversion() -> HubConverter:
     number, text = schema_type(parse(INTEGER)), schema_type(parse(STRING))
     assert number is not None
     assert text is not None
@@ -66,7 +66,7 @@ def _conversion() -> HubConversion:
     cidr = FieldRule(("spec", "cidr"), ("spec", "network", "cidr"), default="10.0.0.0/8")
     port = FieldRule(("spec", "ports", "[]", "number"), ("spec", "ports", "[]", "port"), default=80)
     flat = FieldRule(("spec", "cidr"), ("cidr",))
-    return HubConversion(
+    return HubConverter(
         "x.io", "v2", {"v2": _version(HUB), "v1": _version(OLD, cidr, size, port), "v3": _version(FLAT, flat)}
     )
 

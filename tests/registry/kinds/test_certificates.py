@@ -142,8 +142,8 @@ def test_conditions_get_their_times(times: dict[str, Any]) -> None:
     old = created(REQUESTS, REQUEST)
     new = {**old, "status": {"conditions": [{"type": "Failed", "status": "True", **times}]}}
     REQUESTS.prepare_for_status_update(CTX, new, old)
-    (told,) = new["status"]["conditions"]
-    assert told["lastUpdateTime"] == told["lastTransitionTime"] is not None
+    (reported,) = new["status"]["conditions"]
+    assert reported["lastUpdateTime"] == reported["lastTransitionTime"] is not None
 
 
 def test_signers_are_selectable() -> None:

@@ -13,7 +13,7 @@ from cryptography.x509.oid import NameOID
 from sampan.registry.webhook.certificate_texts import mismatch, tls_text
 from sampan.registry.webhook.client import WebhookError
 from sampan.server.pki.certificates import make_serving
-from tests.registry.webhook.test_client import answering, webhook
+from tests.registry.webhook.test_client import responding, webhook
 from tests.registry.webhook.tls import CA, NOW, listening, ok
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_who_does_not_speak_tls_speaks_http() -> None:
 
 async def test_the_certificate_must_be_for_the_host(tmp_path: Path) -> None:
     pair = make_serving(CA, ("other.example",), NOW)
-    async with listening(tmp_path, answering(ok(b"{}")), pair) as port:
+    async with listening(tmp_path, responding(ok(b"{}")), pair) as port:
         with pytest.raises(WebhookError) as error:
             await webhook(port).post(b"{}", 30)
     text = "x509: cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sampan.registry.webhook import answer
+from sampan.registry.webhook import response
 from sampan.registry.webhook.client import HttpsWebhook, WebhookClients, WebhookError
 from sampan.registry.webhook.credentials import Credentials, WebhookCredentials
 from sampan.registry.webhook.services import ServiceError
@@ -17,7 +17,7 @@ from sampan.server.pki.certificates import make_ca, make_serving
 from tests.registry.webhook.tls import CA, NOW, Handler, bundle, listening, ok, requests
 
 
-def answering(*parts: bytes, close: bool = False) -> Handler:
+def responding(*parts: bytes, close: bool = False) -> Handler:
     """Reads a request and writes parts of an answer; `close` ends the connection then."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -69,13 +69,13 @@ async def _closing() -> AsyncIterator[None]:
 @pytest.mark.parametrize(
     "handler",
     [
-        pytest.param(answering(ok(b"{}")), id="at once"),
-        pytest.param(answering(ok(b"{}")[:20], ok(b"{}")[20:]), id="in parts"),
+        pytest.param(responding(ok(b"{}")), id="at once"),
+        pytest.param(responding(ok(b"{}")[:20], ok(b"{}")[20:]), id="in parts"),
         pytest.param(
-            answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), id="chunked"
+            responding(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), id="chunked"
         ),
-        pytest.param(answering(b"HTTP/1.1 200 OK\r\n\r\n{}", close=True), id="until the end"),
-        pytest.param(answering(b"HTTP/1.1 100 Continue\r\n\r\n" + ok(b"{}")), id="continue"),
+        pytest.param(responding(b"HTTP/1.1 200 OK\r\n\r\n{}", close=True), id="until the end"),
+        pytest.param(responding(b"HTTP/1.1 100 Continue\r\n\r\n" + ok(b"{}")), id="continue"),
     ],
 )
 async def test_an_answer_is_read(tmp_path: Path, handler: Handler) -> None:
@@ -100,38 +100,38 @@ async def test_the_request_has_the_headers_of_client_go(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("handler", "text"),
     [
-        (answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "could not find the requested resource"),
+        (responding(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "could not find the requested resource"),
         (
-            answering(b"HTTP/1.1 500 Oh\r\nContent-Length: 4\r\n\r\noops"),
+            responding(b"HTTP/1.1 500 Oh\r\nContent-Length: 4\r\n\r\noops"),
             'an error on the server ("oops") has prevented the request from succeeding',
         ),
         (
-            answering(b"HTTP/1.1 307 T\r\nLocation: http://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"),
+            responding(b"HTTP/1.1 307 T\r\nLocation: http://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"),
             'Post "http://127.0.0.1/": unsupported protocol scheme "http"',
         ),
-        (answering(b"nonsense\r\n\r\n"), 'connection broken: malformed HTTP response "nonsense"'),
-        (answering(b"SPAM SPAM\r\n\r\n"), 'connection broken: malformed HTTP status code "SPAM"'),
-        (answering(b"SPAM 200 OK\r\n\r\n"), 'connection broken: malformed HTTP version "SPAM"'),
+        (responding(b"nonsense\r\n\r\n"), 'connection broken: malformed HTTP response "nonsense"'),
+        (responding(b"SPAM SPAM\r\n\r\n"), 'connection broken: malformed HTTP status code "SPAM"'),
+        (responding(b"SPAM 200 OK\r\n\r\n"), 'connection broken: malformed HTTP version "SPAM"'),
         (
-            answering(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}", close=True),
+            responding(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}", close=True),
             "unexpected error when reading response body. Please retry. Original error: unexpected EOF",
         ),
-        (answering(close=True), 'timeout=30s": EOF'),
-        (answering(b"HTTP/1.1 2", close=True), 'timeout=30s": unexpected EOF'),
-        (answering(ok(b"")), "0-length response with status code: 200 and content type: "),
+        (responding(close=True), 'timeout=30s": EOF'),
+        (responding(b"HTTP/1.1 2", close=True), 'timeout=30s": unexpected EOF'),
+        (responding(ok(b"")), "0-length response with status code: 200 and content type: "),
         (
-            answering(b"HTTP/1.1 200 OK\r\nContent-Type: ;\r\nContent-Length: 2\r\n\r\n{}"),
+            responding(b"HTTP/1.1 200 OK\r\nContent-Type: ;\r\nContent-Length: 2\r\n\r\n{}"),
             "mime: no media type",
         ),
-        (answering(failed(403, b"go away", "text/plain")), "go away"),
-        (answering(failed(403, b"{}", "application/json")), "unknown"),
-        (answering(failed(422, b"{}")), "the server rejected our request due to an error in our request"),
-        (answering(failed(418, b"{}")), "the server responded with the status code 418 but did not return more"),
+        (responding(failed(403, b"go away", "text/plain")), "go away"),
+        (responding(failed(403, b"{}", "application/json")), "unknown"),
+        (responding(failed(422, b"{}")), "the server rejected our request due to an error in our request"),
+        (responding(failed(418, b"{}")), "the server responded with the status code 418 but did not return more"),
         (
-            answering(failed(400, b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"because"}')),
+            responding(failed(400, b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"because"}')),
             "because",
         ),
-        (answering(ok(b"x" * 2000)), "the answer is larger than 1000 bytes"),
+        (responding(ok(b"x" * 2000)), "the answer is larger than 1000 bytes"),
     ],
     ids=[
         "not found",
@@ -156,7 +156,7 @@ async def test_the_request_has_the_headers_of_client_go(tmp_path: Path) -> None:
 async def test_a_bad_answer_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Handler, text: str
 ) -> None:
-    monkeypatch.setattr(answer, "ANSWER_SIZE_BYTES_MAX", 1000)
+    monkeypatch.setattr(response, "RESPONSE_SIZE_BYTES_MAX", 1000)
     async with listening(tmp_path, handler) as port:
         with pytest.raises(WebhookError) as error:
             await webhook(port).post(b"{}", 30)
@@ -209,19 +209,19 @@ async def test_redirects_without_end_are_not_followed(tmp_path: Path) -> None:
 
 
 async def test_retry_after_causes_a_retry(tmp_path: Path) -> None:
-    answers = [b"HTTP/1.1 503 L\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n", ok(b"{}")]
+    responses = [b"HTTP/1.1 503 L\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n", ok(b"{}")]
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for _ in requests(reader):
-            writer.write(answers.pop(0))
+            writer.write(responses.pop(0))
 
     async with listening(tmp_path, handle) as port:
         assert await webhook(port).post(b"{}", 30) == b"{}"
-    assert answers == []
+    assert responses == []
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
-    async with listening(tmp_path, answering(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{")) as port:
+    async with listening(tmp_path, responding(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{")) as port:
         with pytest.raises(WebhookError) as error:
             await webhook(port).post(b"{}", 0.2)
     text = "unexpected error when reading response body. Please retry. Original error: context deadline exceeded"
@@ -229,21 +229,21 @@ async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path) -> No
 
 
 async def test_a_slow_webhook_is_not_waited_for(tmp_path: Path) -> None:
-    async with listening(tmp_path, answering()) as port:
+    async with listening(tmp_path, responding()) as port:
         with pytest.raises(WebhookError) as error:
             await webhook(port).post(b"{}", 0.05)
     assert str(error.value) == (f'Post "https://127.0.0.1:{port}/convert?a=b&timeout=0.05s": context deadline exceeded')
 
 
 async def test_the_certificate_must_come_from_the_bundle(tmp_path: Path) -> None:
-    async with listening(tmp_path, answering(ok(b"{}"))) as port:
+    async with listening(tmp_path, responding(ok(b"{}"))) as port:
         with pytest.raises(WebhookError, match="x509: certificate signed by unknown authority"):
             await webhook(port, bundle(make_ca("webhook", NOW))).post(b"{}", 30)
 
 
 async def test_the_certificate_must_be_for_the_host(tmp_path: Path) -> None:
     elsewhere = make_serving(CA, ("elsewhere.example",), NOW)
-    async with listening(tmp_path, answering(ok(b"{}")), elsewhere) as port:
+    async with listening(tmp_path, responding(ok(b"{}")), elsewhere) as port:
         with pytest.raises(WebhookError, match="failed to verify certificate"):
             await webhook(port).post(b"{}", 30)
 
@@ -255,7 +255,7 @@ async def test_a_refused_connection_raises() -> None:
 
 async def test_a_service_is_reached_where_its_pods_are(tmp_path: Path) -> None:
     resolved: list[tuple[str, str, int]] = []
-    async with listening(tmp_path, answering(ok(b"{}"))) as port:
+    async with listening(tmp_path, responding(ok(b"{}"))) as port:
 
         def resolve(namespace: str, name: str, service_port: int) -> tuple[str, int]:
             resolved.append((namespace, name, service_port))
@@ -294,7 +294,7 @@ async def test_calls_at_the_same_time_have_connections_of_their_own(tmp_path: Pa
 
 async def test_a_kept_connection_that_was_closed_is_replaced(tmp_path: Path) -> None:
     async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await answering(ok(b"{}"))(reader, writer)
+        await responding(ok(b"{}"))(reader, writer)
         await reader.readuntil(b"\r\n\r\n")
         writer.transport.abort()
 
@@ -360,18 +360,18 @@ async def busy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 @pytest.mark.parametrize(
     ("handler", "may_pass"),
     [
-        (answering(failed(500, b"x")), True),
-        (answering(failed(502, b"x")), True),
-        (answering(failed(503, b"x")), False),
-        (answering(failed(504, b"x")), True),
-        (answering(failed(429, b"x")), True),
-        (answering(failed(403, b"x")), False),
+        (responding(failed(500, b"x")), True),
+        (responding(failed(502, b"x")), True),
+        (responding(failed(503, b"x")), False),
+        (responding(failed(504, b"x")), True),
+        (responding(failed(429, b"x")), True),
+        (responding(failed(403, b"x")), False),
         (busy, True),
-        (answering(failed(503, STATUS % b',"reason":"InternalError"')), True),
-        (answering(failed(500, STATUS % b',"reason":"Forbidden","code":500')), False),
-        (answering(failed(400, STATUS % b',"code":500')), True),
-        (answering(failed(400, STATUS % b',"details":{"retryAfterSeconds":1}')), True),
-        (answering(close=True), False),
+        (responding(failed(503, STATUS % b',"reason":"InternalError"')), True),
+        (responding(failed(500, STATUS % b',"reason":"Forbidden","code":500')), False),
+        (responding(failed(400, STATUS % b',"code":500')), True),
+        (responding(failed(400, STATUS % b',"details":{"retryAfterSeconds":1}')), True),
+        (responding(close=True), False),
     ],
     ids=[
         "500",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sampan.core.object import Object
-from tests.server.cluster import Answer, Api
+from tests.server.cluster import Api, ApiResponse
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -27,6 +27,6 @@ def with_resources(requests: Object | None = None, limits: Object | None = None,
 
 async def refused(api: Api, target: str, obj: Object) -> str:
     """POST that must be answered with 403; gives the message."""
-    answer: Answer = await api.post(target, obj)
-    assert answer.code == 403, answer.body
-    return answer.message
+    response: ApiResponse = await api.post(target, obj)
+    assert response.code == 403, response.body
+    return response.message

@@ -30,7 +30,7 @@ async def test_a_change_that_is_heard_of_later_than_a_newer_one_is_seen() -> Non
         await a.create(f"{NAMESPACES}/default/secrets", {"metadata": {"name": "a"}})
         watched.has_changed()
         for cache in (newer, older):
-            await _hear(b, cache)
+            await _receive(b, cache)
             assert watched.has_changed()
         assert older.changed > before
         b.late.held = False
@@ -42,10 +42,10 @@ def _cache(server: Server, resource: str) -> WatchCache:
     return server.cluster.caches[definition.storage_prefix]
 
 
-async def _hear(server: Server, cache: WatchCache) -> None:
+async def _receive(server: Server, cache: WatchCache) -> None:
     """Deliver missed events to this cache alone."""
     changed = cache.changed
     async with asyncio.timeout(30):
         while cache.changed == changed:
-            server.late.hear(cache.prefix)
+            server.late.receive(cache.prefix)
             await asyncio.sleep(0)

@@ -19,23 +19,23 @@ _HEADS = {
 }
 
 
-def _of(name: str, **said: object) -> Object:
+def _of(name: str, **configuration: object) -> Object:
     head = _HEADS.get(name)
-    return said if head is None else {"apiVersion": head[0], "kind": head[1], **said}
+    return configuration if head is None else {"apiVersion": head[0], "kind": head[1], **configuration}
 
 
-def _start(name: str, said: Object | None) -> ApiServer:
-    configurations = {} if said is None else {name: said}
+def _start(name: str, configuration: Object | None) -> ApiServer:
+    configurations = {} if configuration is None else {name: configuration}
     settings = AdmissionSettings(enabled=frozenset({name}), configurations=configurations)
     return ApiServer(Cluster(MemoryStore()), [], settings=ApiServerSettings(admission=settings))
 
 
-def _limit(**said: object) -> Object:
-    return _of("EventRateLimit", limits=[{"type": "User", "qps": 1, "burst": 2, **said}])
+def _limit(**configuration: object) -> Object:
+    return _of("EventRateLimit", limits=[{"type": "User", "qps": 1, "burst": 2, **configuration}])
 
 
-def _toleration(**said: object) -> Object:
-    return _of("PodTolerationRestriction", whitelist=[{"key": "a", "operator": "Exists", **said}])
+def _toleration(**configuration: object) -> Object:
+    return _of("PodTolerationRestriction", whitelist=[{"key": "a", "operator": "Exists", **configuration}])
 
 
 _WRONG: list[tuple[str, Object | None, str]] = [
@@ -125,15 +125,15 @@ _WRONG: list[tuple[str, Object | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "said", "text"), _WRONG)
-async def test_a_configuration_that_makes_no_sense_is_told(name: str, said: Object | None, text: str) -> None:
+@pytest.mark.parametrize(("name", "configuration", "text"), _WRONG)
+async def test_a_configuration_that_makes_no_sense_is_told(name: str, configuration: Object | None, text: str) -> None:
     with pytest.raises(BadConfiguration) as caught:
-        _start(name, said)
+        _start(name, configuration)
     assert str(caught.value).startswith(f'couldn\'t init admission plugin "{name}": {text}')
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "configuration"),
     [
         ("EventRateLimit", _limit(foo=1)),
         ("PodTolerationRestriction", None),
@@ -147,8 +147,8 @@ async def test_a_configuration_that_makes_no_sense_is_told(name: str, said: Obje
         ("PodNodeSelector", {"foo": 1}),
     ],
 )
-async def test_a_configuration_that_makes_sense_is_taken(name: str, said: Object | None) -> None:
-    assert name in {plugin.name for plugin in _start(name, said).admission.plugins}
+async def test_a_configuration_that_makes_sense_is_taken(name: str, configuration: Object | None) -> None:
+    assert name in {plugin.name for plugin in _start(name, configuration).admission.plugins}
 
 
 async def test_credentials_for_webhooks_are_in_a_file_with_an_absolute_path(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from sampan.core.errors import StatusError
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
-from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.credentials import Credentials
+from sampan.registry.webhook.response import WebhookError
 from sampan.registry.webhook.target import WebhookTarget
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.image_policy_webhook import ImagePolicyWebhook
@@ -29,9 +29,9 @@ current-context: x
 class Backend:
     """Answers with a status, or with the bytes or faults that it is given, the last one again and again."""
 
-    def __init__(self, *answers: Object | bytes | WebhookError) -> None:
-        self.answers = list(answers)
-        self.asked: list[Any] = []
+    def __init__(self, *responses: Object | bytes | WebhookError) -> None:
+        self.responses = list(responses)
+        self.requested: list[Any] = []
         self.place: tuple[WebhookTarget, Credentials] | None = None
         self.waits: list[float] = []
         self.now = 0.0
@@ -41,11 +41,11 @@ class Backend:
         return self
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
-        self.asked.append(orjson.loads(body))
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, WebhookError):
-            raise answer
-        return answer if isinstance(answer, bytes) else orjson.dumps({**self.asked[-1], "status": answer})
+        self.requested.append(orjson.loads(body))
+        response = self.responses.pop(0) if len(self.responses) > 1 else self.responses[0]
+        if isinstance(response, WebhookError):
+            raise response
+        return response if isinstance(response, bytes) else orjson.dumps({**self.requested[-1], "status": response})
 
     async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
@@ -63,7 +63,7 @@ def plugin(kubeconfig: str, backend: Backend, **more: Any) -> ImagePolicyWebhook
     return ImagePolicyWebhook(configuration, backend.connect, now=lambda: backend.now, sleep=backend.sleep)
 
 
-def asking(obj: Object, subresource: str = "") -> Attributes:
+def attributes_of(obj: Object, subresource: str = "") -> Attributes:
     return Attributes(
         "UPDATE" if subresource else "CREATE",
         GroupVersionKind("", "v1", "Pod"),
@@ -79,7 +79,7 @@ def asking(obj: Object, subresource: str = "") -> Attributes:
 
 async def refused(plugin: ImagePolicyWebhook, obj: Object) -> str:
     with pytest.raises(StatusError) as raised:
-        await plugin.validate(asking(obj))
+        await plugin.validate(attributes_of(obj))
     assert raised.value.code == 403
     return raised.value.message
 
@@ -88,8 +88,8 @@ async def test_the_webhook_hears_of_images_and_of_its_own_annotations(kubeconfig
     backend = Backend({"allowed": True})
     obj = pod(containers=[container(image="a")], initContainers=[container(image="b")])
     obj["metadata"]["annotations"] = {"x.image-policy.k8s.io/ticket": "1", "other": "2"}
-    await plugin(kubeconfig, backend).validate(asking(obj))
-    assert backend.asked == [
+    await plugin(kubeconfig, backend).validate(attributes_of(obj))
+    assert backend.requested == [
         {
             "kind": "ImageReview",
             "apiVersion": "imagepolicy.k8s.io/v1alpha1",
@@ -110,14 +110,14 @@ async def test_the_webhook_hears_of_images_and_of_its_own_annotations(kubeconfig
 async def test_of_ephemeral_containers_only_they_are_asked(kubeconfig: str) -> None:
     backend = Backend({"allowed": True})
     obj = pod(containers=[container(image="a")], ephemeralContainers=[container(image="e")])
-    await plugin(kubeconfig, backend).validate(asking(obj, "ephemeralcontainers"))
-    assert backend.asked[0]["spec"]["containers"] == [{"image": "e"}]
+    await plugin(kubeconfig, backend).validate(attributes_of(obj, "ephemeralcontainers"))
+    assert backend.requested[0]["spec"]["containers"] == [{"image": "e"}]
 
 
 async def test_other_subresources_are_not_asked_about(kubeconfig: str) -> None:
     backend = Backend({"allowed": False})
-    await plugin(kubeconfig, backend).validate(asking(pod(), "status"))
-    assert backend.asked == []
+    await plugin(kubeconfig, backend).validate(attributes_of(pod(), "status"))
+    assert backend.requested == []
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ async def test_a_refusal_refuses_the_pod(kubeconfig: str, reason: str, text: str
 
 
 async def test_audit_annotations_get_the_prefix_of_the_plug_in(kubeconfig: str) -> None:
-    attributes = asking(pod())
+    attributes = attributes_of(pod())
     await plugin(kubeconfig, Backend({"allowed": True, "auditAnnotations": {"k": "v"}})).validate(attributes)
     assert attributes.annotations == {"imagepolicywebhook.image-policy.k8s.io/k": "v"}
 
@@ -141,8 +141,8 @@ async def test_audit_annotations_get_the_prefix_of_the_plug_in(kubeconfig: str) 
 @pytest.mark.parametrize(
     "answer", [WebhookError("dead"), b"spam", b'{"kind":"Pod"}', b'{"status":{"allowed":1}}'], ids=str
 )
-async def test_without_an_answer_the_pod_is_refused(kubeconfig: str, answer: bytes | WebhookError) -> None:
-    assert (await refused(plugin(kubeconfig, Backend(answer)), pod())).startswith('pods "p" is forbidden: ')
+async def test_without_an_answer_the_pod_is_refused(kubeconfig: str, response: bytes | WebhookError) -> None:
+    assert (await refused(plugin(kubeconfig, Backend(response)), pod())).startswith('pods "p" is forbidden: ')
 
 
 @pytest.mark.parametrize(
@@ -165,16 +165,16 @@ async def test_without_an_answer_the_pod_is_refused(kubeconfig: str, answer: byt
     ],
     ids=["status", "annotation", "kind", "syntax"],
 )
-async def test_an_answer_that_is_no_review_is_told(kubeconfig: str, answer: bytes, text: str) -> None:
-    assert await refused(plugin(kubeconfig, Backend(answer)), pod()) == f'pods "p" is forbidden: {text}'
+async def test_an_answer_that_is_no_review_is_told(kubeconfig: str, response: bytes, text: str) -> None:
+    assert await refused(plugin(kubeconfig, Backend(response)), pod()) == f'pods "p" is forbidden: {text}'
 
 
 async def test_an_answer_may_be_yaml(kubeconfig: str) -> None:
-    await plugin(kubeconfig, Backend(b"kind: ImageReview\nstatus: {allowed: true}\n")).validate(asking(pod()))
+    await plugin(kubeconfig, Backend(b"kind: ImageReview\nstatus: {allowed: true}\n")).validate(attributes_of(pod()))
 
 
 async def test_without_an_answer_the_pod_may_be_allowed_by_default(kubeconfig: str) -> None:
-    attributes = asking(pod())
+    attributes = attributes_of(pod())
     await plugin(kubeconfig, Backend(WebhookError("dead")), defaultAllow=True).validate(attributes)
     assert attributes.annotations == {"imagepolicywebhook.image-policy.k8s.io/failed-open": "true"}
     assert attributes.obj is not None
@@ -184,47 +184,47 @@ async def test_without_an_answer_the_pod_may_be_allowed_by_default(kubeconfig: s
 async def test_a_fault_that_may_pass_is_tried_again(kubeconfig: str) -> None:
     busy = WebhookError("busy", may_pass=True)
     backend = Backend(busy, busy, {"allowed": True})
-    await plugin(kubeconfig, backend, retryBackoff=100).validate(asking(pod()))
+    await plugin(kubeconfig, backend, retryBackoff=100).validate(attributes_of(pod()))
     assert backend.waits == [pytest.approx(0.11, abs=0.01), pytest.approx(0.165, abs=0.015)]
 
 
 async def test_after_five_tries_the_fault_counts(kubeconfig: str) -> None:
     backend = Backend(WebhookError("busy", may_pass=True))
     assert await refused(plugin(kubeconfig, backend), pod()) == 'pods "p" is forbidden: busy'
-    assert len(backend.asked) == 5
+    assert len(backend.requested) == 5
 
 
 @pytest.mark.parametrize(("allowed", "ttl_s"), [(True, 300), (False, 30)])
 async def test_an_answer_counts_for_a_while(kubeconfig: str, allowed: bool, ttl_s: int) -> None:
     backend = Backend({"allowed": allowed})
-    asker = plugin(kubeconfig, backend)
+    sender = plugin(kubeconfig, backend)
     for now in (0, ttl_s - 1, ttl_s):
         backend.now = now
         try:
-            await asker.validate(asking(pod()))
+            await sender.validate(attributes_of(pod()))
         except StatusError:
             assert not allowed
-    assert len(backend.asked) == 2
+    assert len(backend.requested) == 2
 
 
 async def test_other_images_are_asked_about_anew(kubeconfig: str) -> None:
     backend = Backend({"allowed": True})
-    asker = plugin(kubeconfig, backend)
+    sender = plugin(kubeconfig, backend)
     for image in ("a", "b", "a"):
-        await asker.validate(asking(pod(containers=[container(image=image)])))
-    assert len(backend.asked) == 2
+        await sender.validate(attributes_of(pod(containers=[container(image=image)])))
+    assert len(backend.requested) == 2
 
 
 async def test_answers_need_not_be_kept(kubeconfig: str) -> None:
     backend = Backend({"allowed": True})
-    asker = plugin(kubeconfig, backend, allowTTL=-1)
+    sender = plugin(kubeconfig, backend, allowTTL=-1)
     for _ in range(2):
-        await asker.validate(asking(pod()))
-    assert len(backend.asked) == 2
+        await sender.validate(attributes_of(pod()))
+    assert len(backend.requested) == 2
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("settings", "text"),
     [
         ({"allowTTL": 1801}, "valid value is between 1s and 30m0s, got 30m1s"),
         ({"denyTTL": -2}, "valid value is between 1s and 30m0s, got -2s"),
@@ -232,9 +232,9 @@ async def test_answers_need_not_be_kept(kubeconfig: str) -> None:
     ],
     ids=["allow", "deny", "back-off"],
 )
-def test_bad_configurations_are_refused(kubeconfig: str, said: Object, text: str) -> None:
+def test_bad_configurations_are_refused(kubeconfig: str, settings: Object, text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        plugin(kubeconfig, Backend({}), **said)
+        plugin(kubeconfig, Backend({}), **settings)
 
 
 def test_a_kubeconfig_that_is_not_there_is_refused() -> None:

@@ -105,5 +105,5 @@ async def test_a_limit_range_counts_in_its_namespace_only(api: Api) -> None:
 async def test_an_update_of_a_pod_is_not_looked_at(api: Api) -> None:
     await api.create(PODS, pod())
     await _limit(api, type="Container", default={"cpu": "1"}, min={"cpu": "1"})
-    answer = await api.patch(f"{PODS}/p", {"metadata": {"labels": {"a": "b"}}})
-    assert answer.code == 200
+    response = await api.patch(f"{PODS}/p", {"metadata": {"labels": {"a": "b"}}})
+    assert response.code == 200

@@ -20,7 +20,7 @@ _ME = UserInfo("system:node:n", groups=("system:nodes", "system:authenticated"))
 _OTHER = UserInfo("jane")
 
 
-async def _answer(
+async def _response(
     api: Api, operation: str, resource: str, obj: Object | None = None, old: Object | None = None, **more: Any
 ) -> str:
     """The message of the refusal; empty when it is let in."""
@@ -57,12 +57,12 @@ def _mirror(node: Any, **spec: Any) -> Object:
 
 
 async def test_a_node_makes_its_mirror_pods(api: Api) -> None:
-    assert await _answer(api, "CREATE", "pods", _mirror(await _node(api))) == ""
+    assert await _response(api, "CREATE", "pods", _mirror(await _node(api))) == ""
 
 
 async def test_others_are_not_restricted(api: Api) -> None:
-    assert await _answer(api, "CREATE", "pods", pod(), user=_OTHER) == ""
-    assert await _answer(api, "UPDATE", "nodes", {"metadata": {"name": "x"}}, user=_OTHER) == ""
+    assert await _response(api, "CREATE", "pods", pod(), user=_OTHER) == ""
+    assert await _response(api, "UPDATE", "nodes", {"metadata": {"name": "x"}}, user=_OTHER) == ""
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ async def test_others_are_not_restricted(api: Api) -> None:
 async def test_a_node_makes_no_other_pods(api: Api, change: Object, text: str) -> None:
     obj = _mirror(await _node(api))
     obj["metadata"] |= change
-    assert (await _answer(api, "CREATE", "pods", obj)).startswith(f'pods "p" is forbidden: {text}')
+    assert (await _response(api, "CREATE", "pods", obj)).startswith(f'pods "p" is forbidden: {text}')
 
 
 @pytest.mark.parametrize(
@@ -107,21 +107,21 @@ def test_mirror_pods_refer_to_nothing(spec: Object, found: str) -> None:
 async def test_a_node_deletes_and_evicts_its_own_pods_only(api: Api) -> None:
     for name, node in (("mine", "n"), ("theirs", "m")):
         await api.create(PODS, pod(name, nodeName=node))
-    assert await _answer(api, "DELETE", "pods", name="mine") == ""
-    assert await _answer(api, "CREATE", "pods", {"metadata": {}}, name="mine", subresource="eviction") == ""
+    assert await _response(api, "DELETE", "pods", name="mine") == ""
+    assert await _response(api, "CREATE", "pods", {"metadata": {}}, name="mine", subresource="eviction") == ""
     text = 'pods "theirs" is forbidden: node "n" can only delete pods with spec.nodeName set to itself'
-    assert await _answer(api, "DELETE", "pods", name="theirs") == text
+    assert await _response(api, "DELETE", "pods", name="theirs") == text
     text = 'pods "theirs" is forbidden: node n can only evict pods with spec.nodeName set to itself'
-    assert await _answer(api, "CREATE", "pods", {"metadata": {}}, name="theirs", subresource="eviction") == text
+    assert await _response(api, "CREATE", "pods", {"metadata": {}}, name="theirs", subresource="eviction") == text
 
 
 async def test_a_node_writes_the_status_of_its_own_pods(api: Api) -> None:
     mine, theirs = pod(nodeName="n"), pod(nodeName="m")
-    assert await _answer(api, "UPDATE", "pods", mine, mine, subresource="status") == ""
-    message = await _answer(api, "UPDATE", "pods", theirs, theirs, subresource="status")
+    assert await _response(api, "UPDATE", "pods", mine, mine, subresource="status") == ""
+    message = await _response(api, "UPDATE", "pods", theirs, theirs, subresource="status")
     assert "can only update pod status for pods with spec.nodeName set to itself" in message
     labelled = {**mine, "metadata": {"name": "p", "labels": {"a": "b"}}}
-    message = await _answer(api, "UPDATE", "pods", labelled, mine, subresource="status")
+    message = await _response(api, "UPDATE", "pods", labelled, mine, subresource="status")
     assert message == 'pods "p" is forbidden: node "n" cannot update labels through pod status'
 
 
@@ -148,7 +148,7 @@ async def test_a_node_writes_the_status_of_its_own_pods(api: Api) -> None:
     ids=["another", "labels", "taints", "removed label"],
 )
 async def test_a_node_changes_itself_within_bounds(api: Api, new: Object, old: Object | None, text: str) -> None:
-    message = await _answer(api, "CREATE" if old is None else "UPDATE", "nodes", new, old)
+    message = await _response(api, "CREATE" if old is None else "UPDATE", "nodes", new, old)
     assert message == f'nodes "{new["metadata"]["name"]}" is forbidden: {text}'
 
 
@@ -191,7 +191,7 @@ def test_which_labels_are_a_nodes_own(label: str, *, allowed: bool) -> None:
     ],
 )
 async def test_other_objects_of_nodes(api: Api, resource: str, group: str, kwargs: dict[str, Any], text: str) -> None:
-    message = await _answer(api, "CREATE", resource, {"metadata": {}}, group=group, **kwargs)
+    message = await _response(api, "CREATE", resource, {"metadata": {}}, group=group, **kwargs)
     assert (text in message) if text else message == ""
 
 
@@ -219,20 +219,20 @@ async def test_tokens_are_for_pods_on_the_node(api: Api, node: str, audiences: l
     made = await _bound_pod(api, node, "vault")
     bound = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": made["metadata"]["uid"]}
     obj = {"metadata": {"name": "a"}, "spec": {"boundObjectRef": bound, "audiences": audiences}}
-    message = await _answer(api, "CREATE", "serviceaccounts", obj, subresource="token")
+    message = await _response(api, "CREATE", "serviceaccounts", obj, subresource="token")
     assert message == (f'serviceaccounts "a" is forbidden: {text}' if text else "")
 
 
 async def test_a_token_must_be_bound_to_a_pod(api: Api) -> None:
     obj = {"metadata": {"name": "a"}, "spec": {}}
-    message = await _answer(api, "CREATE", "serviceaccounts", obj, subresource="token")
+    message = await _response(api, "CREATE", "serviceaccounts", obj, subresource="token")
     assert message == 'serviceaccounts "a" is forbidden: node requested token not bound to a pod'
 
 
 async def test_a_pod_that_is_not_there_is_told_by_its_kind(api: Api) -> None:
     bound = {"apiVersion": "v1", "kind": "Pod", "name": "none", "uid": "u"}
     obj = {"metadata": {"name": "a"}, "spec": {"boundObjectRef": bound}}
-    assert await _answer(api, "CREATE", "serviceaccounts", obj, subresource="token") == 'pod "none" not found'
+    assert await _response(api, "CREATE", "serviceaccounts", obj, subresource="token") == 'pod "none" not found'
 
 
 @pytest.mark.parametrize("source", ["inline", "claim", "ephemeral"])
@@ -254,4 +254,4 @@ async def test_a_node_requests_tokens_for_the_audience_of_a_csi_driver(api: Api,
     made = await api.create(PODS, pod(nodeName="n", serviceAccountName="a", volumes=volumes))
     bound = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": made["metadata"]["uid"]}
     obj = {"metadata": {"name": "a"}, "spec": {"boundObjectRef": bound, "audiences": ["vault"]}}
-    assert await _answer(api, "CREATE", "serviceaccounts", obj, subresource="token") == ""
+    assert await _response(api, "CREATE", "serviceaccounts", obj, subresource="token") == ""

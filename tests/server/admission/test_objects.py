@@ -76,11 +76,11 @@ async def test_claims_grow_where_their_class_allows_it(api: Api, expands: bool, 
     await _storage_class(api, "s", expands=expands)
     await api.create(_CLAIMS, _claim(storageClassName="s", volumeName="v"))
     await api.patch(f"{_CLAIMS}/c/status", {"status": {"phase": "Bound"}})
-    answer = await api.patch(f"{_CLAIMS}/c", {"spec": {"resources": {"requests": {"storage": "2Gi"}}}})
+    response = await api.patch(f"{_CLAIMS}/c", {"spec": {"resources": {"requests": {"storage": "2Gi"}}}})
     if text:
-        assert (answer.code, answer.message) == (403, f'persistentvolumeclaims "c" is forbidden: {text}')
+        assert (response.code, response.message) == (403, f'persistentvolumeclaims "c" is forbidden: {text}')
     else:
-        assert answer.code == 200, answer.body
+        assert response.code == 200, response.body
 
 
 async def test_external_addresses_may_be_denied() -> None:
@@ -112,18 +112,20 @@ _LIMITS = {"apiVersion": "eventratelimit.admission.k8s.io/v1alpha1", "kind": "Co
 
 
 async def test_a_flood_of_events_is_stopped() -> None:
-    said = {**_LIMITS, "limits": [{"type": "Namespace", "qps": 1, "burst": 2}]}
-    settings = AdmissionSettings(enabled=frozenset({"EventRateLimit"}), configurations={"EventRateLimit": said})
+    configuration = {**_LIMITS, "limits": [{"type": "Namespace", "qps": 1, "burst": 2}]}
+    settings = AdmissionSettings(
+        enabled=frozenset({"EventRateLimit"}), configurations={"EventRateLimit": configuration}
+    )
     async with served(admission=settings) as api:
         codes = []
         for number in range(3):
             about = {"kind": "Pod", "namespace": "default", "name": "p"}
             event = {"metadata": {"name": f"e-{number}"}, "involvedObject": about}
-            answer = await api.post(f"{_NS}/events", event)
-            codes.append(answer.code)
+            response = await api.post(f"{_NS}/events", event)
+            codes.append(response.code)
         assert codes == [201, 201, 429]
-        assert answer.message == "Too many requests: limit reached on type Namespace for key default"
-        assert "details" not in answer.body
+        assert response.message == "Too many requests: limit reached on type Namespace for key default"
+        assert "details" not in response.body
 
 
 def _request(organization: str) -> str:
@@ -183,12 +185,12 @@ async def test_approving_and_signing_need_a_right_on_the_signer(
     await api.create(_REQUESTS, _csr())
     kind = "Approved" if subresource == "approval" else "Failed"
     condition = {"type": kind, "status": "True", "reason": "R", "message": "m"}
-    answer = await jane.patch(f"{_REQUESTS}/r/{subresource}", {"status": {"conditions": [condition]}})
+    response = await jane.patch(f"{_REQUESTS}/r/{subresource}", {"status": {"conditions": [condition]}})
     if allowed:
-        assert answer.code == 200, answer.body
+        assert response.code == 200, response.body
         return
     done = "approve" if subresource == "approval" else "sign"
-    assert answer.message == (
+    assert response.message == (
         f'certificatesigningrequests.certificates.k8s.io "r" is forbidden: user not permitted to {done} requests with '
         'signerName "kubernetes.io/kube-apiserver-client"'
     )
@@ -204,8 +206,8 @@ async def test_owners_are_blocked_by_those_who_may_update_their_finalizers() -> 
         text = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: "
         assert message.startswith(f'configmaps "c" is forbidden: {text}')
         await jane.create(f"{_NS}/configmaps", {"metadata": {"name": "c", "ownerReferences": [owner]}})
-        answer = await jane.patch(f"{_NS}/configmaps/c", {"metadata": {"ownerReferences": None}})
-        assert "cannot set an ownerRef on a resource you can't delete" in answer.message
+        response = await jane.patch(f"{_NS}/configmaps/c", {"metadata": {"ownerReferences": None}})
+        assert "cannot set an ownerRef on a resource you can't delete" in response.message
 
 
 def test_plugins_run_in_the_order_of_kubernetes() -> None:

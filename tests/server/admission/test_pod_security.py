@@ -192,9 +192,9 @@ def test_labels_become_a_policy(labels: dict[str, str], shown: list[str]) -> Non
 
 async def _label(api: Api, **labels: str) -> list[str]:
     named = {_PREFIX + name.replace("_", "-"): value for name, value in labels.items()}
-    answer = await api.patch("/api/v1/namespaces/default", {"metadata": {"labels": named}})
-    assert answer.code == 200, answer.body
-    return answer.warnings
+    response = await api.patch("/api/v1/namespaces/default", {"metadata": {"labels": named}})
+    assert response.code == 200, response.body
+    return response.warnings
 
 
 async def test_a_pod_that_violates_the_level_is_refused(api: Api) -> None:
@@ -210,10 +210,10 @@ async def test_a_pod_that_fits_is_let_in(api: Api) -> None:
 
 async def test_warn_lets_in_with_a_warning(api: Api) -> None:
     await _label(api, warn="baseline", warn_version="v1.24")
-    answer = await api.post(PODS, pod(hostNetwork=True))
-    assert answer.code == 201
+    response = await api.post(PODS, pod(hostNetwork=True))
+    assert response.code == 201
     text = 'would violate PodSecurity "baseline:v1.24": host namespaces (hostNetwork=true)'
-    assert text in answer.warnings
+    assert text in response.warnings
 
 
 async def test_a_template_is_warned_of_and_let_in(api: Api) -> None:
@@ -221,9 +221,9 @@ async def test_a_template_is_warned_of_and_let_in(api: Api) -> None:
     labels = {"app": "a"}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container()], "hostPID": True}}
     deployment = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": labels}, "template": template}}
-    answer = await api.post("/apis/apps/v1/namespaces/default/deployments", deployment)
-    assert answer.code == 201
-    assert answer.warnings == ['would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)']
+    response = await api.post("/apis/apps/v1/namespaces/default/deployments", deployment)
+    assert response.code == 201
+    assert response.warnings == ['would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)']
 
 
 async def test_a_namespace_that_becomes_stricter_is_told_who_breaks_it(api: Api) -> None:
@@ -242,9 +242,9 @@ async def test_a_namespace_that_becomes_stricter_is_told_who_breaks_it(api: Api)
 
 async def test_labels_that_make_no_sense_are_invalid(api: Api) -> None:
     namespace = {"metadata": {"name": "n", "labels": {f"{_PREFIX}enforce": "high", f"{_PREFIX}warn-version": "1.2"}}}
-    answer = await api.post("/api/v1/namespaces", namespace)
-    assert answer.code == 422
-    assert answer.message == (
+    response = await api.post("/api/v1/namespaces", namespace)
+    assert response.code == 422
+    assert response.message == (
         'Namespace "n" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "high": must '
         "be one of privileged, baseline, restricted, metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid "
         'value: "1.2": must be "latest" or "v1.x"]'
@@ -254,22 +254,22 @@ async def test_labels_that_make_no_sense_are_invalid(api: Api) -> None:
 async def test_an_update_that_brings_no_image_is_not_looked_at(api: Api) -> None:
     await api.create(PODS, pod(hostPID=True))
     await _label(api, enforce="restricted")
-    answer = await api.patch(f"{PODS}/p", {"metadata": {"labels": {"a": "b"}}})
-    assert answer.code == 200
-    answer = await api.patch(f"{PODS}/p", {"spec": {"containers": [{"name": "c", "image": "other"}]}}, "strategic")
-    assert answer.code == 403
+    response = await api.patch(f"{PODS}/p", {"metadata": {"labels": {"a": "b"}}})
+    assert response.code == 200
+    response = await api.patch(f"{PODS}/p", {"spec": {"containers": [{"name": "c", "image": "other"}]}}, "strategic")
+    assert response.code == 403
 
 
 _CONFIGURATION = {"apiVersion": "pod-security.admission.config.k8s.io/v1", "kind": "PodSecurityConfiguration"}
 
 
 async def test_the_configuration_sets_defaults_and_exempts() -> None:
-    said = {
+    configuration = {
         **_CONFIGURATION,
         "defaults": {"enforce": "baseline"},
         "exemptions": {"namespaces": ["kube-system"]},
     }
-    async with served(admission=AdmissionSettings(configurations={"PodSecurity": said})) as api:
+    async with served(admission=AdmissionSettings(configurations={"PodSecurity": configuration})) as api:
         assert "violates PodSecurity" in await refused(api, PODS, pod(hostPID=True))
         await api.create("/api/v1/namespaces/kube-system/pods", pod(hostPID=True))
 
@@ -309,8 +309,8 @@ async def test_templates_that_are_warned_of_are_counted(api: Api) -> None:
 
 
 async def test_exemptions_are_counted() -> None:
-    said = {**_CONFIGURATION, "exemptions": {"namespaces": ["kube-system"]}}
-    async with served(admission=AdmissionSettings(configurations={"PodSecurity": said})) as api:
+    configuration = {**_CONFIGURATION, "exemptions": {"namespaces": ["kube-system"]}}
+    async with served(admission=AdmissionSettings(configurations={"PodSecurity": configuration})) as api:
         await api.create("/api/v1/namespaces/kube-system/pods", pod())
         labels = 'request_operation="create",resource="pod",subresource=""'
         assert await _counted(api, "pod_security_exemptions_total") == {

@@ -80,8 +80,8 @@ async def test_devices_bring_their_tolerations() -> None:
 
 
 async def test_a_namespace_says_on_which_nodes_its_pods_run() -> None:
-    said = {"podNodeSelectorPluginConfig": {"clusterDefaultNodeSelector": "a=b", "kube-public": "c=d"}}
-    async with served(admission=_with("PodNodeSelector", PodNodeSelector=said)) as api:
+    configuration = {"podNodeSelectorPluginConfig": {"clusterDefaultNodeSelector": "a=b", "kube-public": "c=d"}}
+    async with served(admission=_with("PodNodeSelector", PodNodeSelector=configuration)) as api:
         assert (await api.create(PODS, pod(nodeSelector={"x": "y"})))["spec"]["nodeSelector"] == {"a": "b", "x": "y"}
         assert await refused(api, PODS, pod("q", nodeSelector={"a": "c"})) == (
             'pods "q" is forbidden: pod node label selector conflicts with its namespace node label selector'
@@ -100,24 +100,24 @@ async def test_a_selector_of_nodes_that_cannot_be_read_is_told(annotation: str, 
     async with served(admission=_with("PodNodeSelector")) as api:
         annotations = {"scheduler.alpha.kubernetes.io/node-selector": annotation}
         await api.patch("/api/v1/namespaces/default", {"metadata": {"annotations": annotations}})
-        answer = await api.post(PODS, pod())
-        assert (answer.code, answer.message) == (500, f"invalid selector: {text}")
+        response = await api.post(PODS, pod())
+        assert (response.code, response.message) == (500, f"invalid selector: {text}")
 
 
 async def test_tolerations_are_merged_and_held_against_the_whitelist() -> None:
     annotation = '[{"key": "a", "operator": "Exists"}]'
-    said = {
+    configuration = {
         "apiVersion": "podtolerationrestriction.admission.k8s.io/v1alpha1",
         "kind": "Configuration",
         "whitelist": [{"operator": "Exists", "effect": "NoExecute"}, {"key": "a", "operator": "Exists"}],
     }
-    async with served(admission=_with("PodTolerationRestriction", PodTolerationRestriction=said)) as api:
+    async with served(admission=_with("PodTolerationRestriction", PodTolerationRestriction=configuration)) as api:
         annotations = {"scheduler.alpha.kubernetes.io/defaultTolerations": annotation}
         await api.patch("/api/v1/namespaces/default", {"metadata": {"annotations": annotations}})
         made = await api.create(PODS, pod())
         assert {"key": "a", "operator": "Exists"} in made["spec"]["tolerations"]
-        answer = await api.post(PODS, pod("q", tolerations=[{"key": "b", "operator": "Exists"}]))
-        assert (answer.code, answer.message) == (
+        response = await api.post(PODS, pod("q", tolerations=[{"key": "b", "operator": "Exists"}]))
+        assert (response.code, response.message) == (
             500,
             "pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist",
         )
@@ -139,9 +139,9 @@ async def test_default_tolerations_that_cannot_be_read_are_told(annotation: str,
     async with served(admission=_with("PodTolerationRestriction")) as api:
         annotations = {"scheduler.alpha.kubernetes.io/defaultTolerations": annotation}
         await api.patch("/api/v1/namespaces/default", {"metadata": {"annotations": annotations}})
-        answer = await api.post(PODS, pod())
-        assert answer.code == 500
-        assert text in answer.message
+        response = await api.post(PODS, pod())
+        assert response.code == 500
+        assert text in response.message
 
 
 _OVERHEAD = {"podFixed": {"cpu": "100m"}}
@@ -227,9 +227,9 @@ async def _resized(api: Api, labels: dict[str, str], cpu: str) -> Any:
 async def test_a_pod_does_not_grow_beyond_its_node(
     api: Api, labels: dict[str, str], cpu: str, text: str, reason: str
 ) -> None:
-    answer = await _resized(api, labels, cpu)
-    assert (answer.code, answer.message) == (403, f'pods "p" is forbidden: {text}')
-    assert [cause["reason"] for cause in answer.causes] == [reason]
+    response = await _resized(api, labels, cpu)
+    assert (response.code, response.message) == (403, f'pods "p" is forbidden: {text}')
+    assert [cause["reason"] for cause in response.causes] == [reason]
 
 
 async def test_a_pod_grows_within_its_node(api: Api) -> None:

@@ -14,25 +14,25 @@ async def _class(api: Api, name: str, value: int, **more: Any) -> None:
     await api.create(_CLASSES, {"metadata": {"name": name}, "value": value, **more})
 
 
-def _said(obj: Any) -> tuple[Any, Any, Any]:
+def _priority_of(obj: Any) -> tuple[Any, Any, Any]:
     spec = obj["spec"]
     return spec.get("priorityClassName"), spec["priority"], spec.get("preemptionPolicy")
 
 
 async def test_without_a_class_it_is_zero(api: Api) -> None:
-    assert _said(await api.create(PODS, pod())) == (None, 0, "PreemptLowerPriority")
+    assert _priority_of(await api.create(PODS, pod())) == (None, 0, "PreemptLowerPriority")
 
 
 async def test_a_class_gives_its_value_and_policy(api: Api) -> None:
     await _class(api, "high", 1000, preemptionPolicy="Never")
-    assert _said(await api.create(PODS, pod(priorityClassName="high"))) == ("high", 1000, "Never")
+    assert _priority_of(await api.create(PODS, pod(priorityClassName="high"))) == ("high", 1000, "Never")
 
 
 async def test_the_lowest_default_class_is_taken(api: Api) -> None:
     await _class(api, "usual", 10, globalDefault=True)
-    assert _said(await api.create(PODS, pod())) == ("usual", 10, "PreemptLowerPriority")
+    assert _priority_of(await api.create(PODS, pod())) == ("usual", 10, "PreemptLowerPriority")
     await api.delete(f"{_CLASSES}/usual")
-    assert _said(await api.create(PODS, pod("q"))) == (None, 0, "PreemptLowerPriority")
+    assert _priority_of(await api.create(PODS, pod("q"))) == (None, 0, "PreemptLowerPriority")
 
 
 @pytest.mark.parametrize(
@@ -69,20 +69,20 @@ async def test_an_update_keeps_what_was_computed(api: Api) -> None:
     made = await api.create(PODS, pod())
     for field in ("priority", "preemptionPolicy"):
         del made["spec"][field]
-    answer = await api.put(f"{PODS}/p", made)
-    assert answer.code == 200, answer.body
-    assert _said(answer.body) == (None, 0, "PreemptLowerPriority")
+    response = await api.put(f"{PODS}/p", made)
+    assert response.code == 200, response.body
+    assert _priority_of(response.body) == (None, 0, "PreemptLowerPriority")
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)]
 )
 async def test_the_system_classes_are_there_from_the_start(api: Api, name: str, value: int) -> None:
-    answer = await api.get(f"{_CLASSES}/{name}")
-    assert (answer.code, answer.body["value"]) == (200, value)
+    response = await api.get(f"{_CLASSES}/{name}")
+    assert (response.code, response.body["value"]) == (200, value)
 
 
 async def test_a_system_class_stays(api: Api) -> None:
-    answer = await api.delete(f"{_CLASSES}/system-node-critical")
+    response = await api.delete(f"{_CLASSES}/system-node-critical")
     text = 'priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: '
-    assert (answer.code, answer.message) == (403, f"{text}this is a system priority class and cannot be deleted")
+    assert (response.code, response.message) == (403, f"{text}this is a system priority class and cannot be deleted")

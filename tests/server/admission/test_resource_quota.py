@@ -17,8 +17,8 @@ async def _quota(api: Api, hard: dict[str, str], name: str = "q", used: Any = No
     """A quota with the used amounts already in its status, as its controller writes them."""
     quota = await api.create(_QUOTAS, {"metadata": {"name": name}, "spec": {"hard": hard, **spec}})
     quota["status"] = {"hard": hard, "used": used or dict.fromkeys(hard, "0")}
-    answer = await api.put(f"{_QUOTAS}/{name}/status", quota)
-    assert answer.code == 200, answer.body
+    response = await api.put(f"{_QUOTAS}/{name}/status", quota)
+    assert response.code == 200, response.body
 
 
 async def _used(api: Api, name: str = "q") -> Any:
@@ -121,8 +121,8 @@ async def test_an_update_charges_the_difference(api: Api) -> None:
     assert (await api.patch(f"{_NS}/services/s", {"spec": {"ports": ports}})).code == 200
     assert await _used(api) == {"services": "1", "services.nodeports": "2"}
     ports.append({"name": "c", "port": 3})
-    answer = await api.patch(f"{_NS}/services/s", {"spec": {"ports": ports}})
-    assert answer.message == (
+    response = await api.patch(f"{_NS}/services/s", {"spec": {"ports": ports}})
+    assert response.message == (
         'services "s" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=2, '
         "limited: services.nodeports=2"
     )
@@ -155,16 +155,16 @@ async def test_a_dry_run_takes_nothing(api: Api) -> None:
 
 async def test_many_at_once_never_exceed_it(api: Api) -> None:
     await _quota(api, {"pods": "20"})
-    answers = await asyncio.gather(*(api.post(PODS, pod(f"p-{number}")) for number in range(50)))
-    assert sorted(answer.code for answer in answers) == [201] * 20 + [403] * 30
+    responses = await asyncio.gather(*(api.post(PODS, pod(f"p-{number}")) for number in range(50)))
+    assert sorted(response.code for response in responses) == [201] * 20 + [403] * 30
     assert await _used(api) == {"pods": "20"}
 
 
 async def test_all_quotas_of_a_namespace_count(api: Api) -> None:
     await _quota(api, {"pods": "5"}, "one")
     await _quota(api, {"count/pods": "3"}, "two")
-    answers = await asyncio.gather(*(api.post(PODS, pod(f"p-{number}")) for number in range(8)))
-    assert sorted(answer.code for answer in answers) == [201] * 3 + [403] * 5
+    responses = await asyncio.gather(*(api.post(PODS, pod(f"p-{number}")) for number in range(8)))
+    assert sorted(response.code for response in responses) == [201] * 3 + [403] * 5
     assert (await _used(api, "one"), await _used(api, "two")) == ({"pods": "3"}, {"count/pods": "3"})
 
 
@@ -173,8 +173,8 @@ async def test_a_writer_that_comes_between_is_not_overwritten(api: Api) -> None:
     await _quota(api, {"pods": "100"})
 
     async def label(number: int) -> None:
-        answer = await api.patch(f"{_QUOTAS}/q", {"metadata": {"labels": {f"l{number}": "x"}}})
-        assert answer.code == 200
+        response = await api.patch(f"{_QUOTAS}/q", {"metadata": {"labels": {f"l{number}": "x"}}})
+        assert response.code == 200
 
     await asyncio.gather(*(api.post(PODS, pod(f"p-{n}")) for n in range(10)), *(label(n) for n in range(10)))
     assert await _used(api) == {"pods": "10"}
@@ -186,17 +186,17 @@ async def test_one_that_is_cancelled_does_not_hold_up_the_others(api: Api) -> No
     tasks = [asyncio.create_task(api.post(PODS, pod(f"p-{number}"))) for number in range(5)]
     await asyncio.sleep(0)
     tasks[0].cancel()
-    answers = await asyncio.gather(*tasks[1:])
-    assert [answer.code for answer in answers] == [201] * 4
+    responses = await asyncio.gather(*tasks[1:])
+    assert [response.code for response in responses] == [201] * 4
 
 
 async def test_limited_resources_need_a_quota() -> None:
-    said = {
+    configuration = {
         "apiVersion": "apiserver.config.k8s.io/v1",
         "kind": "ResourceQuotaConfiguration",
         "limitedResources": [{"resource": "pods", "matchContains": ["pods"]}],
     }
-    async with served(admission=AdmissionSettings(configurations={"ResourceQuota": said})) as api:
+    async with served(admission=AdmissionSettings(configurations={"ResourceQuota": configuration})) as api:
         text = 'pods "p" is forbidden: insufficient quota to consume: count/pods,pods'
         assert await refused(api, PODS, pod()) == text
         await _quota(api, {"pods": "1", "count/pods": "1"})
@@ -212,11 +212,11 @@ async def test_a_service_that_becomes_one_with_node_ports_is_counted(api: Api, h
     path = f"{_NS}/services/s"
     if how == "put":
         made["spec"]["type"] = "NodePort"
-        answer = await api.put(path, made)
+        response = await api.put(path, made)
     else:
-        answer = await api.patch(path + "?fieldManager=t&force=true" * (how == "apply"), change, how)
-    assert answer.code == 403
-    assert "exceeded quota: q, requested: services.nodeports=2" in answer.message
+        response = await api.patch(path + "?fieldManager=t&force=true" * (how == "apply"), change, how)
+    assert response.code == 403
+    assert "exceeded quota: q, requested: services.nodeports=2" in response.message
 
 
 @pytest.mark.parametrize("how", ["put", "apply"])
@@ -224,6 +224,6 @@ async def test_an_update_that_creates_is_counted(api: Api, how: str) -> None:
     await _quota(api, {"services": "0"})
     body = {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}}
     path = f"{_NS}/services/s"
-    answer = await (api.put(path, body) if how == "put" else api.apply(path, body))
-    assert answer.code == 403
-    assert "exceeded quota: q, requested: services=1" in answer.message
+    response = await (api.put(path, body) if how == "put" else api.apply(path, body))
+    assert response.code == 403
+    assert "exceeded quota: q, requested: services=1" in response.message

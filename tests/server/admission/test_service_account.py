@@ -70,8 +70,8 @@ async def test_the_pod_then_its_account_says_whether_to_mount(
 ) -> None:
     account: dict[str, Any] = {} if of_account is None else {"automountServiceAccountToken": of_account}
     await _account(api, **account)
-    said: dict[str, Any] = {} if of_pod is None else {"automountServiceAccountToken": of_pod}
-    spec = (await api.create(PODS, pod(**said)))["spec"]
+    configuration: dict[str, Any] = {} if of_pod is None else {"automountServiceAccountToken": of_pod}
+    spec = (await api.create(PODS, pod(**configuration)))["spec"]
     assert ("volumes" in spec) is mounted
 
 

@@ -13,7 +13,7 @@ import orjson
 
 from sampan.server.aggregation.settings import AggregationSettings, Intervals
 from tests.server.cluster import Api, served
-from tests.server.proxy.upstream import Answer, Asked, Upstream, upstream
+from tests.server.proxy.upstream import ReceivedRequest, Respond, Upstream, upstream
 from tests.server.tls_files import Files, make_files
 
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -33,20 +33,20 @@ RESOURCES = {
 Json = dict[str, Any]
 
 
-async def say_json(asked: Asked, value: Any, head: str = "HTTP/1.1 200 OK\r\n") -> None:
+async def send_json(requested: ReceivedRequest, value: Any, head: str = "HTTP/1.1 200 OK\r\n") -> None:
     """Answer with JSON."""
-    await asked.answer(orjson.dumps(value), f"{head}Content-Type: application/json\r\n")
+    await requested.response(orjson.dumps(value), f"{head}Content-Type: application/json\r\n")
 
 
-async def legacy(asked: Asked) -> None:
+async def legacy(requested: ReceivedRequest) -> None:
     """A backend that serves legacy discovery only, and answers all else with `{}`."""
-    if asked.target == "/apis":
-        await asked.answer(b"404 page not found\n", "HTTP/1.1 404 Not Found\r\n")
-    elif asked.target == PATH:
-        await say_json(asked, RESOURCES)
+    if requested.target == "/apis":
+        await requested.response(b"404 page not found\n", "HTTP/1.1 404 Not Found\r\n")
+    elif requested.target == PATH:
+        await send_json(requested, RESOURCES)
     else:
-        await asked.body()
-        await say_json(asked, {"seen": asked.target})
+        await requested.body()
+        await send_json(requested, {"seen": requested.target})
 
 
 async def moment() -> None:
@@ -107,14 +107,14 @@ class Cell:
             while not condition():
                 await moment()
 
-    def requests(self, target: str) -> list[Asked]:
+    def requests(self, target: str) -> list[ReceivedRequest]:
         """Return the requests of the backend at a path."""
-        return [asked for asked in self.backend.asked if asked.target == target]
+        return [requested for requested in self.backend.requested if requested.target == target]
 
 
 @asynccontextmanager
 async def cell(
-    folder: Path, answer: Answer = legacy, *, intervals: Intervals = FAST, **settings: Any
+    folder: Path, response: Respond = legacy, *, intervals: Intervals = FAST, **settings: Any
 ) -> AsyncIterator[Cell]:
     """See the module. The backend wants to see a client certificate."""
     files = make_files(folder)
@@ -124,5 +124,5 @@ async def cell(
     tls.load_verify_locations(files.ca_file)
     tls.verify_mode = ssl.CERT_REQUIRED
     aggregation = AggregationSettings(client.certificate, client.key, intervals=intervals, **settings)
-    async with upstream(answer, tls) as backend, served(aggregation=aggregation) as api:
+    async with upstream(response, tls) as backend, served(aggregation=aggregation) as api:
         yield Cell(api, backend, files)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.server.aggregation.cell import GROUP, ITEM, PATH, Cell, cell, legacy
-from tests.server.proxy.upstream import Asked
+from tests.server.proxy.upstream import ReceivedRequest
 
 NAME = f"v1.{GROUP}"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
@@ -79,7 +79,7 @@ async def test_what_is_wrong_with_the_service_is_told(tmp_path: Path, prepare: A
         await here.api_service(port=443)
         condition = await here.condition(reason)
         assert (condition["status"], condition["message"]) == ("False", message)
-        assert here.backend.asked == []
+        assert here.backend.requested == []
 
 
 async def test_it_is_looked_again_when_service_or_endpoints_change(tmp_path: Path) -> None:
@@ -101,21 +101,21 @@ async def test_it_is_looked_again_when_service_or_endpoints_change(tmp_path: Pat
 async def test_a_backend_is_asked_as_the_aggregator(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
-        asked = here.requests(PATH)[0]
-        told = [line for line in asked.lines if line[0].startswith("X-Remote")]
-        assert told == [("X-Remote-User", "system:kube-aggregator"), ("X-Remote-Group", "system:masters")]
+        requested = here.requests(PATH)[0]
+        reported = [line for line in requested.lines if line[0].startswith("X-Remote")]
+        assert reported == [("X-Remote-User", "system:kube-aggregator"), ("X-Remote-Group", "system:masters")]
 
 
 async def test_a_backend_that_refuses_is_tried_again_until_it_does_not(tmp_path: Path) -> None:
     open_ = asyncio.Event()
 
-    async def answer(asked: Asked) -> None:
+    async def response(requested: ReceivedRequest) -> None:
         if open_.is_set():
-            await legacy(asked)
+            await legacy(requested)
         else:
-            await asked.answer(b"no", "HTTP/1.1 403 Forbidden\r\n")
+            await requested.response(b"no", "HTTP/1.1 403 Forbidden\r\n")
 
-    async with cell(tmp_path, answer) as here:
+    async with cell(tmp_path, response) as here:
         await here.service()
         await here.api_service()
         condition = await here.condition("FailedDiscoveryCheck")
@@ -157,13 +157,13 @@ async def test_nobody_at_the_port_is_told(tmp_path: Path) -> None:
 async def test_one_endpoint_that_answers_is_enough(tmp_path: Path) -> None:
     tries = 0
 
-    async def answer(asked: Asked) -> None:
+    async def response(requested: ReceivedRequest) -> None:
         nonlocal tries
-        tries += asked.target == PATH
-        if asked.target == PATH and tries < 5:
-            await asked.answer(b"no", "HTTP/1.1 500 Internal Server Error\r\n")
+        tries += requested.target == PATH
+        if requested.target == PATH and tries < 5:
+            await requested.response(b"no", "HTTP/1.1 500 Internal Server Error\r\n")
         else:
-            await legacy(asked)
+            await legacy(requested)
 
-    async with cell(tmp_path, answer) as here:
+    async with cell(tmp_path, response) as here:
         await here.available()

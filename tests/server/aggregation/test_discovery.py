@@ -11,7 +11,7 @@ from sampan.server.aggregation.settings import Intervals
 from tests.server.aggregation.cell import GROUP, ITEM, PATH, Cell, cell, legacy, moment
 from tests.server.client import header
 from tests.server.cluster import Api
-from tests.server.proxy.upstream import Asked
+from tests.server.proxy.upstream import ReceivedRequest
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 ENTRY = {
@@ -40,18 +40,18 @@ async def until(here: Cell, **wanted: Any) -> Any:
             await moment()
 
 
-async def aggregated(asked: Asked) -> None:
+async def aggregated(requested: ReceivedRequest) -> None:
     """A backend that serves the aggregated document."""
-    if asked.target != "/apis":
-        await legacy(asked)
+    if requested.target != "/apis":
+        await legacy(requested)
         return
     etag = '"abc"'
-    if asked.headers.get("if-none-match") == etag:
-        await asked.say(b"HTTP/1.1 304 Not Modified\r\nETag: %b\r\n\r\n" % etag.encode())
+    if requested.headers.get("if-none-match") == etag:
+        await requested.send(b"HTTP/1.1 304 Not Modified\r\nETag: %b\r\n\r\n" % etag.encode())
         return
     item = {"metadata": {"name": GROUP}, "versions": [{"version": "v1", "resources": [ENTRY], "freshness": "Current"}]}
     body = orjson.dumps({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": [item]})
-    await asked.answer(body, f"HTTP/1.1 200 OK\r\nContent-Type: {V2}\r\nETag: {etag}\r\n")
+    await requested.response(body, f"HTTP/1.1 200 OK\r\nContent-Type: {V2}\r\nETag: {etag}\r\n")
 
 
 async def test_it_is_taken_from_the_aggregated_document_of_the_backend(tmp_path: Path) -> None:
@@ -96,13 +96,13 @@ async def test_groups_are_listed_whether_their_backend_answers_or_not(tmp_path: 
 async def test_what_a_dead_backend_said_last_is_stale(tmp_path: Path) -> None:
     dead = asyncio.Event()
 
-    async def answer(asked: Asked) -> None:
+    async def response(requested: ReceivedRequest) -> None:
         if dead.is_set():
-            asked.writer.transport.abort()
+            requested.writer.transport.abort()
         else:
-            await aggregated(asked)
+            await aggregated(requested)
 
-    async with cell(tmp_path, answer, intervals=Intervals(documents_s=0.02, documents_retry_s=0.02)) as here:
+    async with cell(tmp_path, response, intervals=Intervals(documents_s=0.02, documents_retry_s=0.02)) as here:
         await here.available()
         await until(here, freshness="Current")
         dead.set()
@@ -121,13 +121,13 @@ async def test_an_unchanged_document_is_not_sent_again_and_changes_nothing(tmp_p
 
 
 async def test_a_backend_that_hangs_holds_up_nobody(tmp_path: Path) -> None:
-    async def answer(asked: Asked) -> None:
+    async def response(requested: ReceivedRequest) -> None:
         await asyncio.Event().wait()
 
-    async with cell(tmp_path, answer) as here:
+    async with cell(tmp_path, response) as here:
         await here.service()
         await here.api_service()
-        await here.until(lambda: bool(here.backend.asked))
+        await here.until(lambda: bool(here.backend.requested))
         async with asyncio.timeout(4):
             assert (await of_version(here))["freshness"] == "Stale"
             assert (await here.api.get("/apis")).code == 200
@@ -161,11 +161,11 @@ async def test_it_goes_with_the_api_service(tmp_path: Path) -> None:
     ids=["no JSON", "no object", "no name", "no resource", "no list"],
 )
 async def test_a_backend_that_talks_nonsense_is_stale(tmp_path: Path, body: bytes) -> None:
-    async def answer(asked: Asked) -> None:
-        status = "404 Not Found" if asked.target == "/apis" else "200 OK"
-        await asked.answer(body, f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n")
+    async def response(requested: ReceivedRequest) -> None:
+        status = "404 Not Found" if requested.target == "/apis" else "200 OK"
+        await requested.response(body, f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n")
 
-    async with cell(tmp_path, answer) as here:
+    async with cell(tmp_path, response) as here:
         await here.available()
         await here.until(lambda: len(here.requests("/apis")) > 1)
         assert await of_version(here) == {"version": "v1", "resources": [], "freshness": "Stale"}

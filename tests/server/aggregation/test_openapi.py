@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.server.openapi.merge import below, merged
-from tests.server.aggregation.cell import GROUP, ITEM, PATH, Cell, cell, legacy, moment, say_json
-from tests.server.proxy.upstream import Asked
+from tests.server.aggregation.cell import GROUP, ITEM, PATH, Cell, cell, legacy, moment, send_json
+from tests.server.proxy.upstream import ReceivedRequest
 
 THING = {"type": "object", "properties": {"size": {"$ref": "#/definitions/Size"}}}
 V2 = {
@@ -29,12 +29,12 @@ DOCUMENTS: dict[str, Any] = {
 }
 
 
-async def described(asked: Asked) -> None:
+async def described(requested: ReceivedRequest) -> None:
     """A backend that has documents."""
-    if asked.target in DOCUMENTS:
-        await say_json(asked, DOCUMENTS[asked.target])
+    if requested.target in DOCUMENTS:
+        await send_json(requested, DOCUMENTS[requested.target])
     else:
-        await legacy(asked)
+        await legacy(requested)
 
 
 async def index(here: Cell) -> Any:
@@ -82,13 +82,13 @@ async def test_the_one_document_holds_the_backends_part(tmp_path: Path) -> None:
     ids=["no JSON", "no object", "no paths", "no reference"],
 )
 async def test_a_backend_that_talks_nonsense_spoils_nothing(tmp_path: Path, body: bytes) -> None:
-    async def answer(asked: Asked) -> None:
-        if asked.target.startswith("/openapi"):
-            await asked.answer(body)
+    async def response(requested: ReceivedRequest) -> None:
+        if requested.target.startswith("/openapi"):
+            await requested.response(body)
         else:
-            await legacy(asked)
+            await legacy(requested)
 
-    async with cell(tmp_path, answer) as here:
+    async with cell(tmp_path, response) as here:
         await here.available()
         await here.until(lambda: bool(here.requests("/openapi/v3")))
         assert PATH[1:] not in await index(here)
@@ -97,13 +97,13 @@ async def test_a_backend_that_talks_nonsense_spoils_nothing(tmp_path: Path, body
 
 
 async def test_a_part_that_has_no_protobuf_form_is_left_out_of_it(tmp_path: Path) -> None:
-    async def answer(asked: Asked) -> None:
-        if asked.target == "/openapi/v2":
-            await say_json(asked, {"paths": {f"{PATH}/x": 1}, "definitions": {}})
+    async def response(requested: ReceivedRequest) -> None:
+        if requested.target == "/openapi/v2":
+            await send_json(requested, {"paths": {f"{PATH}/x": 1}, "definitions": {}})
         else:
-            await described(asked)
+            await described(requested)
 
-    async with cell(tmp_path, answer) as here:
+    async with cell(tmp_path, response) as here:
         await here.available()
         await known(here)
         await here.until(lambda: bool(here.requests("/openapi/v2")))

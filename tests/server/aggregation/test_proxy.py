@@ -8,20 +8,20 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.server.aggregation.cell import API_SERVICES, GROUP, PATH, Cell, cell, legacy, say_json
-from tests.server.cluster import Answer
+from tests.server.aggregation.cell import API_SERVICES, GROUP, PATH, Cell, cell, legacy, send_json
+from tests.server.cluster import ApiResponse
 from tests.server.frame import JANE, MASTER
-from tests.server.proxy.upstream import Asked
+from tests.server.proxy.upstream import ReceivedRequest
 from tests.server.test_websocket import listening
 
 THINGS = f"{PATH}/namespaces/default/things"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 
 
-async def content(answer: Answer) -> bytes:
+async def content(reply: ApiResponse) -> bytes:
     """The body of an answer that was passed on."""
-    stream = answer.response.stream
-    assert stream is not None, answer.body
+    stream = reply.response.stream
+    assert stream is not None, reply.body
     return b"".join([piece async for piece in stream])
 
 
@@ -39,59 +39,59 @@ async def test_a_backend_is_told_who_asks_and_sees_the_proxys_certificate(tmp_pa
     async with cell(tmp_path) as here:
         await here.available()
         await allow_jane(here)
-        answer = await here.api.get(f"{THINGS}/a?b=2&a=1", **JANE, x_remote_user="root", accept="application/json")
-        assert (answer.code, await content(answer)) == (200, b'{"seen":"%b/a?a=1&b=2"}' % THINGS.encode())
-        (asked,) = here.requests(f"{THINGS}/a?a=1&b=2")
-        told = [line for line in asked.lines if line[0].lower().startswith("x-remote")]
-        assert told == [
+        reply = await here.api.get(f"{THINGS}/a?b=2&a=1", **JANE, x_remote_user="root", accept="application/json")
+        assert (reply.code, await content(reply)) == (200, b'{"seen":"%b/a?a=1&b=2"}' % THINGS.encode())
+        (requested,) = here.requests(f"{THINGS}/a?a=1&b=2")
+        reported = [line for line in requested.lines if line[0].lower().startswith("x-remote")]
+        assert reported == [
             ("X-Remote-User", "jane"),
             ("X-Remote-Uid", "u-1"),
             ("X-Remote-Group", "devs"),
             ("X-Remote-Group", "system:authenticated"),
         ]
-        assert "authorization" not in asked.headers
-        assert asked.headers["host"] == f"localhost:{here.backend.port}"
+        assert "authorization" not in requested.headers
+        assert requested.headers["host"] == f"localhost:{here.backend.port}"
         certificate = here.backend.certificates[-1]
         assert isinstance(certificate, dict)
         assert (("commonName", "front-proxy-client"),) in certificate["subject"]
 
 
 async def test_bodies_and_codes_pass_and_admission_is_the_backends(tmp_path: Path) -> None:
-    async def answer(asked: Asked) -> None:
-        if asked.method == "POST":
-            await asked.answer(b"got " + await asked.body(), "HTTP/1.1 418 Teapot\r\nX-Mine: 1\r\n")
+    async def reply(requested: ReceivedRequest) -> None:
+        if requested.method == "POST":
+            await requested.response(b"got " + await requested.body(), "HTTP/1.1 418 Teapot\r\nX-Mine: 1\r\n")
         else:
-            await legacy(asked)
+            await legacy(requested)
 
-    async with cell(tmp_path, answer) as here:
+    async with cell(tmp_path, reply) as here:
         await here.available()
         # NamespaceLifecycle would refuse the namespace.
-        answered = await here.api.post(THINGS.replace("default", "nowhere"), {"a": 1})
-        assert (answered.code, await content(answered)) == (418, b'got {"a":1}')
-        assert (b"X-Mine", b"1") in answered.response.headers
+        responses = await here.api.post(THINGS.replace("default", "nowhere"), {"a": 1})
+        assert (responses.code, await content(responses)) == (418, b'got {"a":1}')
+        assert (b"X-Mine", b"1") in responses.response.headers
 
 
 async def test_who_may_not_is_refused_here(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
-        answer = await here.api.get(THINGS, **JANE)
-        assert (answer.code, answer.reason) == (403, "Forbidden")
+        reply = await here.api.get(THINGS, **JANE)
+        assert (reply.code, reply.reason) == (403, "Forbidden")
         assert here.requests(THINGS) == []
 
 
 async def test_a_watch_comes_as_it_is_sent(tmp_path: Path) -> None:
     more = asyncio.Event()
 
-    async def answer(asked: Asked) -> None:
-        if "watch" not in asked.target:
-            await legacy(asked)
+    async def reply(requested: ReceivedRequest) -> None:
+        if "watch" not in requested.target:
+            await legacy(requested)
             return
-        await asked.say(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
-        await asked.say(b'4\r\n{"1"\r\n')
+        await requested.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await requested.send(b'4\r\n{"1"\r\n')
         await more.wait()
-        await asked.say(b'4\r\n{"2"\r\n0\r\n\r\n')
+        await requested.send(b'4\r\n{"2"\r\n0\r\n\r\n')
 
-    async with cell(tmp_path, answer) as here:
+    async with cell(tmp_path, reply) as here:
         await here.available()
         response = (await here.api.get(f"{THINGS}?watch=true")).response
         assert response.stream is not None
@@ -101,15 +101,15 @@ async def test_a_watch_comes_as_it_is_sent(tmp_path: Path) -> None:
 
 
 async def test_an_upgrade_is_piped(tmp_path: Path) -> None:
-    async def answer(asked: Asked) -> None:
-        if not asked.headers.get("upgrade"):
-            await legacy(asked)
+    async def reply(requested: ReceivedRequest) -> None:
+        if not requested.headers.get("upgrade"):
+            await legacy(requested)
             return
-        await asked.say(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n")
-        await asked.say(b"echo " + await asked.reader.readexactly(4))
-        asked.writer.close()
+        await requested.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n")
+        await requested.send(b"echo " + await requested.reader.readexactly(4))
+        requested.writer.close()
 
-    async with cell(tmp_path, answer) as here:
+    async with cell(tmp_path, reply) as here:
         await here.available()
         async with listening(here.api.server.handler) as (_, port):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -120,9 +120,9 @@ async def test_an_upgrade_is_piped(tmp_path: Path) -> None:
             writer.write(b"ping")
             assert await reader.read() == b"echo ping"
             writer.close()
-        (asked,) = here.requests(f"{THINGS}/a/exec")
-        assert asked.headers["upgrade"] == "test"
-        assert ("X-Remote-User", "admin") in asked.lines
+        (requested,) = here.requests(f"{THINGS}/a/exec")
+        assert requested.headers["upgrade"] == "test"
+        assert ("X-Remote-User", "admin") in requested.lines
 
 
 async def test_a_group_versions_discovery_is_the_backends(tmp_path: Path) -> None:
@@ -136,34 +136,34 @@ async def test_a_backend_that_is_not_available_is_not_asked(tmp_path: Path) -> N
         await here.api_service()
         await here.condition("ServiceNotFound")
         for path in (THINGS, PATH):
-            answer = await here.api.get(path)
-            assert (answer.code, answer.body) == (503, b"service unavailable\n")
-        assert here.backend.asked == []
+            reply = await here.api.get(path)
+            assert (reply.code, reply.body) == (503, b"service unavailable\n")
+        assert here.backend.requested == []
 
 
 async def test_a_backend_that_has_died_since_is_told_as_plain_text(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
-        here.backend.answer = _cut
-        answer = await here.api.get(THINGS)
-        assert answer.code == 503
-        assert answer.body.startswith(b"error trying to reach service: ")
-        assert answer.response.content_type.startswith("text/plain")
+        here.backend.response = _cut
+        reply = await here.api.get(THINGS)
+        assert reply.code == 503
+        assert reply.body.startswith(b"error trying to reach service: ")
+        assert reply.response.content_type.startswith("text/plain")
 
 
-async def _cut(asked: Asked) -> None:
-    asked.writer.transport.abort()
+async def _cut(requested: ReceivedRequest) -> None:
+    requested.writer.transport.abort()
 
 
 @pytest.mark.parametrize(("reject", "code"), [(True, 502), (False, 302)], ids=["by default", "if wanted"])
 async def test_redirects_are_refused(tmp_path: Path, reject: bool, code: int) -> None:
-    async def answer(asked: Asked) -> None:
-        if asked.target == f"{THINGS}/r":
-            await asked.answer(b"", "HTTP/1.1 302 Found\r\nLocation: https://evil.example/\r\n")
+    async def reply(requested: ReceivedRequest) -> None:
+        if requested.target == f"{THINGS}/r":
+            await requested.response(b"", "HTTP/1.1 302 Found\r\nLocation: https://evil.example/\r\n")
         else:
-            await legacy(asked)
+            await legacy(requested)
 
-    async with cell(tmp_path, answer, reject_redirects=reject) as here:
+    async with cell(tmp_path, reply, reject_redirects=reject) as here:
         await here.available()
         found = await here.api.get(f"{THINGS}/r")
         assert found.code == code
@@ -207,7 +207,7 @@ async def test_built_ins_are_answered_here_unless_their_api_service_says_otherwi
         assert (await here.api.get(path)).body["kind"] == "DeploymentList"
         changed = await here.api.patch(f"{API_SERVICES}/v1.apps", {"spec": {"service": service, "caBundle": bundle}})
         assert changed.code == 200, changed.body
-        here.backend.answer = lambda asked: say_json(asked, {"mine": 1})
+        here.backend.response = lambda requested: send_json(requested, {"mine": 1})
         await here.condition("Passed", "v1.apps")
         assert orjson.loads(await content(await here.api.get(path))) == {"mine": 1}
         back = await here.api.patch(f"{API_SERVICES}/v1.apps", {"spec": {"service": None, "caBundle": None}})

@@ -23,11 +23,11 @@ async def api() -> AsyncIterator[Api]:
 async def wait_for(api: Api, name: str, *, present: bool = True, without_uid: str = "") -> Any:
     """The APIService, as soon as it is there (or another one than that with the uid); None as soon as it has gone."""
     async with asyncio.timeout(60), api.watch(f"{API_SERVICES}?watch=1") as watch:
-        answer = await api.get(f"{API_SERVICES}/{name}")
-        while (answer.code == 200) is not present or (present and answer.metadata["uid"] == without_uid):
+        response = await api.get(f"{API_SERVICES}/{name}")
+        while (response.code == 200) is not present or (present and response.metadata["uid"] == without_uid):
             await watch.event()
-            answer = await api.get(f"{API_SERVICES}/{name}")
-    return answer.body if present else None
+            response = await api.get(f"{API_SERVICES}/{name}")
+    return response.body if present else None
 
 
 @pytest.mark.parametrize(

@@ -223,11 +223,11 @@ class Gate(Recorder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked, self.open = asyncio.Event(), asyncio.Event()
+        self.requested, self.open = asyncio.Event(), asyncio.Event()
 
     async def process(self, events: Sequence[Event]) -> bool:
         """Wait for the gate."""
-        self.asked.set()
+        self.requested.set()
         await self.open.wait()
         return await super().process(events)
 
@@ -246,7 +246,7 @@ async def test_a_full_batch_is_sent_at_once_and_the_rest_at_the_end() -> None:
     backend = BufferedBackend(recorder, BatchSettings(max_batch_size=2), AuditMetrics())
     running = asyncio.create_task(backend.run())
     await backend.process([event_of()] * 3)
-    await asyncio.wait_for(recorder.asked.wait(), 60)
+    await asyncio.wait_for(recorder.requested.wait(), 60)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -258,7 +258,7 @@ async def test_shutdown_waits_for_batches_in_progress() -> None:
     backend = BufferedBackend(gate, BatchSettings(max_batch_size=1), AuditMetrics())
     running = asyncio.create_task(backend.run())
     await backend.process([event_of()])
-    await gate.asked.wait()
+    await gate.requested.wait()
     running.cancel()
     asyncio.get_running_loop().call_soon(gate.open.set)
     with pytest.raises(asyncio.CancelledError):
@@ -272,7 +272,7 @@ async def test_a_batch_that_is_not_full_waits_for_the_maximum_time() -> None:
     backend = BufferedBackend(recorder, BatchSettings(max_batch_wait_s=0.01), AuditMetrics())
     running = asyncio.create_task(backend.run())
     await backend.process([event_of()])
-    await asyncio.wait_for(recorder.asked.wait(), 60)
+    await asyncio.wait_for(recorder.requested.wait(), 60)
     running.cancel()
     assert [len(batch) for batch in recorder.batches] == [1]
 

@@ -18,7 +18,7 @@ async def request_object(method: str, target: str, body: Any) -> Any:
     """Return the requestObject in the event of a request."""
     recorder = Recorder()
     async with served(audit=audit_to(recorder, omitStages=["RequestReceived"])) as api:
-        await api.ask(method, target, body)
+        await api.fetch(method, target, body)
     [event] = recorder.events
     return event.get("requestObject")
 

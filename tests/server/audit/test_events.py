@@ -20,7 +20,7 @@ async def recorded(audit: Audit, recorder: Recorder, *requests: tuple[Any, ...],
     """The events of requests (method, target, body) to a server."""
     async with served(audit=audit) as api:
         for method, target, *body in requests:
-            await api.ask(method, target, *body, **headers)
+            await api.fetch(method, target, *body, **headers)
     return recorder.events
 
 
@@ -32,9 +32,9 @@ async def test_a_create_is_recorded_with_all_fields() -> None:
     assert "responseStatus" not in received
     assert received["requestReceivedTimestamp"] == received["stageTimestamp"] == event["requestReceivedTimestamp"]
     assert event["stageTimestamp"] >= received["stageTimestamp"]
-    answer = event.pop("responseObject")
-    assert answer["metadata"]["uid"]
-    assert answer["metadata"]["managedFields"]
+    response = event.pop("responseObject")
+    assert response["metadata"]["uid"]
+    assert response["metadata"]["managedFields"]
     for name in ("stageTimestamp", "requestReceivedTimestamp"):
         assert len(event.pop(name)) == len("2006-01-02T15:04:05.000000Z")
     assert event == {
@@ -104,9 +104,9 @@ async def test_a_forbidden_request_is_recorded_with_the_decision() -> None:
 async def test_failed_authentication_is_recorded_when_the_response_starts() -> None:
     recorder = Recorder()
     async with served(audit=audit_to(recorder, {"level": "Metadata"})) as api:
-        answer = await Api(api.server, {"authorization": "Bearer wrong"}).get(TARGET)
+        response = await Api(api.server, {"authorization": "Bearer wrong"}).get(TARGET)
     (event,) = recorder.events
-    assert answer.code == 401
+    assert response.code == 401
     assert (event["stage"], event["user"], event["responseStatus"]["code"]) == ("ResponseStarted", {}, 401)
     assert "wrong" not in str(recorder.events)
 
@@ -215,7 +215,7 @@ async def test_bodies_are_json_in_every_media_type(accept: str) -> None:
     recorder = Recorder()
     async with served(audit=audit_to(recorder, **COMPLETE)) as api:
         text = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
-        await api.ask("POST", f"{TARGET}?pretty=true", text, content_type="application/yaml", accept=accept)
+        await api.fetch("POST", f"{TARGET}?pretty=true", text, content_type="application/yaml", accept=accept)
     event = recorder.events[0]
     assert event["requestObject"] == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     assert event["responseObject"]["kind"] == "ConfigMap"
@@ -241,9 +241,9 @@ async def test_a_strict_backend_refuses_requests_after_a_failure() -> None:
     recorder = Recorder(failing=True)
     audit = audit_to(recorder, {"level": "Metadata"})
     async with served(audit=audit) as api:
-        answer = await api.get(TARGET)
+        response = await api.get(TARGET)
         metrics = (await api.client.get("/metrics")).body
-    assert (answer.code, answer.message) == (500, "Internal error occurred: failed to store audit event")
+    assert (response.code, response.message) == (500, "Internal error occurred: failed to store audit event")
     assert b"failed to store audit event" in metrics
     assert audit.metrics.rejected.counts == {(): 2}
 
@@ -262,6 +262,6 @@ async def test_metrics_count_levels_and_events() -> None:
 
 async def test_without_an_audit_the_metrics_are_there() -> None:
     async with served() as api:
-        answer = await api.client.get("/metrics")
-    assert b"apiserver_audit_event_total 0.0" in answer.body
-    assert header(answer, "audit-id")
+        response = await api.client.get("/metrics")
+    assert b"apiserver_audit_event_total 0.0" in response.body
+    assert header(response, "audit-id")

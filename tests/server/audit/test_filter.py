@@ -65,8 +65,8 @@ async def test_a_slow_write_is_recorded_with_the_latency_of_each_part(monkeypatc
     async with served(audit=audit_to(recorder, METADATA)) as api:
         body = {"metadata": {"name": "a"}}
         target = "/api/v1/namespaces/default/configmaps"
-        await api.ask("POST", target, body, accept="application/yaml", impersonate_user="u", impersonate_group="devs")
-        await api.ask("POST", target, body, accept="application/yaml")
+        await api.fetch("POST", target, body, accept="application/yaml", impersonate_user="u", impersonate_group="devs")
+        await api.fetch("POST", target, body, accept="application/yaml")
     refused, made = (event["annotations"] for event in recorder.events)
     prefix = "apiserver.latency.k8s.io/"
     assert {f"{prefix}{name}" for name in ("authentication", "impersonation", "authorization", "total")} <= set(refused)

@@ -18,7 +18,7 @@ from sampan.server.authentication.service_account.issuer import IssuePolicy, Tok
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
 from sampan.server.loops.legacy_token_tracking import LastUse
 from sampan.storage.store import Store
-from tests.server.cluster import Answer, Api, served
+from tests.server.cluster import Api, ApiResponse, served
 
 ISSUER = "https://issuer.example"
 KEY = make_signing_key()
@@ -74,7 +74,7 @@ class Accounts:
     tokens: ServiceAccountTokens
     issuer: TokenIssuer
 
-    async def request(self, spec: dict[str, Any] | None = None, **metadata: str) -> Answer:
+    async def request(self, spec: dict[str, Any] | None = None, **metadata: str) -> ApiResponse:
         """Request a token of the robot."""
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec or {}}
         if metadata:
@@ -83,9 +83,9 @@ class Accounts:
 
     async def token(self, spec: dict[str, Any] | None = None) -> str:
         """A token of the robot."""
-        answer = await self.request(spec)
-        assert answer.code == 201, answer.body
-        token: str = answer.body["status"]["token"]
+        response = await self.request(spec)
+        assert response.code == 201, response.body
+        token: str = response.body["status"]["token"]
         return token
 
     async def review(self, token: str, *audiences: str) -> Any:

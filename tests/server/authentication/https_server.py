@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sampan.server.pki.certificates import make_ca, make_serving
 
-Answer = Callable[[str, bytes], Awaitable[tuple[int, bytes]]]
+Respond = Callable[[str, bytes], Awaitable[tuple[int, bytes]]]
 """Gives status and body for a path (with its query) and a body; the body of a redirect is where it leads."""
 
 
@@ -21,13 +21,13 @@ class HttpsServer:
 
     url: str
     ca_pem: str
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     heads: list[bytes] = field(default_factory=list)
 
 
 @asynccontextmanager
-async def https_server(folder: Path, answer: Answer) -> AsyncIterator[HttpsServer]:
+async def https_server(folder: Path, response: Respond) -> AsyncIterator[HttpsServer]:
     """Ends with the block."""
     now = datetime.datetime.now(datetime.UTC)
     ca = make_ca("issuer-ca", now)
@@ -51,9 +51,9 @@ async def https_server(folder: Path, answer: Answer) -> AsyncIterator[HttpsServe
                 path = head.split(b" ", 2)[1].decode()
                 length = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
                 body = await reader.readexactly(int(length[0].split(b":")[1])) if length else b""
-                made.asked.append(path)
+                made.requested.append(path)
                 made.bodies.append(body)
-                status, content = await answer(path, body)
+                status, content = await response(path, body)
                 location = b"Location: %b\r\n" % content if 300 <= status < 400 else b""
                 size = b"Content-Length: %d\r\n" % len(content)
                 writer.write(b"HTTP/1.1 %d X\r\n%b%b\r\n" % (status, location, size) + content)

@@ -26,7 +26,7 @@ async def no_body(limit: int) -> bytes:
     return b""
 
 
-def asking(authorization: str | None = None, certificate: bytes | None = None) -> Request:
+def request_with(authorization: str | None = None, certificate: bytes | None = None) -> Request:
     headers = {"authorization": authorization} if authorization is not None else {}
     return make_request("GET", "/", "", headers, no_body, client_certificate=certificate)
 
@@ -45,29 +45,29 @@ class Tokens:
     cacheable = True
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.requested = 0
         self.valid = {"good"}
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        self.asked += 1
+        self.requested += 1
         return TokenUser(UserInfo("jane")) if token in self.valid else None
 
 
 @pytest.mark.parametrize("header", ["Bearer good", "bearer good", "BEARER good", " Bearer good "])
 async def test_a_bearer_token_is_read(header: str) -> None:
-    user = await BearerTokenAuthenticator([Tokens()]).authenticate(asking(header))
+    user = await BearerTokenAuthenticator([Tokens()]).authenticate(request_with(header))
     assert user is not None
     assert (user.name, user.groups) == ("jane", ("system:authenticated",))
 
 
 @pytest.mark.parametrize("header", [None, "", "Basic good", "Bearer", "Bearer "])
 async def test_other_headers_are_no_token(header: str | None) -> None:
-    assert await BearerTokenAuthenticator([Tokens()]).authenticate(asking(header)) is None
+    assert await BearerTokenAuthenticator([Tokens()]).authenticate(request_with(header)) is None
 
 
 async def test_an_unknown_token_is_refused() -> None:
     with pytest.raises(StatusError) as caught:
-        await BearerTokenAuthenticator([Tokens()]).authenticate(asking("Bearer bad"))
+        await BearerTokenAuthenticator([Tokens()]).authenticate(request_with("Bearer bad"))
     assert caught.value.code == 401
 
 
@@ -79,7 +79,7 @@ class Marked(Tokens):
 
 
 async def test_the_audit_event_has_the_annotations_of_a_refused_token() -> None:
-    request = asking("Bearer good")
+    request = request_with("Bearer good")
     with pytest.raises(StatusError):
         await BearerTokenAuthenticator([Marked()]).authenticate(request)
     assert request.annotations == {"example.com/why": "marked"}
@@ -88,23 +88,23 @@ async def test_the_audit_event_has_the_annotations_of_a_refused_token() -> None:
 async def test_a_valid_token_is_cached() -> None:
     clock, tokens = Clock(0.0), Tokens()
     authenticator = BearerTokenAuthenticator([tokens], clock)
-    assert authenticator.recall(asking("Bearer good")) is None
-    await authenticator.authenticate(asking("Bearer good"))
+    assert authenticator.recall(request_with("Bearer good")) is None
+    await authenticator.authenticate(request_with("Bearer good"))
     clock.now = CACHE_TTL_S - 0.1
-    assert authenticator.recall(asking("Bearer good")) is not None
+    assert authenticator.recall(request_with("Bearer good")) is not None
     clock.now = CACHE_TTL_S + 0.1
-    assert authenticator.recall(asking("Bearer good")) is None
-    assert tokens.asked == 1
+    assert authenticator.recall(request_with("Bearer good")) is None
+    assert tokens.requested == 1
 
 
 async def test_a_token_that_became_invalid_is_removed_from_the_cache() -> None:
     clock, tokens = Clock(0.0), Tokens()
     authenticator = BearerTokenAuthenticator([tokens], clock)
-    await authenticator.authenticate(asking("Bearer good"))
+    await authenticator.authenticate(request_with("Bearer good"))
     tokens.valid.clear()
     clock.now = CACHE_TTL_S + 1
     with pytest.raises(StatusError):
-        await authenticator.authenticate(asking("Bearer good"))
+        await authenticator.authenticate(request_with("Bearer good"))
 
 
 async def test_static_tokens_are_distinguished() -> None:
@@ -131,21 +131,21 @@ def certificate(user: str = "jane") -> bytes:
 async def test_a_certificate_names_the_user() -> None:
     authenticator = ClientCertificateAuthenticator(VERIFIER, NOW.timestamp)
     der = certificate()
-    user = await authenticator.authenticate(asking(certificate=der))
+    user = await authenticator.authenticate(request_with(certificate=der))
     assert user is not None
     assert user.groups == ("devs", "system:authenticated")
-    assert authenticator.recall(asking(certificate=der)) is user
+    assert authenticator.recall(request_with(certificate=der)) is user
 
 
 async def test_an_expired_certificate_is_refused_on_an_open_connection() -> None:
     clock = Clock(NOW.timestamp())
     authenticator = ClientCertificateAuthenticator(VERIFIER, clock)
     der = certificate()
-    await authenticator.authenticate(asking(certificate=der))
+    await authenticator.authenticate(request_with(certificate=der))
     clock.now += 366 * 86400
-    assert authenticator.recall(asking(certificate=der)) is None
+    assert authenticator.recall(request_with(certificate=der)) is None
     with pytest.raises(StatusError):
-        await authenticator.authenticate(asking(certificate=der))
+        await authenticator.authenticate(request_with(certificate=der))
 
 
 def union(anonymous: AnonymousAuthenticator | None = ANYWHERE) -> UnionAuthenticator:
@@ -154,16 +154,16 @@ def union(anonymous: AnonymousAuthenticator | None = ANYWHERE) -> UnionAuthentic
 
 
 async def test_a_request_without_credentials_is_anonymous() -> None:
-    user = await union().authenticate(asking())
+    user = await union().authenticate(request_with())
     assert user == UserInfo("system:anonymous", groups=("system:unauthenticated",))
 
 
 async def test_anonymous_can_be_off() -> None:
-    assert await union(None).authenticate(asking()) is None
+    assert await union(None).authenticate(request_with()) is None
 
 
 async def test_a_certificate_comes_before_a_token() -> None:
-    user = await union().authenticate(asking("Bearer good", certificate("cert-user")))
+    user = await union().authenticate(request_with("Bearer good", certificate("cert-user")))
     assert user is not None
     assert user.name == "cert-user"
 
@@ -171,6 +171,6 @@ async def test_a_certificate_comes_before_a_token() -> None:
 async def test_a_valid_token_is_accepted_with_an_expired_certificate() -> None:
     expired = ClientCertificateAuthenticator(VERIFIER, lambda: NOW.timestamp() + 366 * 86400)
     both = UnionAuthenticator([expired, BearerTokenAuthenticator([Tokens()])])
-    user = await both.authenticate(asking("Bearer good", certificate()))
+    user = await both.authenticate(request_with("Bearer good", certificate()))
     assert user is not None
     assert user.name == "jane"

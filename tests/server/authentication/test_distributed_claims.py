@@ -24,16 +24,16 @@ class Claims:
 
     issuer: Issuer
     issuers: ConfiguredIssuers
-    answers: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    responses: dict[str, tuple[int, bytes]] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
         """URL of the server."""
         return self.issuer.server.url
 
-    def says(self, token: str, path: str = "/claims", status: int = 200) -> None:
+    def publish(self, token: str, path: str = "/claims", status: int = 200) -> None:
         """Have a place answer so."""
-        self.answers[path] = (status, token.encode())
+        self.responses[path] = (status, token.encode())
 
     def token(self, **source: str) -> str:
         """A token that leaves the groups to a source."""
@@ -46,33 +46,33 @@ class Claims:
 async def claims(folder: Path) -> AsyncIterator[Claims]:
     """Ends with the block."""
     jwks: list[dict[str, Any]] = []
-    answers: dict[str, tuple[int, bytes]] = {}
+    responses: dict[str, tuple[int, bytes]] = {}
 
-    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+    async def response(path: str, body: bytes) -> tuple[int, bytes]:
         if path == f"/{WELL_KNOWN}":
             return 200, orjson.dumps({"issuer": server.url, "jwks_uri": f"{server.url}/keys"})
         if path == f"/other/{WELL_KNOWN}":
             return 200, orjson.dumps({"issuer": f"{server.url}/other", "jwks_uri": f"{server.url}/keys"})
         if path == "/keys":
             return 200, orjson.dumps({"keys": jwks})
-        return answers.get(path, (404, b""))
+        return responses.get(path, (404, b""))
 
-    async with https_server(folder, answer) as server:
+    async with https_server(folder, response) as server:
         issuer = Issuer(server, jwks)
         issuer.publish(("1", FIRST))
-        yield Claims(issuer, await issuer.believers(MAPPINGS), answers)
+        yield Claims(issuer, await issuer.believers(MAPPINGS), responses)
 
 
 async def test_groups_are_fetched_from_the_endpoint_in_the_token(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
-        c.says(c.issuer.token(groups=["a", "b"]))
+        c.publish(c.issuer.token(groups=["a", "b"]))
         assert (await known(c.issuers, c.token())).user.groups == ("g:a", "g:b")
         assert b"Authorization" not in c.issuer.server.heads[-2]
 
 
 async def test_the_access_token_is_sent(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
-        c.says(c.issuer.token(groups="a") + "\n")
+        c.publish(c.issuer.token(groups="a") + "\n")
         assert (await known(c.issuers, c.token(access_token="secret"))).user.groups == ("g:a",)
         [head] = [head for head in c.issuer.server.heads if head.startswith(b"GET /claims ")]
         assert b"\r\nAuthorization: Bearer secret\r\n" in head
@@ -80,26 +80,26 @@ async def test_the_access_token_is_sent(tmp_path: Path) -> None:
 
 async def test_the_access_token_is_not_sent_to_another_host(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
-        c.says("/near", status=302)
-        c.says(f"{c.url.replace('127.0.0.1', 'localhost')}/far", "/near", 307)
-        c.says(c.issuer.token(groups=["a"]), "/far")
+        c.publish("/near", status=302)
+        c.publish(f"{c.url.replace('127.0.0.1', 'localhost')}/far", "/near", 307)
+        c.publish(c.issuer.token(groups=["a"]), "/far")
         assert (await known(c.issuers, c.token(access_token="secret"))).user.groups == ("g:a",)
-        asked = [head for head in c.issuer.server.heads if b"secret" in head]
-        assert [head.split()[1] for head in asked] == [b"/claims", b"/near"]
+        requested = [head for head in c.issuer.server.heads if b"secret" in head]
+        assert [head.split()[1] for head in requested] == [b"/claims", b"/near"]
 
 
 async def test_a_redirect_loop_is_an_error(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
-        c.says("/claims", status=302)
+        c.publish("/claims", status=302)
         assert "stopped after 10 redirects" in await fault(c.issuers, c.token())
 
 
 async def test_another_issuer_may_have_signed_them(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
-        c.says(c.issuer.token(iss=f"{c.url}/other", groups=["a"]))
+        c.publish(c.issuer.token(iss=f"{c.url}/other", groups=["a"]))
         for _ in range(2):
             assert (await known(c.issuers, c.token())).user.groups == ("g:a",)
-        assert c.issuer.server.asked.count(f"/other/{WELL_KNOWN}") == 1
+        assert c.issuer.server.requested.count(f"/other/{WELL_KNOWN}") == 1
 
 
 async def test_groups_in_the_token_itself_are_those(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ async def test_groups_in_the_token_itself_are_those(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "values",
     [
         pytest.param({}, id="no names"),
         pytest.param({"_claim_names": {"other": "src"}, "_claim_sources": {"src": {}}}, id="another claim"),
@@ -118,13 +118,13 @@ async def test_groups_in_the_token_itself_are_those(tmp_path: Path) -> None:
         ),
     ],
 )
-async def test_a_token_without_a_source_has_no_groups(tmp_path: Path, said: dict[str, Any]) -> None:
+async def test_a_token_without_a_source_has_no_groups(tmp_path: Path, values: dict[str, Any]) -> None:
     async with claims(tmp_path) as c:
-        assert (await known(c.issuers, c.issuer.token(**said))).user.groups == ()
+        assert (await known(c.issuers, c.issuer.token(**values))).user.groups == ()
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("values", "text"),
     [
         pytest.param({"_claim_names": {"groups": "src"}}, "oidc: source does not exist", id="no sources"),
         pytest.param(
@@ -161,31 +161,31 @@ async def test_a_token_without_a_source_has_no_groups(tmp_path: Path, said: dict
         ),
     ],
 )
-async def test_invalid_sources_are_refused(tmp_path: Path, said: dict[str, Any], text: str) -> None:
+async def test_invalid_sources_are_refused(tmp_path: Path, values: dict[str, Any], text: str) -> None:
     async with claims(tmp_path) as c:
-        assert await fault(c.issuers, c.issuer.token(**said)) == f"oidc: verify token: {text}"
+        assert await fault(c.issuers, c.issuer.token(**values)) == f"oidc: verify token: {text}"
 
 
 async def test_an_error_status_of_the_endpoint_is_reported(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         text = 'while getting distributed claim "groups": error while getting distributed claim JWT: 404 Not Found'
         assert await fault(c.issuers, c.token()) == COULD_NOT + text
-        c.says("nonsense")
+        c.publish("nonsense")
         text = f'getting untrusted issuer from endpoint {c.url}/claims failed for claim "groups": malformed token'
         assert await fault(c.issuers, c.token()) == COULD_NOT + text
-        c.says(c.issuer.token())
+        c.publish(c.issuer.token())
         text = f'jwt returned by distributed claim endpoint "{c.url}/claims" did not contain claim: groups'
         assert await fault(c.issuers, c.token()) == COULD_NOT + text
 
 
 async def test_distributed_claims_must_be_valid_now_for_this_audience(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
-        c.says(c.issuer.token(SECOND, "2", groups=["a"]))
+        c.publish(c.issuer.token(SECOND, "2", groups=["a"]))
         assert "verify distributed claim token: failed to verify signature" in await fault(c.issuers, c.token())
-        c.says(c.issuer.token(aud="others", groups=["a"]))
+        c.publish(c.issuer.token(aud="others", groups=["a"]))
         text = 'verify distributed claim token: oidc: expected audience "sampan" got ["others"]'
         assert await fault(c.issuers, c.token()) == COULD_NOT + text
-        c.says(c.issuer.token(exp=1, groups=["a"]))
+        c.publish(c.issuer.token(exp=1, groups=["a"]))
         assert "oidc: token is expired" in await fault(c.issuers, c.token())
 
 
@@ -199,11 +199,11 @@ async def test_an_unreachable_endpoint_is_reported_with_the_error_text_of_go(tmp
 async def test_discovery_of_a_broken_issuer_is_not_repeated_at_once(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
         url = f"{c.url}/nobody"
-        c.says(c.issuer.token(iss=url, groups=["a"]))
+        c.publish(c.issuer.token(iss=url, groups=["a"]))
         text = f'verifying untrusted issuer {url} failed: verifier not initialized for issuer: "{url}"'
         for _ in range(2):
             assert await fault(c.issuers, c.token()) == COULD_NOT + text
-        assert c.issuer.server.asked.count(f"/nobody/{WELL_KNOWN}") == 1
+        assert c.issuer.server.requested.count(f"/nobody/{WELL_KNOWN}") == 1
 
 
 async def test_expressions_fetch_nothing(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ class Issuer:
     def token(self, key: Any = FIRST, kid: str = "1", /, **claims: Any) -> str:
         """A token; claims that are None are left out."""
         alg = "ES256" if isinstance(key, ec.EllipticCurvePrivateKey) else "RS256"
-        said = {"iss": self.server.url, "aud": "sampan", "sub": "jane", "exp": NOW + DAY_S, **claims}
-        payload = {name: value for name, value in said.items() if value is not None}
+        values = {"iss": self.server.url, "aud": "sampan", "sub": "jane", "exp": NOW + DAY_S, **claims}
+        payload = {name: value for name, value in values.items() if value is not None}
         return jwt.encode(payload, key, alg, headers={"kid": kid})
 
     def configuration(self, mappings: Any = None, **parts: Any) -> bytes:
@@ -82,12 +82,12 @@ async def issuing(folder: Path) -> AsyncIterator[Issuer]:
     """An issuer with its first key."""
     jwks: list[dict[str, Any]] = []
 
-    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+    async def response(path: str, body: bytes) -> tuple[int, bytes]:
         if path == "/.well-known/openid-configuration":
             return 200, orjson.dumps({"issuer": server.url, "jwks_uri": f"{server.url}/keys"})
         return (200, orjson.dumps({"keys": jwks})) if path == "/keys" else (404, b"")
 
-    async with https_server(folder, answer) as server:
+    async with https_server(folder, response) as server:
         issuer = Issuer(server, jwks)
         issuer.publish(("1", FIRST))
         yield issuer
@@ -114,7 +114,7 @@ async def test_a_claim_with_a_prefix_is_the_user(tmp_path: Path) -> None:
         user = (await known(issuers, issuer.token(roles=["dev", "ops"], oid="7", jti="t1"))).user
         assert (user.name, user.uid, user.groups) == ("oidc:jane", "7", ("g:dev", "g:ops"))
         assert user.extra == {"authentication.kubernetes.io/credential-id": ("JTI=t1",)}
-        assert issuer.server.asked == ["/.well-known/openid-configuration", "/keys"]
+        assert issuer.server.requested == ["/.well-known/openid-configuration", "/keys"]
 
 
 async def test_expressions_make_the_user(tmp_path: Path) -> None:
@@ -251,8 +251,8 @@ async def test_groups_by_expressions(tmp_path: Path, expression: str, groups: tu
 async def test_expressions_without_groups_are_reported(tmp_path: Path, expression: str, text: str) -> None:
     async with issuing(tmp_path) as issuer:
         issuers = await issuer.believers({**PLAIN, "groups": {"expression": expression}})
-        said = await fault(issuers, issuer.token(roles=["a", "b"], text="a,b"))
-        assert said == f"oidc: error evaluating group claim expression: {text}"
+        values = await fault(issuers, issuer.token(roles=["a", "b"], text="a,b"))
+        assert values == f"oidc: error evaluating group claim expression: {text}"
 
 
 async def test_a_claim_must_be_cast_to_a_list_before_iteration(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ async def test_new_keys_are_fetched_when_a_token_names_one(tmp_path: Path) -> No
         issuer.seconds += REFETCH_INTERVAL_S
         await known(issuers, issuer.token(SECOND, "2"))
         issuer.publish(("2", SECOND))
-        assert issuer.server.asked.count("/keys") == 2
+        assert issuer.server.requested.count("/keys") == 2
 
 
 async def test_unknown_keys_do_not_cause_repeated_fetches(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ async def test_unknown_keys_do_not_cause_repeated_fetches(tmp_path: Path) -> Non
         for number in range(20):
             issuer.seconds += 0.01
             assert "failed to verify signature" in await fault(issuers, issuer.token(SECOND, f"k{number}"))
-        assert issuer.server.asked.count("/keys") == 1
+        assert issuer.server.requested.count("/keys") == 1
 
 
 async def test_a_token_signed_with_the_public_key_is_refused(tmp_path: Path) -> None:
@@ -325,10 +325,10 @@ async def test_an_unreachable_issuer_does_not_delay_other_tokens(tmp_path: Path)
 
 
 async def test_a_discovery_document_of_another_issuer_is_refused(tmp_path: Path) -> None:
-    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+    async def response(path: str, body: bytes) -> tuple[int, bytes]:
         return 200, orjson.dumps({"issuer": "https://other", "jwks_uri": "https://other/keys"})
 
-    async with https_server(tmp_path, answer) as server:
+    async with https_server(tmp_path, response) as server:
         issuer = Issuer(server)
         assert "not initialized" in await fault(await issuer.believers(), issuer.token())
 

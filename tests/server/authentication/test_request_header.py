@@ -40,7 +40,7 @@ async def no_body(limit: int) -> bytes:
     return b""
 
 
-def asking(headers: dict[str, str], der: bytes | None = None) -> Request:
+def request_with(headers: dict[str, str], der: bytes | None = None) -> Request:
     """A request."""
     return make_request("GET", "/api", "", dict(headers), no_body, client_certificate=der)
 
@@ -59,12 +59,12 @@ def union(*, anonymous: AnonymousAuthenticator | None = None) -> UnionAuthentica
 
 
 async def test_the_proxy_names_the_user() -> None:
-    user = await union().authenticate(asking({**JANE, "x-remote-extra-acme.io%2fscope": "a"}, certificate()))
+    user = await union().authenticate(request_with({**JANE, "x-remote-extra-acme.io%2fscope": "a"}, certificate()))
     assert user == UserInfo("jane", "7", ("dev", "CN=ops,O=acme", "system:authenticated"), {"acme.io/scope": ("a",)})
 
 
 async def test_without_a_certificate_headers_name_no_user() -> None:
-    assert await union().authenticate(asking(JANE)) is None
+    assert await union().authenticate(request_with(JANE)) is None
 
 
 @pytest.mark.parametrize(
@@ -72,28 +72,30 @@ async def test_without_a_certificate_headers_name_no_user() -> None:
 )
 async def test_other_certificates_are_refused(der: bytes) -> None:
     with pytest.raises(StatusError) as caught:
-        await union().authenticate(asking(JANE, der))
+        await union().authenticate(request_with(JANE, der))
     assert caught.value.code == 401
 
 
 async def test_a_client_with_a_certificate_of_its_own_cannot_use_the_headers() -> None:
-    user = await union().authenticate(asking({**JANE, "x-remote-group": "system:masters"}, certificate("eve", CLIENTS)))
+    user = await union().authenticate(
+        request_with({**JANE, "x-remote-group": "system:masters"}, certificate("eve", CLIENTS))
+    )
     assert user is not None
     assert (user.name, user.groups) == ("eve", ("system:authenticated",))
 
 
 async def test_a_cached_token_does_not_take_precedence_over_the_proxy() -> None:
     known, token = union(), {"authorization": "Bearer good"}
-    await known.authenticate(asking(token))
-    user = known.recall(asking({**JANE, **token}, certificate()))
+    await known.authenticate(request_with(token))
+    user = known.recall(request_with({**JANE, **token}, certificate()))
     assert user is not None
     assert user.name == "jane"
 
 
 async def test_a_cached_token_does_not_take_precedence_over_a_certificate() -> None:
     known, token = union(), {"authorization": "Bearer good"}
-    await known.authenticate(asking(token))
-    user = known.recall(asking(token, certificate("eve", CLIENTS)))
+    await known.authenticate(request_with(token))
+    user = known.recall(request_with(token, certificate("eve", CLIENTS)))
     assert user is not None
     assert user.name == "eve"
 
@@ -106,7 +108,7 @@ async def test_the_headers_are_removed_after_authentication(der: bytes) -> None:
         seen.append(request.headers)
         return Response()
 
-    request = asking({**JANE, "x-remote-extra-a": "b", "accept": "*/*"}, der)
+    request = request_with({**JANE, "x-remote-extra-a": "b", "accept": "*/*"}, der)
     await with_authentication(union(), AccessMetrics(), HEADERS)(handler)(request)
     assert seen == [{"accept": "*/*"}]
 
@@ -121,7 +123,7 @@ async def test_headers_of_other_names_keep_their_values_apart_too() -> None:
     names = RequestHeaders(usernames=("x-user",), groups=("x-groups",))
     proxy = RequestHeaderAuthenticator(ClientCertificateVerifier([PROXIES.certificate]), names, NOW.timestamp)
     groups = joined("x-groups", ["dev", "CN=ops,O=acme"])
-    user = await proxy.authenticate(asking({"x-user": "jane", "x-groups": groups}, certificate()))
+    user = await proxy.authenticate(request_with({"x-user": "jane", "x-groups": groups}, certificate()))
     assert user is not None
     assert user.groups == ("dev", "CN=ops,O=acme", "system:authenticated")
 
@@ -132,7 +134,7 @@ def test_the_first_of_repeated_single_value_headers_applies(name: str) -> None:
 
 
 async def test_an_extra_space_before_a_token_causes_a_warning() -> None:
-    request = asking({"authorization": "Bearer  good"})
+    request = request_with({"authorization": "Bearer  good"})
     assert await union().authenticate(request) is None
     assert request.warnings == [
         "the provided Authorization header contains extra space before the bearer token, and is ignored"
@@ -143,4 +145,4 @@ async def test_anonymous_requests_can_be_limited_to_some_paths() -> None:
     known = union(anonymous=AnonymousAuthenticator(["/livez"]))
     livez = make_request("GET", "/livez", "", {}, no_body)
     assert await known.authenticate(livez) == ANONYMOUS_USER
-    assert await known.authenticate(asking({})) is None
+    assert await known.authenticate(request_with({})) is None

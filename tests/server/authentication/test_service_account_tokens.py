@@ -31,13 +31,13 @@ BOUND_TO_SECRET = {"apiVersion": "v1", "kind": "Secret", "name": "s"}
 async def whoami(a: Accounts, token: str) -> Any:
     """Return the SelfSubjectReview for a token, or the status code of a refusal."""
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-    answer = await a.api.ask(
+    response = await a.api.fetch(
         "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review, authorization=f"Bearer {token}"
     )
-    return answer.body["status"]["userInfo"] if answer.code == 201 else answer.code
+    return response.body["status"]["userInfo"] if response.code == 201 else response.code
 
 
-async def said(tokens: ServiceAccountTokens, token: str) -> str:
+async def response_to(tokens: ServiceAccountTokens, token: str) -> str:
     """Return the error for a token; "" if it is valid."""
     try:
         await tokens.authenticate_token(token)
@@ -48,7 +48,7 @@ async def said(tokens: ServiceAccountTokens, token: str) -> str:
 
 async def fault(a: Accounts, token: str) -> str:
     """Return the error for a token from the authenticator of a server."""
-    return await said(a.tokens, token)
+    return await response_to(a.tokens, token)
 
 
 def alone(clock: Clock) -> ServiceAccountTokens:
@@ -83,7 +83,7 @@ async def test_a_token_expires(seconds: int, text: str) -> None:
     clock = Clock()
     token, _ = TokenIssuer(ISSUER, KEY).issue(ROBOT, Grant(["api"], 600), int(clock.seconds()))
     clock.pass_s(seconds)
-    assert await said(alone(clock), token) == text
+    assert await response_to(alone(clock), token) == text
 
 
 async def test_a_token_is_invalid_after_its_account_is_deleted() -> None:
@@ -318,8 +318,8 @@ async def test_a_review_returns_user_and_audiences() -> None:
 async def test_a_review_has_managed_fields() -> None:
     async with accounts() as a:
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": "x"}}
-        answer = await a.api.create("/apis/authentication.k8s.io/v1/tokenreviews", body)
-        [entry] = answer["metadata"]["managedFields"]
+        response = await a.api.create("/apis/authentication.k8s.io/v1/tokenreviews", body)
+        [entry] = response["metadata"]["managedFields"]
         assert (entry["manager"], entry["fieldsV1"]) == ("tests", {"f:spec": {"f:token": {}}})
 
 
@@ -335,9 +335,9 @@ async def test_a_review_of_a_token_for_another_audience_returns_the_reason() -> 
 
 async def test_a_review_without_a_token_is_a_bad_request() -> None:
     async with accounts() as a:
-        answer = await a.api.post("/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {}})
-        assert answer.code == 400
-        assert answer.message == "token is required for TokenReview in authentication"
+        response = await a.api.post("/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {}})
+        assert response.code == 400
+        assert response.message == "token is required for TokenReview in authentication"
 
 
 def rsa_key() -> SigningKey:
@@ -381,12 +381,12 @@ async def test_other_systems_can_discover_the_keys() -> None:
         configuration = (await a.api.get("/.well-known/openid-configuration", **MASTER)).body
         assert configuration["issuer"] == ISSUER
         assert configuration["jwks_uri"] == "https://127.0.0.1:6443/openid/v1/jwks"
-        answer = await a.api.get("/openid/v1/jwks", **MASTER)
-        assert answer.response.content_type == "application/jwk-set+json"
+        response = await a.api.get("/openid/v1/jwks", **MASTER)
+        assert response.response.content_type == "application/jwk-set+json"
         page = await a.api.get("/openid/v1/jwks", accept="text/html, application/json", **MASTER)
         shown = "406: Not Acceptable\n\nAvailable representations: application/jwk-set+json"
         assert (page.code, page.message) == (406, shown)
-        assert KEY.verifying.key_id.encode() in answer.body
+        assert KEY.verifying.key_id.encode() in response.body
 
 
 BOOTSTRAP = {

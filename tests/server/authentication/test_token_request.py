@@ -19,13 +19,13 @@ BOUND_TO_POD = {"apiVersion": "v1", "kind": "Pod", "name": "p"}
 
 async def test_the_response_is_the_request_with_a_token_of_an_hour() -> None:
     async with accounts() as a:
-        answer = await a.request()
-        assert answer.code == 201
-        assert (answer.body["kind"], answer.body["apiVersion"]) == ("TokenRequest", "authentication.k8s.io/v1")
-        assert answer.body["spec"] == {"audiences": ["api"], "expirationSeconds": 3600, "boundObjectRef": None}
-        assert answer.body["status"]["expirationTimestamp"] == "2026-06-01T13:00:00Z"
-        assert answer.metadata["name"] == "robot"
-        assert answer.metadata["creationTimestamp"] == "2026-06-01T12:00:00Z"
+        response = await a.request()
+        assert response.code == 201
+        assert (response.body["kind"], response.body["apiVersion"]) == ("TokenRequest", "authentication.k8s.io/v1")
+        assert response.body["spec"] == {"audiences": ["api"], "expirationSeconds": 3600, "boundObjectRef": None}
+        assert response.body["status"]["expirationTimestamp"] == "2026-06-01T13:00:00Z"
+        assert response.metadata["name"] == "robot"
+        assert response.metadata["creationTimestamp"] == "2026-06-01T12:00:00Z"
 
 
 async def test_the_response_has_managed_fields() -> None:
@@ -92,22 +92,22 @@ async def test_an_invalid_request_is_refused(
     spec: dict[str, Any], metadata: dict[str, str], code: int, message: str
 ) -> None:
     async with accounts() as a:
-        answer = await a.request(spec, **metadata)
-        assert answer.code == code, answer.body
-        assert message in answer.message
+        response = await a.request(spec, **metadata)
+        assert response.code == code, response.body
+        assert message in response.message
 
 
 async def test_there_is_no_token_without_an_account() -> None:
     async with accounts() as a:
-        answer = await a.api.post("/api/v1/namespaces/default/serviceaccounts/nobody/token", {})
-        assert (answer.code, answer.message) == (404, 'serviceaccounts "nobody" not found')
+        response = await a.api.post("/api/v1/namespaces/default/serviceaccounts/nobody/token", {})
+        assert (response.code, response.message) == (404, 'serviceaccounts "nobody" not found')
 
 
 async def test_the_time_is_shortened_with_a_warning() -> None:
     async with accounts(IssuePolicy(expiration_max_s=1000)) as a:
-        answer = await a.request({"expirationSeconds": 5000})
-        assert answer.body["spec"]["expirationSeconds"] == 1000
-        assert answer.warnings == ["requested expiration of 5000 seconds shortened to 1000 seconds"]
+        response = await a.request({"expirationSeconds": 5000})
+        assert response.body["spec"]["expirationSeconds"] == 1000
+        assert response.warnings == ["requested expiration of 5000 seconds shortened to 1000 seconds"]
 
 
 async def pod_of(a: Accounts) -> Any:
@@ -128,27 +128,27 @@ async def test_a_token_of_a_pod_names_pod_and_node() -> None:
 async def test_a_token_cannot_be_bound_to_a_pod_of_another_account() -> None:
     async with accounts() as a:
         await a.create("pods", {**POD, "spec": {"containers": [{"name": "c", "image": "i"}]}})
-        answer = await a.request({"boundObjectRef": BOUND_TO_POD})
-        assert answer.code == 400
-        assert "pod running with different serviceaccount name" in answer.message
+        response = await a.request({"boundObjectRef": BOUND_TO_POD})
+        assert response.code == 400
+        assert "pod running with different serviceaccount name" in response.message
 
 
 async def test_another_pod_of_the_same_name_is_a_conflict() -> None:
     async with accounts() as a:
         await pod_of(a)
-        answer = await a.request({"boundObjectRef": {**BOUND_TO_POD, "uid": "old"}})
-        assert answer.code == 409
-        assert "The object might have been deleted and then recreated" in answer.message
+        response = await a.request({"boundObjectRef": {**BOUND_TO_POD, "uid": "old"}})
+        assert response.code == 409
+        assert "The object might have been deleted and then recreated" in response.message
 
 
 async def test_the_default_token_of_a_pod_is_extended_with_a_warning_time() -> None:
     async with accounts() as a:
         await pod_of(a)
-        answer = await a.request({"boundObjectRef": BOUND_TO_POD, "expirationSeconds": 3607})
-        claims = claims_of(answer.body["status"]["token"])
+        response = await a.request({"boundObjectRef": BOUND_TO_POD, "expirationSeconds": 3607})
+        claims = claims_of(response.body["status"]["token"])
         assert claims["exp"] - claims["iat"] == EXTENDED_EXPIRATION_S
         assert claims["kubernetes.io"]["warnafter"] - claims["iat"] == 3607
-        assert answer.body["status"]["expirationTimestamp"] == "2026-06-01T13:00:07Z"
+        assert response.body["status"]["expirationTimestamp"] == "2026-06-01T13:00:07Z"
 
 
 async def test_a_token_for_another_audience_is_not_extended() -> None:

@@ -27,19 +27,19 @@ SETTINGS = WebhookTokenSettings(api_audiences=("api",), timeout_s=0.2)
 class FakeWebhook:
     """Answers in the process; `waits` holds what was slept."""
 
-    def __init__(self, *answers: Any) -> None:
-        self.answers = list(answers)
-        self.asked: list[Any] = []
+    def __init__(self, *responses: Any) -> None:
+        self.responses = list(responses)
+        self.requested: list[Any] = []
         self.waits: list[float] = []
         self.seconds = 0.0
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """As `Webhook.post`; the last answer is given again and again."""
-        self.asked.append(orjson.loads(body))
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer if isinstance(answer, bytes) else review(answer)
+        self.requested.append(orjson.loads(body))
+        response = self.responses.pop(0) if len(self.responses) > 1 else self.responses[0]
+        if isinstance(response, Exception):
+            raise response
+        return response if isinstance(response, bytes) else review(response)
 
     async def sleep(self, seconds: float) -> None:
         """Takes no time."""
@@ -74,7 +74,7 @@ async def test_the_webhook_returns_the_user() -> None:
     user = found.user
     assert (user.name, user.uid, user.groups, user.extra) == ("jane", "7", ("dev",), {"a": ("b",)})
     assert found.audiences == ("api",)
-    assert webhook.asked[0]["spec"] == {"token": "t0ken", "audiences": ["api"]}
+    assert webhook.requested[0]["spec"] == {"token": "t0ken", "audiences": ["api"]}
 
 
 async def test_responses_are_cached() -> None:
@@ -83,7 +83,7 @@ async def test_responses_are_cached() -> None:
     for second in (0, 119, 121):
         webhook.seconds = second
         await tokens.authenticate_token("t0ken")
-    assert len(webhook.asked) == 2
+    assert len(webhook.requested) == 2
 
 
 async def test_an_unknown_token_has_no_user() -> None:
@@ -108,9 +108,9 @@ async def test_a_failure_of_the_webhook_is_not_cached() -> None:
     webhook = FakeWebhook(WebhookError("busy", may_pass=True))
     tokens = webhook.tokens()
     assert await fault(tokens) == "busy"
-    assert len(webhook.asked) == TRIES
+    assert len(webhook.requested) == TRIES
     await fault(tokens)
-    assert len(webhook.asked) == 2 * TRIES
+    assert len(webhook.requested) == 2 * TRIES
 
 
 @pytest.mark.parametrize(
@@ -125,26 +125,26 @@ async def test_a_failure_of_the_webhook_is_not_cached() -> None:
     ],
     ids=["no JSON", "a list", "another kind", "another version", "groups that are none", "a text is no truth"],
 )
-async def test_an_invalid_response_authenticates_no_user(answer: bytes) -> None:
-    assert await fault(FakeWebhook(answer).tokens())
+async def test_an_invalid_response_authenticates_no_user(response: bytes) -> None:
+    assert await fault(FakeWebhook(response).tokens())
 
 
 async def test_a_response_without_authenticated_is_a_refusal() -> None:
-    for answer in (review({"user": {"username": "x"}}), b'{"kind":"TokenReview"}'):
-        assert await FakeWebhook(answer).tokens().authenticate_token("t0ken") is None
+    for response in (review({"user": {"username": "x"}}), b'{"kind":"TokenReview"}'):
+        assert await FakeWebhook(response).tokens().authenticate_token("t0ken") is None
 
 
 async def test_all_attempts_together_take_at_most_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_token, "LOOKUP_S", 0.01)
     webhook = FakeWebhook(WebhookError("busy", may_pass=True))
     tokens = WebhookTokens(webhook, SETTINGS, sleep=endless)
-    assert (await fault(tokens), len(webhook.asked)) == ("context deadline exceeded", 1)
+    assert (await fault(tokens), len(webhook.requested)) == ("context deadline exceeded", 1)
 
 
 async def test_a_webhook_with_an_old_version_gets_reviews_of_that_version() -> None:
     webhook = FakeWebhook(review(JANE, "v1beta1"))
     assert await webhook.tokens(WebhookTokenSettings("v1beta1")).authenticate_token("t0ken") is not None
-    assert webhook.asked[0]["apiVersion"] == "authentication.k8s.io/v1beta1"
+    assert webhook.requested[0]["apiVersion"] == "authentication.k8s.io/v1beta1"
 
 
 def kubeconfig(folder: Path, server: HttpsServer) -> Path:
@@ -181,22 +181,22 @@ NOTHING = _Nothing()
 
 
 async def test_the_webhook_of_a_kubeconfig_is_requested_over_https(tmp_path: Path) -> None:
-    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+    async def response(path: str, body: bytes) -> tuple[int, bytes]:
         return 200, review(JANE)
 
-    async with https_server(tmp_path, answer) as server:
+    async with https_server(tmp_path, response) as server:
         with over_https(kubeconfig(tmp_path, server)) as tokens:
             assert await tokens.authenticate_token("t0ken") is not None
-        assert server.asked == ["/check?timeout=30s"]
+        assert server.requested == ["/check?timeout=30s"]
         assert b"Authorization: Bearer server-token" in server.heads[0]
 
 
 async def test_a_slow_webhook_authenticates_no_user(tmp_path: Path) -> None:
-    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+    async def response(path: str, body: bytes) -> tuple[int, bytes]:
         await asyncio.Event().wait()
         return 200, b""
 
-    async with https_server(tmp_path, answer) as server:
+    async with https_server(tmp_path, response) as server:
         with over_https(kubeconfig(tmp_path, server), timeout_s=0.2) as tokens:
             text = await fault(tokens)
         assert "context deadline exceeded" in text

@@ -99,18 +99,18 @@ def group(name: str) -> dict[str, Any]:
 
 def account(name: str, namespace: str = "") -> dict[str, Any]:
     """A subject; without a namespace it is the binding's."""
-    said = {"kind": "ServiceAccount", "name": name}
-    return said | {"namespace": namespace} if namespace else said
+    sent = {"kind": "ServiceAccount", "name": name}
+    return sent | {"namespace": namespace} if namespace else sent
 
 
 def rule(verbs: str, groups: str, resources: str, names: Iterable[str] = ()) -> dict[str, Any]:
     """A rule about resources; words with blanks between them, `core` for the group without a name."""
-    said = {
+    sent = {
         "verbs": verbs.split(),
         "apiGroups": ["" if each == "core" else each for each in groups.split()],
         "resources": resources.split(),
     }
-    return said | {"resourceNames": list(names)} if names else said
+    return sent | {"resourceNames": list(names)} if names else sent
 
 
 def paths(verbs: str, urls: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sampan.server.request import RequestInfo, UserInfo
 
 VERSION = {"apiVersion": "abac.authorization.kubernetes.io/v1beta1", "kind": "Policy"}
 JANE = UserInfo("jane", groups=("devs", "system:authenticated"))
-NOBODY = UserInfo("system:anonymous", groups=("system:unauthenticated",))
+ANONYMOUS = UserInfo("system:anonymous", groups=("system:unauthenticated",))
 PODS = {"namespace": "a", "resource": "pods", "apiGroup": ""}
 OLD_PODS = '{"user": "jane", "resource": "pods"}'
 EVERYTHING = {"namespace": "*", "resource": "*", "apiGroup": "*", "nonResourcePath": "*"}
@@ -36,7 +36,7 @@ def pods(verb: str = "get", namespace: str = "a", group: str = "", resource: str
         pytest.param(policy(user="jane", group="ops", **PODS), JANE, pods(), False, id="the user in another group"),
         pytest.param(policy(**PODS), JANE, pods(), False, id="nobody named"),
         pytest.param(policy(user="*", **PODS), JANE, pods(), True, id="all users"),
-        pytest.param(policy(user="*", **PODS), NOBODY, pods(), False, id="all users, without credentials"),
+        pytest.param(policy(user="*", **PODS), ANONYMOUS, pods(), False, id="all users, without credentials"),
         pytest.param(policy(user="jane", **PODS), JANE, pods(namespace="b"), False, id="another namespace"),
         pytest.param(policy(user="jane", **PODS), JANE, pods(group="metrics.k8s.io"), False, id="another group"),
         pytest.param(policy(user="jane", **PODS), JANE, pods(resource="secrets"), False, id="another resource"),
@@ -49,7 +49,7 @@ def pods(verb: str = "get", namespace: str = "a", group: str = "", resource: str
         ),
         pytest.param('{"user": "jane"}', JANE, RequestInfo("/x", "get"), True, id="of old: no limits"),
         pytest.param("{}", JANE, pods(), True, id="of old: everybody who is somebody"),
-        pytest.param("{}", NOBODY, pods(), False, id="of old: not nobody"),
+        pytest.param("{}", ANONYMOUS, pods(), False, id="of old: not nobody"),
         pytest.param(OLD_PODS, JANE, pods("update", "q", "apps"), True, id="of old: all groups"),
         pytest.param(OLD_PODS, JANE, RequestInfo("/x", "get"), False, id="of old: no paths"),
         pytest.param("# a remark\n\n", JANE, pods(), False, id="remarks"),

@@ -5,19 +5,19 @@ from typing import Any
 import pytest
 
 from tests.server.authorization.caches import RBAC, binding, group, role, rule, user
-from tests.server.cluster import Answer, Api, served
+from tests.server.cluster import Api, ApiResponse, served
 from tests.server.frame import JANE
 
 ROOT = "/apis/authorization.k8s.io/v1"
 POLICY = f"/apis/{RBAC}/v1"
 
 
-def asks(verb: str, resource: str, **more: Any) -> dict[str, Any]:
+def resource_attributes(verb: str, resource: str, **more: Any) -> dict[str, Any]:
     """Resource attributes."""
     return {"resourceAttributes": {"verb": verb, "resource": resource, **more}}
 
 
-async def reviewed(api: Api, spec: dict[str, Any], kind: str = "subjectaccessreviews") -> Answer:
+async def reviewed(api: Api, spec: dict[str, Any], kind: str = "subjectaccessreviews") -> ApiResponse:
     """Post a review."""
     return await api.post(f"{ROOT}/{kind}", {"spec": spec})
 
@@ -31,21 +31,21 @@ async def jane_reads_pods(api: Api) -> None:
 async def test_a_review_returns_the_rights_of_another_user() -> None:
     async with served() as api:
         await jane_reads_pods(api)
-        answer = await reviewed(api, {"user": "jane", **asks("get", "pods", name="a")})
-        assert answer.code == 201
-        assert answer.body["status"] == {
+        response = await reviewed(api, {"user": "jane", **resource_attributes("get", "pods", name="a")})
+        assert response.code == 201
+        assert response.body["status"] == {
             "allowed": True,
             "reason": 'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "reader" to User "jane"',
         }
-        assert list(answer.body) == ["kind", "apiVersion", "metadata", "spec", "status"]
-        answer = await reviewed(api, {"user": "jane", **asks("get", "pods", name="b")})
-        assert answer.body["status"] == {"allowed": False}
+        assert list(response.body) == ["kind", "apiVersion", "metadata", "spec", "status"]
+        response = await reviewed(api, {"user": "jane", **resource_attributes("get", "pods", name="b")})
+        assert response.body["status"] == {"allowed": False}
 
 
 async def test_a_review_stores_nothing() -> None:
     async with served() as api:
         before = await api.cluster.store.revision()
-        await reviewed(api, {"user": "jane", **asks("get", "pods")})
+        await reviewed(api, {"user": "jane", **resource_attributes("get", "pods")})
         assert await api.cluster.store.revision() == before
 
 
@@ -61,28 +61,28 @@ async def test_a_user_needs_only_the_default_rights_for_a_self_review() -> None:
     async with served() as api:
         await jane_reads_pods(api)
         jane = Api(api.server, JANE)
-        answer = await reviewed(jane, asks("get", "pods", name="a"), "selfsubjectaccessreviews")
-        assert (answer.code, answer.body["status"]["allowed"]) == (201, True)
-        assert (await reviewed(jane, {"user": "joe", **asks("get", "pods")})).code == 403
+        response = await reviewed(jane, resource_attributes("get", "pods", name="a"), "selfsubjectaccessreviews")
+        assert (response.code, response.body["status"]["allowed"]) == (201, True)
+        assert (await reviewed(jane, {"user": "joe", **resource_attributes("get", "pods")})).code == 403
 
 
 async def test_a_local_review_is_of_its_namespace() -> None:
     async with served() as api:
         target = f"{ROOT}/namespaces/default/localsubjectaccessreviews"
-        spec = {"user": "jane", **asks("get", "pods", namespace="default")}
+        spec = {"user": "jane", **resource_attributes("get", "pods", namespace="default")}
         assert (await api.post(target, {"spec": spec})).body["status"] == {"allowed": False}
-        other = {"user": "jane", **asks("get", "pods", namespace="east")}
-        answer = await api.post(target, {"spec": other})
-        assert answer.code == 422
-        assert answer.causes[0]["field"] == "spec.resourceAttributes.namespace"
+        other = {"user": "jane", **resource_attributes("get", "pods", namespace="east")}
+        response = await api.post(target, {"spec": other})
+        assert response.code == 422
+        assert response.causes[0]["field"] == "spec.resourceAttributes.namespace"
 
 
 async def test_rules_are_listed_with_missing_roles() -> None:
     async with served() as api:
         await jane_reads_pods(api)
         await api.create(f"{POLICY}/clusterrolebindings", binding("gone", "gone", group("devs")))
-        answer = await reviewed(Api(api.server, JANE), {"namespace": "default"}, "selfsubjectrulesreviews")
-        status = answer.body["status"]
+        response = await reviewed(Api(api.server, JANE), {"namespace": "default"}, "selfsubjectrulesreviews")
+        status = response.body["status"]
         mine = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "resourceNames": ["a"]}
         assert mine in status["resourceRules"]
         urls = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
@@ -93,24 +93,24 @@ async def test_rules_are_listed_with_missing_roles() -> None:
 
 async def test_rules_are_listed_for_one_namespace() -> None:
     async with served() as api:
-        answer = await reviewed(api, {}, "selfsubjectrulesreviews")
-        assert (answer.code, answer.message) == (400, "no namespace on request")
+        response = await reviewed(api, {}, "selfsubjectrulesreviews")
+        assert (response.code, response.message) == (400, "no namespace on request")
 
 
-BOTH = {**asks("get", "pods"), "nonResourceAttributes": {"path": "/", "verb": "get"}}
+BOTH = {**resource_attributes("get", "pods"), "nonResourceAttributes": {"path": "/", "verb": "get"}}
 FAULTS = [
     pytest.param({"user": "x"}, ["spec.resourceAttributes"], id="nothing asked"),
     pytest.param({"user": "x", **BOTH}, ["spec.nonResourceAttributes"], id="both asked"),
-    pytest.param(asks("get", "pods"), ["spec.user"], id="nobody"),
+    pytest.param(resource_attributes("get", "pods"), ["spec.user"], id="nobody"),
     pytest.param(
-        {"user": "x", **asks("list", "pods", fieldSelector={})},
+        {"user": "x", **resource_attributes("list", "pods", fieldSelector={})},
         ["spec.resourceAttributes.fieldSelector.requirements"],
         id="empty selector",
     ),
     pytest.param(
         {
             "user": "x",
-            **asks(
+            **resource_attributes(
                 "list",
                 "pods",
                 labelSelector={"rawSelector": "a=b", "requirements": [{"key": "-", "operator": "In", "values": ["."]}]},
@@ -126,7 +126,9 @@ FAULTS = [
     pytest.param(
         {
             "user": "x",
-            **asks("list", "pods", fieldSelector={"requirements": [{"operator": "Exists", "values": ["a"]}]}),
+            **resource_attributes(
+                "list", "pods", fieldSelector={"requirements": [{"operator": "Exists", "values": ["a"]}]}
+            ),
         },
         [
             "spec.resourceAttributes.fieldSelector.requirements[0].key",
@@ -140,10 +142,10 @@ FAULTS = [
 @pytest.mark.parametrize(("spec", "fields"), FAULTS)
 async def test_faults_name_their_field(spec: dict[str, Any], fields: list[str]) -> None:
     async with served() as api:
-        answer = await reviewed(api, spec)
-        assert answer.code == 422
-        assert [cause["field"] for cause in answer.causes] == list(dict.fromkeys(fields))
-        assert answer.message.startswith('.authorization.k8s.io "" is invalid: ')
+        response = await reviewed(api, spec)
+        assert response.code == 422
+        assert [cause["field"] for cause in response.causes] == list(dict.fromkeys(fields))
+        assert response.message.startswith('.authorization.k8s.io "" is invalid: ')
 
 
 SELECTORS = [
@@ -169,15 +171,17 @@ SELECTORS = [
 @pytest.mark.parametrize(("selectors", "error"), SELECTORS)
 async def test_invalid_selectors_are_reported(selectors: dict[str, Any], error: str) -> None:
     async with served() as api:
-        answer = await reviewed(api, {"user": "x", **asks("list", "pods", **selectors)})
-        assert answer.body["status"].get("evaluationError", "") == error
+        response = await reviewed(api, {"user": "x", **resource_attributes("list", "pods", **selectors)})
+        assert response.body["status"].get("evaluationError", "") == error
 
 
 async def test_a_node_is_reviewed_with_its_field_selector() -> None:
     node = {"user": "system:node:n1", "groups": ["system:nodes"]}
     own = {"requirements": [{"key": "spec.nodeName", "operator": "In", "values": ["n1"]}]}
     async with served() as api:
-        assert (await reviewed(api, {**node, **asks("list", "pods", fieldSelector=own)})).body["status"]["allowed"]
-        answer = await reviewed(api, {**node, **asks("list", "pods")})
+        assert (await reviewed(api, {**node, **resource_attributes("list", "pods", fieldSelector=own)})).body["status"][
+            "allowed"
+        ]
+        response = await reviewed(api, {**node, **resource_attributes("list", "pods")})
         reason = "can only list/watch pods with spec.nodeName field selector"
-        assert answer.body["status"] == {"allowed": False, "reason": reason}
+        assert response.body["status"] == {"allowed": False, "reason": reason}

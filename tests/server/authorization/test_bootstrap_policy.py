@@ -38,11 +38,11 @@ async def test_the_api_accepts_every_default_object() -> None:
                 target = f"{place}/{obj['kind'].lower()}s"
                 stored = (await api.get(f"{target}/{obj['metadata']['name']}")).body
                 obj["metadata"]["name"] += "-again"
-                answer = await api.post(f"{target}?dryRun=All", obj)
-                assert answer.code == 201, answer.body
-                for each in (stored, answer.body):
+                response = await api.post(f"{target}?dryRun=All", obj)
+                assert response.code == 201, response.body
+                for each in (stored, response.body):
                     del each["metadata"]
-                assert answer.body == stored
+                assert response.body == stored
 
 
 @pytest.mark.parametrize("rules", [{}, {"rules": []}, {"rules": None}], ids=["absent", "empty", "null"])
@@ -108,5 +108,5 @@ NOBODYS = ["/metrics", "/statusz", "/debug/pprof/", "/healthz/ping"]
 @pytest.mark.parametrize("path", [*PUBLIC, *KNOWN, *NOBODYS])
 async def test_authenticated_users_may_read_discovery(path: str) -> None:
     async with served() as api:
-        answer = await Api(api.server, JANE).get(path)
-        assert (answer.code == 403) is (path in NOBODYS)
+        response = await Api(api.server, JANE).get(path)
+        assert (response.code == 403) is (path in NOBODYS)

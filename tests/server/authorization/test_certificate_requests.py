@@ -12,7 +12,7 @@ from cryptography.x509.oid import NameOID
 
 from sampan.core.object import Object
 from tests.server.authorization.caches import RBAC, binding, role, rule, user
-from tests.server.cluster import Answer, Api, served
+from tests.server.cluster import Api, ApiResponse, served
 from tests.server.frame import JANE
 
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
@@ -51,15 +51,15 @@ async def jane() -> AsyncIterator[Api]:
         yield Api(admin.server, JANE)
 
 
-async def made(api: Api, how: str, body: Object) -> Answer:
+async def made(api: Api, how: str, body: Object) -> ApiResponse:
     return await (api.post(REQUESTS, body) if how == "post" else api.apply(f"{REQUESTS}/r", body))
 
 
 @pytest.mark.parametrize("how", ["post", "apply"])
 async def test_the_server_sets_the_requesting_user(jane: Api, how: str) -> None:
-    answer = await made(jane, how, csr(**FORGED))
-    assert answer.code == 201
-    spec = answer.body["spec"]
+    response = await made(jane, how, csr(**FORGED))
+    assert response.code == 201
+    spec = response.body["spec"]
     assert (spec["username"], spec["groups"]) == ("jane", ["devs", "system:authenticated"])
     assert "extra" not in spec
 

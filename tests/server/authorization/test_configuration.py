@@ -13,7 +13,7 @@ HEAD = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AuthorizationConfig
 
 def webhook(**more: Any) -> dict[str, Any]:
     """A webhook that is right, but for `more`."""
-    said = {
+    sent = {
         "timeout": "3s",
         "subjectAccessReviewVersion": "v1",
         "matchConditionSubjectAccessReviewVersion": "v1",
@@ -21,7 +21,7 @@ def webhook(**more: Any) -> dict[str, Any]:
         "connectionInfo": {"type": "KubeConfigFile", "kubeConfigFile": __file__},
         "matchConditions": [{"expression": "request.user != 'x'"}],
     }
-    return {"type": "Webhook", "name": "w", "webhook": {**said, **more}}
+    return {"type": "Webhook", "name": "w", "webhook": {**sent, **more}}
 
 
 def faults(*authorizers: dict[str, Any]) -> list[str]:

@@ -148,11 +148,11 @@ def request(text: str) -> RequestInfo:
     verb, what, *more = text.split()
     if what.startswith("/"):
         return RequestInfo(what, verb)
-    said = dict(zip(more[::2], more[1::2], strict=True))
+    sent = dict(zip(more[::2], more[1::2], strict=True))
     resource, _, subresource = what.partition("/")
     resource, _, api_group = resource.partition(".")
     return RequestInfo(
-        "", verb, True, api_group, "v1", said.get("in", ""), resource, subresource, said.get("named", "")
+        "", verb, True, api_group, "v1", sent.get("in", ""), resource, subresource, sent.get("named", "")
     )
 
 
@@ -161,7 +161,9 @@ async def lines(authorizer: Authorizer) -> list[str]:
     found = []
     for text in REQUESTS:
         info = request(text)
-        allowed = [who.name for who in USERS if (await authorizer.authorize(who, info)).decision is Decision.ALLOW]
+        allowed = [
+            subject.name for subject in USERS if (await authorizer.authorize(subject, info)).decision is Decision.ALLOW
+        ]
         found.append(f"{text}: {' '.join(allowed)}".rstrip())
     return found
 

@@ -60,20 +60,20 @@ async def test_nothing_of_the_cluster_is_served_behind_a_namespace(method: str) 
             for path in paths(each):
                 body = b"" if method in ("GET", "HEAD", "DELETE") else each.smallest()
                 kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-                answer = await jane.ask(method, path, body, content_type=kind)
-                assert answer.code in (403, 404, 405), (method, path, answer.body)
+                response = await jane.fetch(method, path, body, content_type=kind)
+                assert response.code in (403, 404, 405), (method, path, response.body)
         assert await stored(admin) == before
 
 
 @pytest.mark.parametrize("api_", ["jane", "admin"])
 async def test_a_namespace_is_served_under_its_own_path_alone(api_: str) -> None:
     async with cluster() as (admin, jane):
-        asked = jane if api_ == "jane" else admin
-        assert (await asked.get("/api/v1/namespaces/mine")).code == 200
-        assert (await asked.get("/api/v1/namespaces/mine/status")).code == 200
+        requested = jane if api_ == "jane" else admin
+        assert (await requested.get("/api/v1/namespaces/mine")).code == 200
+        assert (await requested.get("/api/v1/namespaces/mine/status")).code == 200
         for path in ("mine/namespaces/mine", "mine/namespaces/absent", "mine/namespaces"):
-            assert (await asked.get(f"/api/v1/namespaces/{path}")).code == 404
-            assert (await asked.get(f"/api/v1/watch/namespaces/{path}")).code == 404
+            assert (await requested.get(f"/api/v1/namespaces/{path}")).code == 404
+            assert (await requested.get(f"/api/v1/watch/namespaces/{path}")).code == 404
 
 
 async def test_the_legacy_watch_of_a_namespace_still_works() -> None:

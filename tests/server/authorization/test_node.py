@@ -72,10 +72,10 @@ def filled() -> FakeReader:
     return reader
 
 
-async def may(reader: FakeReader, who: UserInfo, info: RequestInfo) -> bool:
+async def may(reader: FakeReader, user: UserInfo, info: RequestInfo) -> bool:
     """Return True if the Node authorizer allows a request."""
     authorizer = NodeAuthorizer(NodeGraph(reader.as_reader()))
-    return (await authorizer.authorize(who, info)).decision is Decision.ALLOW
+    return (await authorizer.authorize(user, info)).decision is Decision.ALLOW
 
 
 def request(text: str) -> RequestInfo:
@@ -182,19 +182,19 @@ async def test_rights_end_with_the_pod() -> None:
     authorizer = NodeAuthorizer(NodeGraph(reader.as_reader()))
     seen = []
 
-    async def ask() -> None:
-        for who in (NODE, OTHER):
-            verdict = await authorizer.authorize(who, request("get secrets east/s-volume"))
+    async def fetch() -> None:
+        for user in (NODE, OTHER):
+            verdict = await authorizer.authorize(user, request("get secrets east/s-volume"))
             seen.append(verdict.decision is Decision.ALLOW)
 
-    await ask()
+    await fetch()
     reader.put("pods", pod("second", "n2"))
-    await ask()
+    await fetch()
     reader.put("pods", pod("web", "n2", uid="2"))
-    await ask()
+    await fetch()
     reader.cache("pods").remove("east", "web")
     reader.cache("pods").remove("east", "second")
-    await ask()
+    await fetch()
     assert seen == [True, False, True, True, False, True, False, False]
 
 

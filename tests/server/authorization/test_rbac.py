@@ -57,13 +57,15 @@ REASONS = [
 ]
 
 
-@pytest.mark.parametrize(("who", "namespace", "bound", "reason"), REASONS)
-async def test_the_reason_names_the_binding(who: UserInfo, namespace: str, bound: dict[str, Any], reason: str) -> None:
+@pytest.mark.parametrize(("subject", "namespace", "bound", "reason"), REASONS)
+async def test_the_reason_names_the_binding(
+    subject: UserInfo, namespace: str, bound: dict[str, Any], reason: str
+) -> None:
     reader = FakeReader()
     reader.put("clusterroles", role("reader", rule("get", "core", "pods")))
     reader.put("roles", role("local", rule("get", "core", "pods"), namespace="west"))
     reader.put("rolebindings" if bound["kind"] == "RoleBinding" else "clusterrolebindings", bound)
-    assert await authorizer(reader).authorize(who, pods(namespace=namespace)) == (Decision.ALLOW, reason, "")
+    assert await authorizer(reader).authorize(subject, pods(namespace=namespace)) == (Decision.ALLOW, reason, "")
 
 
 async def test_the_reason_names_each_missing_role_once() -> None:
@@ -94,20 +96,20 @@ async def test_a_change_applies_to_the_next_request() -> None:
     rbac = authorizer(reader)
     seen = []
 
-    async def ask() -> None:
+    async def fetch() -> None:
         seen.append((await rbac.authorize(JANE, pods())).decision is Decision.ALLOW)
 
-    await ask()
+    await fetch()
     reader.put("clusterrolebindings", binding("b", "reader", user("jane")))
-    await ask()
+    await fetch()
     reader.put("clusterroles", role("reader", rule("get", "core", "pods")))
-    await ask()
+    await fetch()
     reader.put("clusterroles", role("reader", rule("list", "core", "pods")))
-    await ask()
+    await fetch()
     reader.put("clusterroles", role("reader", rule("*", "*", "*")))
-    await ask()
+    await fetch()
     reader.cache("clusterrolebindings").remove("", "b")
-    await ask()
+    await fetch()
     assert seen == [False, False, True, False, True, False]
 
 

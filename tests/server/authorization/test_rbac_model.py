@@ -136,7 +136,7 @@ def _stored(policy: dict[str, Any], reader: FakeReader) -> None:
 @settings(max_examples=examples(150))
 @given(some(policies, min_size=1, max_size=2), some(st.tuples(users, requests), min_size=1, max_size=12))
 def test_rbac_decides_as_the_model_also_after_everything_has_changed(
-    history: list[dict[str, Any]], asked: list[tuple[UserInfo, RequestInfo]]
+    history: list[dict[str, Any]], requested: list[tuple[UserInfo, RequestInfo]]
 ) -> None:
     reader = FakeReader()
     authorizer = RbacAuthorizer(RbacIndex(reader.as_reader()))
@@ -144,7 +144,7 @@ def test_rbac_decides_as_the_model_also_after_everything_has_changed(
     async def check() -> None:
         for policy in history:
             _stored(policy, reader)
-            for who, info in asked:
+            for who, info in requested:
                 verdict = await authorizer.authorize(who, info)
                 assert (verdict.decision is Decision.ALLOW) is _model(policy, who, info), (policy, who, info)
 

@@ -160,20 +160,20 @@ def twisted(random: Random, path: str) -> str:
 
 async def shown(response: Response) -> bytes:
     """Return the content of a response: body, headers, or the first chunk of its stream."""
-    told = response.body + (response.gzip_body or b"") + b"".join(value for _, value in response.headers)
+    reported = response.body + (response.gzip_body or b"") + b"".join(value for _, value in response.headers)
     stream = response.stream
     if stream is None:
-        return told
+        return reported
     try:
         async with asyncio.timeout(0.002):
-            told += await anext(stream)
+            reported += await anext(stream)
     except (TimeoutError, StopAsyncIteration):
         pass
     finally:
         await stream.aclose()  # type: ignore[attr-defined]  # every stream of ours is a generator
         if response.finished is not None:
             response.finished()
-    return told
+    return reported
 
 
 async def stored(admin: Api, hers: str) -> dict[str, bytes]:
@@ -186,7 +186,7 @@ async def stored(admin: Api, hers: str) -> dict[str, bytes]:
 @pytest.mark.parametrize("seed", range(3))
 async def test_no_trick_reaches_what_is_not_hers(seed: int, names: list[str]) -> None:
     random = Random(seed)
-    answered: dict[int, int] = {}
+    responses: dict[int, int] = {}
     hers = "/configmaps/mine/" + "".join(names)
     async with cluster(names) as (admin, jane):
         before = await stored(admin, hers)
@@ -200,14 +200,14 @@ async def test_no_trick_reaches_what_is_not_hers(seed: int, names: list[str]) ->
             try:
                 response = await jane.client.request(method, target, content, headers)
             except StatusError as error:
-                answered[error.code] = answered.get(error.code, 0) + 1
+                responses[error.code] = responses.get(error.code, 0) + 1
                 continue
-            answered[response.status] = answered.get(response.status, 0) + 1
+            responses[response.status] = responses.get(response.status, 0) + 1
             assert MARK.encode() not in await shown(response), (method, target, headers)
         assert await stored(admin, hers) == before
-    assert answered[200] > REQUESTS // 300, answered
-    assert answered[403] > REQUESTS // 10, answered
-    assert answered.get(500, 0) < REQUESTS // 20, answered
+    assert responses[200] > REQUESTS // 300, responses
+    assert responses[403] > REQUESTS // 10, responses
+    assert responses.get(500, 0) < REQUESTS // 20, responses
 
 
 @pytest.mark.parametrize("path", PATHS)

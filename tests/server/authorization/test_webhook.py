@@ -23,19 +23,19 @@ class FakeWebhook:
     """Answers with `status`, after `faults`; `waits` holds what was slept."""
 
     def __init__(self, status: Any = None) -> None:
-        self.asked: list[Any] = []
+        self.requested: list[Any] = []
         self.status: Any = {"allowed": True} if status is None else status
-        self.answer: Callable[[Any], bytes] = orjson.dumps
+        self.response: Callable[[Any], bytes] = orjson.dumps
         self.faults: list[WebhookError] = []
         self.waits: list[float] = []
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """As `Webhook.post`."""
         review = orjson.loads(body)
-        self.asked.append(review)
+        self.requested.append(review)
         if self.faults:
             raise self.faults.pop(0)
-        return self.answer({**review, "status": self.status})
+        return self.response({**review, "status": self.status})
 
     async def sleep(self, seconds: float) -> None:
         """Takes no time."""
@@ -75,8 +75,8 @@ async def endless(seconds: float) -> None:
 async def test_a_review_contains_user_and_request() -> None:
     webhook = FakeWebhook()
     await authorizer(webhook).authorize(JANE, PODS)
-    assert webhook.asked[0]["apiVersion"] == "authorization.k8s.io/v1"
-    assert webhook.asked[0]["spec"] == {
+    assert webhook.requested[0]["apiVersion"] == "authorization.k8s.io/v1"
+    assert webhook.requested[0]["spec"] == {
         "resourceAttributes": {
             "namespace": "east",
             "verb": "list",
@@ -99,8 +99,8 @@ async def test_a_review_contains_user_and_request() -> None:
 async def test_the_old_version_has_the_field_group() -> None:
     webhook = FakeWebhook()
     await authorizer(webhook, version="v1beta1").authorize(JANE, RequestInfo("/x", "get"))
-    assert webhook.asked[0]["apiVersion"] == "authorization.k8s.io/v1beta1"
-    spec = webhook.asked[0]["spec"]
+    assert webhook.requested[0]["apiVersion"] == "authorization.k8s.io/v1beta1"
+    spec = webhook.requested[0]["spec"]
     assert (spec["group"], spec["nonResourceAttributes"]) == (["devs"], {"path": "/x", "verb": "get"})
 
 
@@ -136,7 +136,7 @@ LIES: list[Any] = [
 @pytest.mark.parametrize("on_error", [Decision.DENY, Decision.NO_OPINION])
 async def test_an_invalid_response_never_allows(lie: Callable[[Any], bytes], on_error: Decision) -> None:
     webhook = FakeWebhook()
-    webhook.answer = lie
+    webhook.response = lie
     verdict = await authorizer(webhook, on_error=on_error).authorize(JANE, PODS)
     assert (verdict.decision, bool(verdict.error)) == (on_error, True)
 
@@ -145,14 +145,14 @@ async def test_an_invalid_response_never_allows(lie: Callable[[Any], bytes], on_
 async def test_the_failure_policy_applies_to_an_unreachable_webhook(on_error: Decision) -> None:
     webhook = FakeWebhook()
     webhook.faults = [WebhookError("connection refused")]
-    asking = authorizer(webhook, on_error=on_error)
-    assert await asking.authorize(JANE, PODS) == Verdict(on_error, "", "connection refused")
-    assert (await asking.authorize(JANE, PODS)).decision is Decision.ALLOW
+    calling = authorizer(webhook, on_error=on_error)
+    assert await calling.authorize(JANE, PODS) == Verdict(on_error, "", "connection refused")
+    assert (await calling.authorize(JANE, PODS)).decision is Decision.ALLOW
 
 
 async def test_a_response_without_kind_is_accepted() -> None:
     webhook = FakeWebhook()
-    webhook.answer = lambda review: b'{"status":{"allowed":true}}'
+    webhook.response = lambda review: b'{"status":{"allowed":true}}'
     assert (await authorizer(webhook).authorize(JANE, PODS)).decision is Decision.ALLOW
 
 
@@ -170,41 +170,41 @@ async def test_the_fifth_failure_is_final() -> None:
     webhook = FakeWebhook()
     webhook.faults = [WebhookError(f"busy {number}", may_pass=True) for number in range(6)]
     verdict = await authorizer(webhook).authorize(JANE, PODS)
-    assert (verdict, len(webhook.asked)) == (Verdict(Decision.NO_OPINION, "", "busy 4"), 5)
+    assert (verdict, len(webhook.requested)) == (Verdict(Decision.NO_OPINION, "", "busy 4"), 5)
 
 
 async def test_cancellation_ends_the_retries() -> None:
     webhook = FakeWebhook()
     webhook.faults = [WebhookError("busy", may_pass=True) for _ in range(4)]
-    asking = WebhookAuthorizer(webhook, WebhookRules("w"), Clock(), sleep=endless)
+    calling = WebhookAuthorizer(webhook, WebhookRules("w"), Clock(), sleep=endless)
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(asking.authorize(JANE, PODS), 0.01)
-    assert len(webhook.asked) == 1
+        await asyncio.wait_for(calling.authorize(JANE, PODS), 0.01)
+    assert len(webhook.requested) == 1
 
 
 async def test_allowed_responses_are_cached_longer() -> None:
     webhook, clock = FakeWebhook(), Clock()
-    asking = authorizer(webhook, clock)
+    calling = authorizer(webhook, clock)
     times = []
     for now in (0.0, 299.0, 301.0):
         clock.now = now
-        await asking.authorize(JANE, PODS)
-        times.append(len(webhook.asked))
+        await calling.authorize(JANE, PODS)
+        times.append(len(webhook.requested))
     assert times == [1, 1, 2]
     webhook.status = {"allowed": False}
     for now in (1000.0, 1029.0, 1031.0):
         clock.now = now
-        await asking.authorize(JANE, PODS)
-        times.append(len(webhook.asked))
+        await calling.authorize(JANE, PODS)
+        times.append(len(webhook.requested))
     assert times[3:] == [3, 3, 4]
 
 
 async def test_another_request_is_not_served_from_the_cache() -> None:
     webhook = FakeWebhook()
-    asking = authorizer(webhook)
-    for who in (JANE, UserInfo("jane"), UserInfo("jane", groups=("devs",))):
-        await asking.authorize(who, PODS)
-    assert len(webhook.asked) == 3
+    calling = authorizer(webhook)
+    for user in (JANE, UserInfo("jane"), UserInfo("jane", groups=("devs",))):
+        await calling.authorize(user, PODS)
+    assert len(webhook.requested) == 3
 
 
 MATCHES = [
@@ -219,12 +219,12 @@ MATCHES = [
 ]
 
 
-@pytest.mark.parametrize(("expressions", "asked"), MATCHES)
-async def test_conditions_select_the_requests(expressions: list[str], asked: bool) -> None:
+@pytest.mark.parametrize(("expressions", "requested"), MATCHES)
+async def test_conditions_select_the_requests(expressions: list[str], requested: bool) -> None:
     webhook = FakeWebhook()
     verdict = await authorizer(webhook, conditions=conditions(*expressions)).authorize(JANE, PODS)
-    assert bool(webhook.asked) is asked
-    assert verdict.decision is (Decision.ALLOW if asked else Decision.NO_OPINION)
+    assert bool(webhook.requested) is requested
+    assert verdict.decision is (Decision.ALLOW if requested else Decision.NO_OPINION)
 
 
 @pytest.mark.parametrize("on_error", [Decision.DENY, Decision.NO_OPINION])
@@ -232,5 +232,5 @@ async def test_a_condition_that_fails_is_a_failure(on_error: Decision) -> None:
     webhook = FakeWebhook()
     broken = conditions("request.nonResourceAttributes.path == '/'")
     verdict = await authorizer(webhook, conditions=broken, on_error=on_error).authorize(JANE, PODS)
-    assert (verdict.decision, webhook.asked) == (on_error, [])
+    assert (verdict.decision, webhook.requested) == (on_error, [])
     assert "request.nonResourceAttributes.path" in verdict.error

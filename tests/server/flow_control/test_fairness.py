@@ -74,8 +74,8 @@ def elephant_and_mice(elephant: int) -> Simulation:
 def test_mice_get_their_seats_next_to_an_elephant() -> None:
     found = elephant_and_mice(200)
     # A mouse with one request open at a time gets 100 answers a second when it never waits.
-    answered = [len(found.waited[f"mouse-{mouse}"]) for mouse in range(MICE // 2)]
-    assert min(answered) >= 200
+    responses = [len(found.waited[f"mouse-{mouse}"]) for mouse in range(MICE // 2)]
+    assert min(responses) >= 200
     assert not any(found.refused.get(f"mouse-{mouse}") for mouse in range(MICE // 2))
 
 

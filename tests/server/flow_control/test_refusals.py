@@ -34,23 +34,23 @@ class Limited:
         self.release = asyncio.Event()
         self.handler = with_max_in_flight(reading, changing)(self._route)
 
-    async def _route(self, asked: Request) -> Response:
+    async def _route(self, requested: Request) -> Response:
         await self.release.wait()
         return Response()
 
-    async def statuses(self, *asked: Request) -> list[int]:
+    async def statuses(self, *requested: Request) -> list[int]:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._ask(one)) for one in asked]
+            tasks = [group.create_task(self._fetch(one)) for one in requested]
             await asyncio.sleep(0)
             self.release.set()
         return [task.result().status for task in tasks]
 
-    async def _ask(self, asked: Request) -> Response:
-        return await self.handler(asked)
+    async def _fetch(self, requested: Request) -> Response:
+        return await self.handler(requested)
 
 
 @pytest.mark.parametrize(
-    ("asked", "statuses"),
+    ("requested", "statuses"),
     [
         ([request("GET"), request("GET")], [200, 429]),
         ([request("PUT"), request("PUT")], [200, 429]),
@@ -60,8 +60,8 @@ class Limited:
     ],
     ids=["reads", "writes", "each its own", "administrators", "streams"],
 )
-async def test_beyond_the_limit_requests_are_refused(asked: list[Request], statuses: list[int]) -> None:
-    assert await Limited().statuses(*asked) == statuses
+async def test_beyond_the_limit_requests_are_refused(requested: list[Request], statuses: list[int]) -> None:
+    assert await Limited().statuses(*requested) == statuses
 
 
 async def test_zero_is_no_limit() -> None:
@@ -76,11 +76,11 @@ async def test_a_seat_is_free_again_after_the_response() -> None:
 
 async def test_a_refusal_has_retry_after() -> None:
     limited = Limited()
-    first = asyncio.create_task(limited._ask(request("GET")))
+    first = asyncio.create_task(limited._fetch(request("GET")))
     await asyncio.sleep(0)
-    answer = await limited.handler(request("GET"))
-    assert answer.body == b"Too many requests, please try again later.\n"
-    assert header(answer, "Retry-After") == "1"
+    response = await limited.handler(request("GET"))
+    assert response.body == b"Too many requests, please try again later.\n"
+    assert header(response, "Retry-After") == "1"
     limited.release.set()
     await first
 

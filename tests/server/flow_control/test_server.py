@@ -66,10 +66,10 @@ async def test_every_response_names_schema_and_level(
 ) -> None:
     async with served() as api:
         controller_of(api).refresh()
-        answer = await api.get(target, **headers)
+        response = await api.get(target, **headers)
         schema_uid, level_uid = await uid(api, f"{SCHEMAS}/{schema_name}"), await uid(api, f"{LEVELS}/{level_name}")
-        assert header(answer.response, "X-Kubernetes-PF-FlowSchema-UID") == schema_uid
-        assert header(answer.response, "X-Kubernetes-PF-PriorityLevel-UID") == level_uid
+        assert header(response.response, "X-Kubernetes-PF-FlowSchema-UID") == schema_uid
+        assert header(response.response, "X-Kubernetes-PF-PriorityLevel-UID") == level_uid
 
 
 async def test_a_custom_schema_with_a_low_precedence_matches_first() -> None:
@@ -110,21 +110,21 @@ class Gate:
         self.running = 0
         self.handler = with_priority_and_fairness(controller)(self._route)
 
-    async def _route(self, asked: Request) -> Response:
+    async def _route(self, requested: Request) -> Response:
         self.running += 1
         await self.open.wait()
         return Response()
 
-    async def ask(self, deadline_s: float = 60.0, target: str = "/api/v1/namespaces/a/pods/p") -> Response:
+    async def fetch(self, deadline_s: float = 60.0, target: str = "/api/v1/namespaces/a/pods/p") -> Response:
         async def read_body(limit: int) -> bytes:
             return b""
 
         now = asyncio.get_running_loop().time()
         parsed = parse_target("GET", target.encode())
         wire = {"received": now, "long_running": parsed.long_running}
-        asked = make_request("GET", parsed.path, "", {}, read_body, parsed.query, parsed.info, user=JANES, **wire)
-        asked.deadline = now + deadline_s
-        return await self.handler(asked)
+        requested = make_request("GET", parsed.path, "", {}, read_body, parsed.query, parsed.info, user=JANES, **wire)
+        requested.deadline = now + deadline_s
+        return await self.handler(requested)
 
 
 QUEUE = {"type": "Queue", "queuing": {"queues": 1, "handSize": 1, "queueLengthLimit": 1}}
@@ -145,9 +145,9 @@ async def test_beyond_the_seats_a_level_without_queues_refuses() -> None:
     async with served() as api:
         found = await gate(api)
         async with asyncio.TaskGroup() as group:
-            first = group.create_task(found.ask())
+            first = group.create_task(found.fetch())
             await asyncio.sleep(0)
-            refused = await found.ask()
+            refused = await found.fetch()
             found.open.set()
         assert (first.result().status, refused.status) == (200, 429)
         assert refused.body == b"Too many requests, please try again later.\n"
@@ -158,7 +158,7 @@ async def test_a_request_that_waits_runs_when_a_seat_is_free() -> None:
     async with served() as api:
         found = await gate(api, limitResponse=QUEUE)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(found.ask()) for _ in range(3)]
+            tasks = [group.create_task(found.fetch()) for _ in range(3)]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             assert found.running == 1
             found.open.set()
@@ -169,9 +169,9 @@ async def test_a_request_waits_for_a_quarter_of_its_time() -> None:
     async with served() as api:
         found = await gate(api, limitResponse=QUEUE)
         async with asyncio.TaskGroup() as group:
-            group.create_task(found.ask())
+            group.create_task(found.fetch())
             await asyncio.sleep(0)
-            refused = await found.ask(deadline_s=0.04)
+            refused = await found.fetch(deadline_s=0.04)
             found.open.set()
         assert refused.status == 429
         assert found.running == 1
@@ -181,13 +181,13 @@ async def test_a_cancelled_request_leaves_its_queue() -> None:
     async with served() as api:
         found = await gate(api, limitResponse=QUEUE)
         async with asyncio.TaskGroup() as group:
-            group.create_task(found.ask())
+            group.create_task(found.fetch())
             await asyncio.sleep(0)
-            waiting = group.create_task(found.ask())
+            waiting = group.create_task(found.fetch())
             await asyncio.sleep(0)
             waiting.cancel()
             await asyncio.wait([waiting])
-            next_one = group.create_task(found.ask())
+            next_one = group.create_task(found.fetch())
             await asyncio.sleep(0)
             found.open.set()
         assert next_one.result().status == 200
@@ -197,8 +197,8 @@ async def test_a_stream_that_is_no_watch_needs_no_seat() -> None:
     async with served() as api:
         found = await gate(api)
         async with asyncio.TaskGroup() as group:
-            group.create_task(found.ask())
-            log = group.create_task(found.ask(target="/api/v1/namespaces/a/pods/p/log?follow=1"))
+            group.create_task(found.fetch())
+            log = group.create_task(found.fetch(target="/api/v1/namespaces/a/pods/p/log?follow=1"))
             await asyncio.sleep(0)
             assert found.running == 2
             found.open.set()
@@ -238,11 +238,11 @@ async def test_a_suggested_spec_is_restored_unless_its_annotation_prevents_it(au
 
 async def test_a_mandatory_spec_cannot_be_changed() -> None:
     async with served() as api:
-        answer = await api.patch(f"{LEVELS}/catch-all", {"spec": {"limited": {"nominalConcurrencyShares": 7}}})
-        assert answer.code == 422
-        assert "spec of 'catch-all' must equal the fixed value" in answer.message
-        answer = await api.patch(f"{SCHEMAS}/exempt", {"spec": {"matchingPrecedence": 2}})
-        assert "spec of 'exempt' must equal the fixed value" in answer.message
+        response = await api.patch(f"{LEVELS}/catch-all", {"spec": {"limited": {"nominalConcurrencyShares": 7}}})
+        assert response.code == 422
+        assert "spec of 'catch-all' must equal the fixed value" in response.message
+        response = await api.patch(f"{SCHEMAS}/exempt", {"spec": {"matchingPrecedence": 2}})
+        assert "spec of 'exempt' must equal the fixed value" in response.message
         assert (await api.patch(f"{LEVELS}/exempt", {"spec": {"exempt": {"lendablePercent": 5}}})).code == 200
 
 

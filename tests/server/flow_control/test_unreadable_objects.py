@@ -18,9 +18,9 @@ async def test_unreadable_priority_levels_are_logged_and_not_changed(name: str) 
     translation = Translation()
     translation.upgrade = builtin_upgrade()
     async with served(translated(engine, translation)) as api:
-        answer = await api.get(f"{API}/v1/prioritylevelconfigurations")
-        assert answer.code == 500
-        assert f'"{key}" cannot be read' in answer.message
+        response = await api.get(f"{API}/v1/prioritylevelconfigurations")
+        assert response.code == 500
+        assert f'"{key}" cannot be read' in response.message
         assert (await api.get(f"{API}/v1/prioritylevelconfigurations/global-default")).code == 200
         assert (await api.get("/api/v1/namespaces")).code == 200
         row = await engine.get(key)

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.server.cluster import Answer, Api, served
+from tests.server.cluster import Api, ApiResponse, served
 
-ANSWER_WITHIN_S = 20.0
+RESPONSE_WITHIN_S = 20.0
 T = TypeVar("T")
 
 
@@ -24,21 +24,21 @@ class Fuzzed:
         self.api = api
         self._loop = loop
 
-    def run(self, asking: Coroutine[Any, Any, T]) -> T:
+    def run(self, calling: Coroutine[Any, Any, T]) -> T:
         """Run in the server's loop."""
-        return asyncio.run_coroutine_threadsafe(asking, self._loop).result(ANSWER_WITHIN_S)
+        return asyncio.run_coroutine_threadsafe(calling, self._loop).result(RESPONSE_WITHIN_S)
 
-    def ask(self, method: str, target: str, body: Any = b"", content_type: str = "application/json") -> Answer:
+    def fetch(self, method: str, target: str, body: Any = b"", content_type: str = "application/json") -> ApiResponse:
         """One request; a stream is given up at once."""
-        return self.run(self._ask(method, target, body, content_type))
+        return self.run(self._fetch(method, target, body, content_type))
 
-    async def _ask(self, method: str, target: str, body: Any, content_type: str) -> Answer:
-        answer = await self.api.ask(method, target, body, content_type=content_type)
-        if answer.response.stream is not None:
-            await answer.response.stream.aclose()  # type: ignore[attr-defined]  # every stream of ours is a generator
-        if answer.response.finished is not None:
-            answer.response.finished()
-        return answer
+    async def _fetch(self, method: str, target: str, body: Any, content_type: str) -> ApiResponse:
+        response = await self.api.fetch(method, target, body, content_type=content_type)
+        if response.response.stream is not None:
+            await response.response.stream.aclose()  # type: ignore[attr-defined]  # every stream of ours is a generator
+        if response.response.finished is not None:
+            response.response.finished()
+        return response
 
     def watchers(self) -> int:
         """Return the number of open watches."""
@@ -68,11 +68,11 @@ def fuzzed() -> Iterator[Fuzzed]:
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
-    assert started.wait(ANSWER_WITHIN_S)
+    assert started.wait(RESPONSE_WITHIN_S)
     fuzzed = found[0]
     before = fuzzed.watchers()
     yield fuzzed
     assert fuzzed.watchers() == before
     fuzzed._loop.call_soon_threadsafe(stop.set)
-    thread.join(ANSWER_WITHIN_S)
+    thread.join(RESPONSE_WITHIN_S)
     assert not thread.is_alive()

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.transport import Response
 
 from tests.properties import examples
-from tests.server.cluster import Answer
+from tests.server.cluster import ApiResponse
 from tests.server.fuzz.conftest import Fuzzed
 from tests.server.fuzz.test_requests import check
 
@@ -35,27 +35,27 @@ def _operations(document: dict[str, Any]) -> Iterator[Any]:
             yield operation
 
 
-def _ask(fuzzed: Fuzzed, case: Any) -> Answer:
+def _fetch(fuzzed: Fuzzed, case: Any) -> ApiResponse:
     path = case.path.format(**{name: str(value) for name, value in case.path_parameters.items()})
     query = {name: _text(value) for name, value in case.query.items() if name not in ("watch", "resourceVersion")}
     body = b"" if isinstance(case.body, schemathesis.core.NotSet) else json.dumps(case.body).encode()
     content_type = case.media_type or "application/json"
     if content_type in ("application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"):
         content_type = "application/json"
-    return fuzzed.ask(case.method, f"{path}?{urlencode(query, errors='replace')}", body, content_type)
+    return fuzzed.fetch(case.method, f"{path}?{urlencode(query, errors='replace')}", body, content_type)
 
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _conforms(operation: Any, case: Any, answer: Answer) -> None:
+def _conforms(operation: Any, case: Any, reply: ApiResponse) -> None:
     """Check that the body of a success fits the document."""
     request = requests.Request(case.method, "http://server/").prepare()
     response = Response(
-        status_code=answer.code,
-        headers={"content-type": [answer.response.content_type]},
-        content=json.dumps(_without_null_rules(answer.body)).encode(),
+        status_code=reply.code,
+        headers={"content-type": [reply.response.content_type]},
+        content=json.dumps(_without_null_rules(reply.body)).encode(),
         request=request,
         elapsed=0.0,
         verify=False,
@@ -74,15 +74,15 @@ def _without_null_rules(body: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_operation_of_a_document(fuzzed: Fuzzed, name: str) -> None:
-    document = fuzzed.ask("GET", f"/openapi/v3/{name}").body
-    asked = [_try(fuzzed, operation) for operation in _operations(document)]
-    assert len(asked) > 5
-    assert all(asked)
+    document = fuzzed.fetch("GET", f"/openapi/v3/{name}").body
+    requested = [_try(fuzzed, operation) for operation in _operations(document)]
+    assert len(requested) > 5
+    assert all(requested)
 
 
 def _try(fuzzed: Fuzzed, operation: Any) -> int:
     """Return the number of answered requests of one operation."""
-    asked = 0
+    requested = 0
 
     @settings(
         max_examples=examples(EXAMPLES_MAX),
@@ -90,13 +90,13 @@ def _try(fuzzed: Fuzzed, operation: Any) -> int:
         suppress_health_check=list(HealthCheck),
     )
     @given(case=operation.as_strategy())
-    def ask(case: Any) -> None:
-        nonlocal asked
-        answer = _ask(fuzzed, case)
-        check(answer)
-        asked += 1
-        if answer.code < 300 and isinstance(answer.body, dict):
-            _conforms(operation, case, answer)
+    def fetch(case: Any) -> None:
+        nonlocal requested
+        reply = _fetch(fuzzed, case)
+        check(reply)
+        requested += 1
+        if reply.code < 300 and isinstance(reply.body, dict):
+            _conforms(operation, case, reply)
 
-    ask()
-    return asked
+    fetch()
+    return requested

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sampan.core.errors import StatusError
 from sampan.server.status import status_response
 from tests.properties import examples
-from tests.server.cluster import CONTENT_TYPES, Answer
+from tests.server.cluster import CONTENT_TYPES, ApiResponse
 from tests.server.fuzz.conftest import Fuzzed
 from tests.server.verbs.objects import config_map, deployment, pod
 
@@ -198,16 +198,16 @@ OBJECTS: dict[str, tuple[str, Any]] = {
 }
 
 
-def check(answer: Answer) -> None:
+def check(reply: ApiResponse) -> None:
     """No fault of ours."""
-    if answer.code >= 500 and isinstance(answer.body, dict):
-        plain = answer.code == 500 and not answer.body.get("reason")
-        too_new = answer.code == 504 and answer.causes[0]["reason"] == "ResourceVersionTooLarge"
-        nowhere = answer.message.startswith("Internal error occurred: unable to determine kind and namespace from url")
-        assert plain or too_new or nowhere, answer.body
+    if reply.code >= 500 and isinstance(reply.body, dict):
+        plain = reply.code == 500 and not reply.body.get("reason")
+        too_new = reply.code == 504 and reply.causes[0]["reason"] == "ResourceVersionTooLarge"
+        nowhere = reply.message.startswith("Internal error occurred: unable to determine kind and namespace from url")
+        assert plain or too_new or nowhere, reply.body
     else:
-        assert answer.code < 500, (answer.code, answer.body)
-    assert b"Traceback" not in answer.response.body
+        assert reply.code < 500, (reply.code, reply.body)
+    assert b"Traceback" not in reply.response.body
 
 
 @RELAXED
@@ -217,18 +217,18 @@ def test_any_target(fuzzed: Fuzzed, method: str, path: str, query: str, content_
         query = query.replace("resourceVersion=1", "resourceVersion=0")
     target = f"{path}?{query}"
     try:
-        answer = fuzzed.ask(method, target, b"" if method in ("GET", "HEAD") else body, content_type)
+        reply = fuzzed.fetch(method, target, b"" if method in ("GET", "HEAD") else body, content_type)
     except Exception as error:
-        answer = refused_by_the_frame(error)
-    check(answer)
+        reply = refused_by_the_frame(error)
+    check(reply)
 
 
-def refused_by_the_frame(error: Exception) -> Answer:
+def refused_by_the_frame(error: Exception) -> ApiResponse:
     """Targets that cannot be read are refused before the handler, by the connection."""
     if not isinstance(error, StatusError):
         raise error
     response = status_response(error)
-    return Answer(response, response.status, orjson.loads(response.body))
+    return ApiResponse(response, response.status, orjson.loads(response.body))
 
 
 @RELAXED
@@ -237,7 +237,7 @@ def refused_by_the_frame(error: Exception) -> Answer:
 def test_any_list_parameters(fuzzed: Fuzzed, method: str, query: str) -> None:
     if "resourceVersion=" in query:
         query = query.replace("resourceVersion=1", "resourceVersion=0")
-    check(fuzzed.ask(method, f"/api/v1/namespaces/default/configmaps?{query}"))
+    check(fuzzed.fetch(method, f"/api/v1/namespaces/default/configmaps?{query}"))
 
 
 @RELAXED
@@ -245,7 +245,7 @@ def test_any_list_parameters(fuzzed: Fuzzed, method: str, query: str) -> None:
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_any_json_for_an_object(fuzzed: Fuzzed, kind: str, value: Any) -> None:
     path, _ = OBJECTS[kind]
-    check(fuzzed.ask("POST", f"{path}?dryRun=All", json.dumps(value).encode()))
+    check(fuzzed.fetch("POST", f"{path}?dryRun=All", json.dumps(value).encode()))
 
 
 @RELAXED
@@ -265,7 +265,7 @@ def test_a_part_of_an_object_replaced_by_anything(fuzzed: Fuzzed, kind: str, dat
             continue
         place[name] = data.draw(JSON)
         break
-    check(fuzzed.ask("POST", f"{path}?dryRun=All", json.dumps(changed).encode()))
+    check(fuzzed.fetch("POST", f"{path}?dryRun=All", json.dumps(changed).encode()))
 
 
 @RELAXED
@@ -276,7 +276,7 @@ def test_any_patch(fuzzed: Fuzzed, kind: str, how: str, patch: Any, operations: 
     path, obj = OBJECTS[kind]
     if how == "strategic" and kind == "CustomResourceDefinition":
         dry = True
-    fuzzed.ask("POST", path, obj)
+    fuzzed.fetch("POST", path, obj)
     if isinstance(patch, dict) and how == "apply":
         patch = {"apiVersion": path.removeprefix("/api/").removeprefix("/apis/").split("/namespaces")[0], **patch}
     body = json.dumps(operations if how == "json" else patch).encode()
@@ -284,8 +284,8 @@ def test_any_patch(fuzzed: Fuzzed, kind: str, how: str, patch: Any, operations: 
     if how == "apply":
         query += "&force=true"
     name = obj["metadata"]["name"]
-    check(fuzzed.ask("PATCH", f"{path}/{name}?{query}", body, CONTENT_TYPES[how]))
-    check(fuzzed.ask("GET", path))
+    check(fuzzed.fetch("PATCH", f"{path}/{name}?{query}", body, CONTENT_TYPES[how]))
+    check(fuzzed.fetch("GET", path))
 
 
 @RELAXED
@@ -295,7 +295,7 @@ def test_any_patch(fuzzed: Fuzzed, kind: str, how: str, patch: Any, operations: 
 )
 def test_any_bytes(fuzzed: Fuzzed, content_type: str, body: bytes) -> None:
     for prefix in (b"", b"{", b"k8s\0"):
-        check(fuzzed.ask("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", prefix + body, content_type))
+        check(fuzzed.fetch("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", prefix + body, content_type))
 
 
 @RELAXED
@@ -305,5 +305,5 @@ def test_any_text_as_yaml(fuzzed: Fuzzed, text: str) -> None:
         body = text.encode()
     except UnicodeEncodeError:
         return
-    check(fuzzed.ask("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", body, "application/yaml"))
-    check(fuzzed.ask("PATCH", "/api/v1/namespaces/default/configmaps/x?fieldManager=f", body, CONTENT_TYPES["apply"]))
+    check(fuzzed.fetch("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", body, "application/yaml"))
+    check(fuzzed.fetch("PATCH", "/api/v1/namespaces/default/configmaps/x?fieldManager=f", body, CONTENT_TYPES["apply"]))

@@ -9,7 +9,7 @@ class Rights:
 
     def __init__(self, *rights: str) -> None:
         self.rights = set(rights)
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.extra: list[dict[str, tuple[str, ...]]] = []
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
@@ -17,6 +17,6 @@ class Rights:
         resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
         what = f"{info.verb} {resource}.{info.group}" if info.group else f"{info.verb} {resource}"
         named = f"{what} {info.namespace}/{info.name}" if info.namespace else f"{what} {info.name}"
-        self.asked.append(named)
+        self.requested.append(named)
         self.extra.append(user.extra)
         return ALLOWED if {what, named} & self.rights else NO_OPINION

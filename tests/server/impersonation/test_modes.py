@@ -64,7 +64,7 @@ async def test_the_right_to_all_groups_replaces_checks_of_many_groups() -> None:
     rights = Rights("impersonate-on:user-info:list pods", f"impersonate:user-info {USERS}")
     rights.rights.add(f"impersonate:user-info {GROUPS} *")
     await impersonated(rights, UserInfo("eve", groups=("a", "b", "c", "d")))
-    assert rights.asked[-1] == f"impersonate:user-info {GROUPS} *"
+    assert rights.requested[-1] == f"impersonate:user-info {GROUPS} *"
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ async def test_the_mode_that_was_allowed_last_is_tried_first() -> None:
     rights = Rights("impersonate users eve")
     impersonator = Impersonator(rights)
     await impersonator.impersonate(BOB, UserInfo("eve"), LIST_PODS)
-    rights.asked.clear()
+    rights.requested.clear()
     await impersonator.impersonate(BOB, UserInfo("eve"), LIST_PODS)
-    assert rights.asked == ["impersonate users eve"]
+    assert rights.requested == ["impersonate users eve"]
 
 
 async def test_a_revoked_right_ends_at_once() -> None:

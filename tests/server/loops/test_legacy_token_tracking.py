@@ -17,8 +17,8 @@ async def tracking(api: Api, holds: Any) -> Object:
     """The ConfigMap as soon as something holds of it; {} as long as there is none."""
     async with asyncio.timeout(60):
         while True:
-            answer = await api.get(f"{PATH}/{TRACKING_NAME}")
-            found: Object = answer.body if answer.code == 200 else {}
+            response = await api.get(f"{PATH}/{TRACKING_NAME}")
+            found: Object = response.body if response.code == 200 else {}
             if holds(found):
                 return found
             await asyncio.sleep(0)

@@ -68,9 +68,9 @@ def working() -> Iterator[None]:
 
 async def test_a_cpu_profile_contains_the_busy_function(client: Client) -> None:
     with working():
-        answer = await client.get("/debug/pprof/profile?seconds=0.2")
-    assert (answer.status, answer.content_type) == (200, "application/octet-stream")
-    names = strings(answer.body)
+        response = await client.get("/debug/pprof/profile?seconds=0.2")
+    assert (response.status, response.content_type) == (200, "application/octet-stream")
+    names = strings(response.body)
     assert names[:5] == ["", "samples", "count", "cpu", "nanoseconds"]
     assert any("burn_the_midnight_oil" in name for name in names)
 
@@ -116,13 +116,13 @@ async def test_a_profile_ends_when_its_client_disconnects(client: Client) -> Non
 
 
 async def test_too_long_a_profile_is_refused(client: Client) -> None:
-    answer = await client.get("/debug/pprof/profile?seconds=600")
-    assert (answer.status, answer.body) == (400, b"profile duration exceeds server's WriteTimeout\n")
+    response = await client.get("/debug/pprof/profile?seconds=600")
+    assert (response.status, response.body) == (400, b"profile duration exceeds server's WriteTimeout\n")
 
 
 async def test_the_heap_profile_lists_types(client: Client) -> None:
-    answer = await client.get("/debug/pprof/heap")
-    assert "inuse_space" in strings(answer.body)
+    response = await client.get("/debug/pprof/heap")
+    assert "inuse_space" in strings(response.body)
     text = (await client.get("/debug/pprof/heap?debug=1")).body.decode()
     assert "builtins.dict" in text
 
@@ -167,14 +167,14 @@ async def test_tasks_and_threads_are_shown_where_they_wait(client: Client) -> No
     ],
 )
 async def test_the_other_paths(client: Client, path: str, status: int, text: str) -> None:
-    answer = await client.get(f"/debug/pprof/{path}")
-    assert answer.status == status
-    assert text in answer.body.decode()
+    response = await client.get(f"/debug/pprof/{path}")
+    assert response.status == status
+    assert text in response.body.decode()
 
 
 async def test_the_path_without_its_slash_leads_to_the_index(client: Client) -> None:
-    answer = await client.get("/debug/pprof")
-    assert (answer.status, header(answer, "Location")) == (302, "/debug/pprof/")
+    response = await client.get("/debug/pprof")
+    assert (response.status, header(response, "Location")) == (302, "/debug/pprof/")
 
 
 @pytest.mark.parametrize("path", ["/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=0.01"])
@@ -185,8 +185,8 @@ async def test_other_users_are_refused(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/debug/pprof/", "/debug/pprof/heap", "/debug/pprof", "/logs/", "/logs/kern.log"])
 async def test_disabled_profiling_is_not_found(path: str) -> None:
-    answer = await Client(server(profiling=False).handler, MASTER).get(path)
-    assert (answer.status, answer.body) == (404, b"404 page not found\n")
+    response = await Client(server(profiling=False).handler, MASTER).get(path)
+    assert (response.status, response.body) == (404, b"404 page not found\n")
 
 
 def test_stacks_beyond_the_maximum_are_combined() -> None:

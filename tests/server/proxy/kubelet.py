@@ -10,7 +10,7 @@ from typing import Any
 from sampan.server.proxy.kubelet import KubeletSettings
 from sampan.server.proxy.upstreams import ProxySettings
 from tests.server.cluster import Api, served
-from tests.server.proxy.upstream import Answer, Upstream, upstream
+from tests.server.proxy.upstream import Respond, Upstream, upstream
 from tests.server.tls_files import make_files
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -26,8 +26,8 @@ class Cell:
     async def add_node(self, name: str, **status: Any) -> None:
         """Add a Node with this status."""
         await self.api.create("/api/v1/nodes", {"metadata": {"name": name}})
-        answer = await self.api.patch(f"/api/v1/nodes/{name}/status", {"status": status})
-        assert answer.code == 200, answer.body
+        response = await self.api.patch(f"/api/v1/nodes/{name}/status", {"status": status})
+        assert response.code == 200, response.body
 
     async def add_pod(
         self, name: str = "p", *containers: str, node: str | None = "n1", ip: str = "", **spec: Any
@@ -38,12 +38,12 @@ class Cell:
         await self.api.create(PODS, {"metadata": {"name": name}, "spec": spec})
         if ip:
             status = {"podIP": ip, "podIPs": [{"ip": ip}]}
-            answer = await self.api.patch(f"{PODS}/{name}/status", {"status": status})
-            assert answer.code == 200, answer.body
+            response = await self.api.patch(f"{PODS}/{name}/status", {"status": status})
+            assert response.code == 200, response.body
 
 
 @asynccontextmanager
-async def cell(folder: Path, answer: Answer, *, verified: bool = True, loopback: bool = True) -> AsyncIterator[Cell]:
+async def cell(folder: Path, response: Respond, *, verified: bool = True, loopback: bool = True) -> AsyncIterator[Cell]:
     """Start a cell. With `verified`, the server trusts the issuer of the kubelet's certificate."""
     files = make_files(folder)
     serving, client = files.serving("kubelet", "127.0.0.1"), files.client("kube-apiserver-kubelet-client")
@@ -53,7 +53,7 @@ async def cell(folder: Path, answer: Answer, *, verified: bool = True, loopback:
     tls.verify_mode = ssl.CERT_REQUIRED
     settings = KubeletSettings(client.certificate, client.key, files.ca_file if verified else None)
     async with (
-        upstream(answer, tls) as kubelet,
+        upstream(response, tls) as kubelet,
         served(proxy=ProxySettings(settings, allow_loopback=loopback)) as api,
     ):
         made = Cell(api, kubelet)

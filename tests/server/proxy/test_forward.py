@@ -6,12 +6,12 @@ import hashlib
 
 import pytest
 
-from tests.server.proxy.upstream import Asked, fronted, split, to, upstream
+from tests.server.proxy.upstream import ReceivedRequest, fronted, split, to, upstream
 
 
-async def hello(asked: Asked) -> None:
-    await asked.body()
-    await asked.answer(b"hello")
+async def hello(requested: ReceivedRequest) -> None:
+    await requested.body()
+    await requested.response(b"hello")
 
 
 async def test_what_belongs_to_the_connection_or_to_this_server_does_not_pass() -> None:
@@ -42,14 +42,14 @@ async def test_below_a_prefix_the_upstream_is_told_where_its_client_sees_it() ->
 
 
 async def test_an_answer_loses_what_belongs_to_the_connection_and_cors() -> None:
-    async def answer(asked: Asked) -> None:
-        await asked.answer(
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.response(
             b"{}",
             "HTTP/1.1 418 Teapot\r\nContent-Type: text/x\r\nConnection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 1\r\n"
             "Access-Control-Allow-Origin: *\r\nSet-Cookie: a=1\r\nContent-Encoding: gzip\r\nX-End: 1\r\n",
         )
 
-    async with upstream(answer) as served, fronted(to(served)) as front:
+    async with upstream(response) as served, fronted(to(served)) as front:
         code, headers, body = await front.get()
         assert (code, body, headers["content-type"]) == (418, b"{}", "text/x")
         assert (headers["set-cookie"], headers["content-encoding"], headers["x-end"]) == ("a=1", "gzip", "1")
@@ -60,17 +60,19 @@ async def test_an_answer_loses_what_belongs_to_the_connection_and_cors() -> None
 async def test_large_bodies_stream_in_both_directions_at_once(chunked: bool) -> None:
     piece, count = bytes(range(256)) * 256, 160
 
-    async def echo(asked: Asked) -> None:
-        await asked.say(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (len(piece) * count))
+    async def echo(requested: ReceivedRequest) -> None:
+        await requested.send(
+            b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (len(piece) * count)
+        )
         left = len(piece) * count
-        if asked.headers.get("transfer-encoding"):
-            async for data in asked.pieces():
-                await asked.say(data)
+        if requested.headers.get("transfer-encoding"):
+            async for data in requested.pieces():
+                await requested.send(data)
             return
         while left:
-            data = await asked.reader.read(1 << 16)
+            data = await requested.reader.read(1 << 16)
             left -= len(data)
-            await asked.say(data)
+            await requested.send(data)
 
     framing = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(piece) * count}"
     async with upstream(echo) as served, fronted(to(served)) as front, asyncio.timeout(60):
@@ -87,21 +89,21 @@ async def test_large_bodies_stream_in_both_directions_at_once(chunked: bool) -> 
 
         async with asyncio.TaskGroup() as group:
             group.create_task(send())
-            answer = await reader.read()
+            response = await reader.read()
         writer.close()
-        body = answer.partition(b"\r\n\r\n")[2]
+        body = response.partition(b"\r\n\r\n")[2]
         assert hashlib.md5(body).digest() == hashlib.md5(piece * count).digest()
 
 
 async def test_an_answer_arrives_as_it_comes() -> None:
     more = asyncio.Event()
 
-    async def answer(asked: Asked) -> None:
-        await asked.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
         await more.wait()
-        await asked.say(b"3\r\ntwo\r\n0\r\nX-Trailer: 1\r\n\r\n")
+        await requested.send(b"3\r\ntwo\r\n0\r\nX-Trailer: 1\r\n\r\n")
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
+    async with upstream(response) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         assert (await reader.readuntil(b"one\r\n")).endswith(b"3\r\none\r\n")
         more.set()
@@ -119,37 +121,37 @@ async def test_an_answer_arrives_as_it_comes() -> None:
     ids=["HEAD", "304", "204"],
 )
 async def test_answers_without_a_body_have_none(method: str, head: str, length: str | None) -> None:
-    async def answer(asked: Asked) -> None:
-        await asked.say(f"{head}\r\n".encode())
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.send(f"{head}\r\n".encode())
 
-    async with upstream(answer) as served, fronted(to(served)) as front:
+    async with upstream(response) as served, fronted(to(served)) as front:
         request = f"{method} / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".encode()
         code, headers, body = split(await front.raw(request))
         assert (str(code), headers.get("content-length"), body) == (head.split(" ")[1], length, b"")
 
 
 async def test_interim_answers_are_skipped() -> None:
-    async def answer(asked: Asked) -> None:
-        await asked.say(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
-        await asked.answer(b"done")
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.send(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
+        await requested.response(b"done")
 
-    async with upstream(answer) as served, fronted(to(served)) as front:
+    async with upstream(response) as served, fronted(to(served)) as front:
         code, headers, body = await front.get()
         assert (code, body, "link" in headers) == (200, b"done", False)
 
 
 async def test_an_answer_without_a_length_ends_with_its_connection() -> None:
-    async def answer(asked: Asked) -> None:
-        await asked.say(b"HTTP/1.1 200 OK\r\n\r\nuntil the end")
-        asked.writer.close()
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.send(b"HTTP/1.1 200 OK\r\n\r\nuntil the end")
+        requested.writer.close()
 
-    async with upstream(answer) as served, fronted(to(served)) as front:
+    async with upstream(response) as served, fronted(to(served)) as front:
         assert b"until the end" in (await front.get())[2]
 
 
 async def test_an_early_answer_does_not_wait_for_the_body() -> None:
-    async def refuse(asked: Asked) -> None:
-        await asked.answer(b"too large", "HTTP/1.1 413 Too Large\r\nConnection: close\r\n")
+    async def refuse(requested: ReceivedRequest) -> None:
+        await requested.response(b"too large", "HTTP/1.1 413 Too Large\r\nConnection: close\r\n")
 
     async with upstream(refuse) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\nbeginning")
@@ -183,29 +185,29 @@ async def test_reads_share_a_connection_and_writes_get_a_new_one() -> None:
 
 
 async def test_a_kept_connection_that_was_dead_is_replaced_once() -> None:
-    answers = 0
+    responses = 0
 
-    async def answer(asked: Asked) -> None:
-        nonlocal answers
-        answers += 1
-        if answers == 2:
-            asked.writer.close()
+    async def response(requested: ReceivedRequest) -> None:
+        nonlocal responses
+        responses += 1
+        if responses == 2:
+            requested.writer.close()
             raise ConnectionResetError
-        await asked.answer(b"hello")
+        await requested.response(b"hello")
 
-    async with upstream(answer) as served, fronted(to(served)) as front:
+    async with upstream(response) as served, fronted(to(served)) as front:
         await front.get()
         assert (await front.get())[0] == 200
-        assert (served.connections, len(served.asked)) == (2, 3)
+        assert (served.connections, len(served.requested)) == (2, 3)
 
 
 async def test_a_connection_with_more_than_was_asked_for_is_not_used_again() -> None:
-    async def answer(asked: Asked) -> None:
-        await asked.say(
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.send(
             b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
         )
 
-    async with upstream(answer) as served, fronted(to(served)) as front:
+    async with upstream(response) as served, fronted(to(served)) as front:
         assert (await front.get())[2] == b"ok"
         assert (await front.get())[2] == b"ok"
         assert served.connections == 2
@@ -252,24 +254,24 @@ async def test_an_upstream_that_is_not_there_is_503() -> None:
     ],
     ids=["none", "half", "nonsense", "both", "two", "minus", "gzip", "identity", "lf", "unasked 101", "huge"],
 )
-async def test_an_answer_that_can_be_read_in_two_ways_is_none(answer: bytes) -> None:
-    async def say(asked: Asked) -> None:
-        await asked.say(answer)
-        asked.writer.close()
+async def test_an_answer_that_can_be_read_in_two_ways_is_none(response: bytes) -> None:
+    async def write(requested: ReceivedRequest) -> None:
+        await requested.send(response)
+        requested.writer.close()
         raise ConnectionResetError
 
-    async with upstream(say) as served, fronted(to(served)) as front:
+    async with upstream(write) as served, fronted(to(served)) as front:
         assert (await front.get())[0] == 503
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 10", "Transfer-Encoding: chunked"], ids=["length", "chunked"])
 async def test_an_answer_that_breaks_off_cuts_the_client(framing: str) -> None:
-    async def answer(asked: Asked) -> None:
-        await asked.say(f"HTTP/1.1 200 OK\r\n{framing}\r\n\r\n3\r\nabc\r\n".encode())
-        asked.writer.close()
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.send(f"HTTP/1.1 200 OK\r\n{framing}\r\n\r\n3\r\nabc\r\n".encode())
+        requested.writer.close()
         raise ConnectionResetError
 
-    async with upstream(answer) as served, fronted(to(served)) as front:
+    async with upstream(response) as served, fronted(to(served)) as front:
         got = b""
         with contextlib.suppress(ConnectionResetError):
             got = await front.raw(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -278,18 +280,18 @@ async def test_an_answer_that_breaks_off_cuts_the_client(framing: str) -> None:
 
 @pytest.mark.parametrize("begun", [True, False], ids=["in the answer", "before the answer"])
 async def test_a_client_that_goes_takes_the_upstream_with_it(begun: bool) -> None:
-    asked_for, gone = asyncio.Event(), asyncio.Event()
+    requested_name, gone = asyncio.Event(), asyncio.Event()
 
-    async def answer(asked: Asked) -> None:
+    async def response(requested: ReceivedRequest) -> None:
         if begun:
-            await asked.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
-        asked_for.set()
-        await asked.gone()
+            await requested.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+        requested_name.set()
+        await requested.gone()
         gone.set()
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
+    async with upstream(response) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        await asked_for.wait()
+        await requested_name.wait()
         if begun:
             await reader.readuntil(b"abc")
         writer.close()
@@ -299,18 +301,18 @@ async def test_a_client_that_goes_takes_the_upstream_with_it(begun: bool) -> Non
 async def test_half_a_body_is_never_taken_for_a_whole_one() -> None:
     came, cut = asyncio.Event(), asyncio.Event()
 
-    async def answer(asked: Asked) -> None:
-        await asked.reader.readline()
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.reader.readline()
         came.set()
         try:
-            while await asked.reader.readline():
+            while await requested.reader.readline():
                 pass
         except ConnectionError:
             pass
         cut.set()
         raise ConnectionResetError
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
+    async with upstream(response) as served, fronted(to(served)) as front, asyncio.timeout(60):
         _, writer = await front.open(b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
         await came.wait()
         writer.close()

@@ -7,21 +7,21 @@ import pytest
 from h2.events import StreamReset
 
 from sampan.core.errors import StatusError
-from sampan.server.filters.answers import with_answers
+from sampan.server.filters.error_responses import with_error_responses
 from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.headers import head_of
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
 from tests.server.client import Client
 from tests.server.http2_client import connected, running
-from tests.server.proxy.upstream import Asked, to, upstream
+from tests.server.proxy.upstream import ReceivedRequest, to, upstream
 from tests.server.tls_files import make_files
 
 
 @pytest.mark.parametrize("size", [0, 5, 3 << 20], ids=["empty", "small", "large"])
 async def test_a_body_without_a_length_arrives_whole(tmp_path: Path, size: int) -> None:
-    async def echo(asked: Asked) -> None:
-        await asked.answer(await asked.body())
+    async def echo(requested: ReceivedRequest) -> None:
+        await requested.response(await requested.body())
 
     body, proxy = os.urandom(size), Proxy()
     async with upstream(echo) as served:
@@ -29,10 +29,13 @@ async def test_a_body_without_a_length_arrives_whole(tmp_path: Path, size: int) 
         async def handler(request: Request) -> Response:
             return await proxy.forward(request, to(served)(request))
 
-        async with running(make_files(tmp_path), with_answers([])(handler)) as front, connected(front) as client:
-            answer = await client.ask("POST", "/x?a=1", body)
-            assert (answer.status, answer.body) == (200, body)
-            assert answer.headers["content-length"] == str(size)
+        async with (
+            running(make_files(tmp_path), with_error_responses([])(handler)) as front,
+            connected(front) as client,
+        ):
+            response = await client.fetch("POST", "/x?a=1", body)
+            assert (response.status, response.body) == (200, body)
+            assert response.headers["content-length"] == str(size)
             assert served.last.headers.get("transfer-encoding") == ("chunked" if size else None)
             assert served.last.headers["host"]
 
@@ -65,18 +68,21 @@ async def test_a_length_that_is_no_number_is_refused(length: str) -> None:
 
 
 async def test_an_answer_that_breaks_off_resets_the_stream(tmp_path: Path) -> None:
-    async def answer(asked: Asked) -> None:
-        await asked.say(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
-        asked.writer.close()
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+        requested.writer.close()
         raise ConnectionResetError
 
     proxy = Proxy()
-    async with upstream(answer) as served:
+    async with upstream(response) as served:
 
         async def handler(request: Request) -> Response:
             return await proxy.forward(request, to(served)(request))
 
-        async with running(make_files(tmp_path), with_answers([])(handler)) as front, connected(front) as client:
+        async with (
+            running(make_files(tmp_path), with_error_responses([])(handler)) as front,
+            connected(front) as client,
+        ):
             stream_id = client.request("GET", "/")
             client.flush()
             assert (await client.wait(StreamReset, stream_id)).remote_reset

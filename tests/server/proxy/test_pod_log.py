@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.cluster import Answer
+from tests.server.cluster import ApiResponse
 from tests.server.proxy.kubelet import PODS, Cell, cell
-from tests.server.proxy.upstream import Asked
+from tests.server.proxy.upstream import ReceivedRequest
 from tests.server.tls_files import make_files
 
 
-async def lines(asked: Asked) -> None:
-    if "limitBytes=7" in asked.target:
-        await asked.answer(b"refused\n", "HTTP/1.1 400 Bad Request\r\n")
-    elif "limitBytes=8" in asked.target:
-        await asked.answer(b"nowhere\n", "HTTP/1.1 404 Not Found\r\n")
-    elif "limitBytes=9" in asked.target:
-        await asked.answer(b'broken "x"', "HTTP/1.1 502 Bad Gateway\r\n")
-    elif "limitBytes=10" in asked.target:
-        await asked.answer(b"", "HTTP/1.1 302 Found\r\nLocation: http://evil/\r\n")
+async def lines(requested: ReceivedRequest) -> None:
+    if "limitBytes=7" in requested.target:
+        await requested.response(b"refused\n", "HTTP/1.1 400 Bad Request\r\n")
+    elif "limitBytes=8" in requested.target:
+        await requested.response(b"nowhere\n", "HTTP/1.1 404 Not Found\r\n")
+    elif "limitBytes=9" in requested.target:
+        await requested.response(b'broken "x"', "HTTP/1.1 502 Bad Gateway\r\n")
+    elif "limitBytes=10" in requested.target:
+        await requested.response(b"", "HTTP/1.1 302 Found\r\nLocation: http://evil/\r\n")
     else:
-        await asked.answer(b"one\ntwo\n", "HTTP/1.1 200 OK\r\nContent-Type: application/evil\r\n")
+        await requested.response(b"one\ntwo\n", "HTTP/1.1 200 OK\r\nContent-Type: application/evil\r\n")
 
 
 @pytest.fixture
@@ -30,20 +30,20 @@ async def here(tmp_path: Path) -> AsyncIterator[Cell]:
         yield made
 
 
-async def log(here: Cell, query: str = "", name: str = "p") -> Answer:
+async def log(here: Cell, query: str = "", name: str = "p") -> ApiResponse:
     return await here.api.get(f"{PODS}/{name}/log?{query}")
 
 
-async def text(answer: Answer) -> bytes:
-    stream = answer.response.stream
+async def text(response: ApiResponse) -> bytes:
+    stream = response.response.stream
     assert stream is not None
     return b"".join([piece async for piece in stream])
 
 
 async def test_a_log_comes_from_the_kubelet_of_the_pods_node(here: Cell) -> None:
     await here.add_pod()
-    answer = await log(here, "follow&tailLines=5&timestamps=true&previous=0&sinceTime=2026-01-01T01:00:00%2B01:00")
-    assert (answer.code, answer.response.content_type, await text(answer)) == (200, "text/plain", b"one\ntwo\n")
+    response = await log(here, "follow&tailLines=5&timestamps=true&previous=0&sinceTime=2026-01-01T01:00:00%2B01:00")
+    assert (response.code, response.response.content_type, await text(response)) == (200, "text/plain", b"one\ntwo\n")
     query = "follow=true&sinceTime=2026-01-01T00%3A00%3A00Z&tailLines=5&timestamps=true"
     assert here.kubelet.last.target == f"/containerLogs/default/p/c?{query}"
     assert "authorization" not in here.kubelet.last.headers
@@ -79,22 +79,22 @@ async def test_a_log_comes_from_the_kubelet_of_the_pods_node(here: Cell) -> None
 )
 async def test_what_cannot_be_answered_is_said(here: Cell, query: str, code: int, message: str) -> None:
     await here.add_pod("two", "a", "b", initContainers=[{"name": "i", "image": "i"}])
-    answer = await log(here, query, "two")
-    assert (answer.code, answer.message) == (code, message)
+    response = await log(here, query, "two")
+    assert (response.code, response.message) == (code, message)
 
 
 async def test_a_redirect_is_not_followed(here: Cell) -> None:
     await here.add_pod()
-    answer = await log(here, "limitBytes=10")
-    assert answer.code == 500
-    assert answer.message.endswith("redirects forbidden")
+    response = await log(here, "limitBytes=10")
+    assert response.code == 500
+    assert response.message.endswith("redirects forbidden")
 
 
 async def test_since_is_said_once(here: Cell) -> None:
     await here.add_pod()
-    answer = await log(here, "sinceSeconds=5&sinceTime=2026-01-01T00:00:00Z")
-    assert answer.code == 422
-    assert answer.message.endswith("[]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified")
+    response = await log(here, "sinceSeconds=5&sinceTime=2026-01-01T00:00:00Z")
+    assert response.code == 422
+    assert response.message.endswith("[]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified")
 
 
 async def test_a_pod_without_a_node_has_an_empty_log(here: Cell) -> None:
@@ -103,22 +103,22 @@ async def test_a_pod_without_a_node_has_an_empty_log(here: Cell) -> None:
 
 
 async def test_an_unknown_pod_is_404(here: Cell) -> None:
-    answer = await log(here, name="q")
-    assert (answer.code, answer.message) == (404, 'pods "q" not found')
+    response = await log(here, name="q")
+    assert (response.code, response.message) == (404, 'pods "q" not found')
 
 
 async def test_a_pod_on_an_unknown_node_is_404(here: Cell) -> None:
     await here.add_pod(node="gone")
-    answer = await log(here)
-    assert (answer.code, answer.message) == (404, 'nodes "gone" not found')
+    response = await log(here)
+    assert (response.code, response.message) == (404, 'nodes "gone" not found')
 
 
 async def test_a_node_without_an_address_is_500(here: Cell) -> None:
     await here.add_node("n2", addresses=[{"type": "InternalDNS", "address": "x"}])
     await here.add_pod(node="n2")
-    answer = await log(here)
-    assert answer.code == 500
-    assert answer.message == "no preferred addresses found; known addresses: [{InternalDNS x}]"
+    response = await log(here)
+    assert response.code == 500
+    assert response.message == "no preferred addresses found; known addresses: [{InternalDNS x}]"
 
 
 async def test_a_kubelet_that_is_not_there_is_500(here: Cell) -> None:
@@ -128,9 +128,9 @@ async def test_a_kubelet_that_is_not_there_is_500(here: Cell) -> None:
         daemonEndpoints={"kubeletEndpoint": {"Port": 1}},
     )
     await here.add_pod(node="n2")
-    answer = await log(here)
+    response = await log(here)
     url = "https://127.0.0.1:1/containerLogs/default/p/c"
-    assert (answer.code, answer.message) == (500, f'Get "{url}": dial tcp 127.0.0.1:1: connect: connection refused')
+    assert (response.code, response.message) == (500, f'Get "{url}": dial tcp 127.0.0.1:1: connect: connection refused')
 
 
 async def test_other_methods_are_405(here: Cell) -> None:
@@ -146,6 +146,6 @@ async def test_a_certificate_of_a_stranger_is_refused_unless_the_client_does_not
         context = settings._context(stranger.ca_file)
         settings._tls = context
         await here.add_pod()
-        answer = await log(here)
-        assert (answer.code, "failed to verify certificate" in answer.message) == (500, True)
+        response = await log(here)
+        assert (response.code, "failed to verify certificate" in response.message) == (500, True)
         assert (await log(here, "insecureSkipTLSVerifyBackend=true")).code == 200

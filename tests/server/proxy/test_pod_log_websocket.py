@@ -12,19 +12,19 @@ from websockets.typing import Subprotocol
 
 from tests.server.frame import MASTER
 from tests.server.proxy.kubelet import PODS, Cell, cell
-from tests.server.proxy.upstream import Asked
+from tests.server.proxy.upstream import ReceivedRequest
 from tests.server.test_websocket import listening
 
 LOG = b"one\ntwo\n" * 1000
 BASE64 = "base64.binary.k8s.io"
 
 
-async def lines(asked: Asked) -> None:
-    if "follow" in asked.target:
-        await asked.say(b"HTTP/1.1 200 OK\r\n\r\none\n")
-        await asked.gone()
+async def lines(requested: ReceivedRequest) -> None:
+    if "follow" in requested.target:
+        await requested.send(b"HTTP/1.1 200 OK\r\n\r\none\n")
+        await requested.gone()
     else:
-        await asked.answer(LOG)
+        await requested.response(LOG)
 
 
 @pytest.fixture

@@ -9,20 +9,20 @@ import pytest
 from sampan.server.admission.chain import Attributes
 from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Verdict
 from sampan.server.request import RequestInfo, UserInfo
-from tests.server.cluster import Answer
+from tests.server.cluster import ApiResponse
 from tests.server.frame import JANE
 from tests.server.proxy.kubelet import PODS, Cell, cell
-from tests.server.proxy.upstream import Asked
+from tests.server.proxy.upstream import ReceivedRequest
 from tests.server.test_websocket import listening
 
 UPGRADE = {"connection": "Upgrade", "upgrade": "SPDY/3.1"}
 SWITCHED = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n"
 
 
-async def echo(asked: Asked) -> None:
-    await asked.say(SWITCHED)
-    while data := await asked.reader.read(1 << 16):
-        await asked.say(data)
+async def echo(requested: ReceivedRequest) -> None:
+    await requested.send(SWITCHED)
+    while data := await requested.reader.read(1 << 16):
+        await requested.send(data)
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ async def here(tmp_path: Path) -> AsyncIterator[Cell]:
         yield made
 
 
-async def ask(here: Cell, path: str, method: str = "POST", **headers: str) -> Answer:
-    answer = await here.api.ask(method, f"{PODS}/{path}", **{**UPGRADE, **headers})
-    if answer.response.finished is not None:
-        answer.response.finished()
-    return answer
+async def fetch(here: Cell, path: str, method: str = "POST", **headers: str) -> ApiResponse:
+    response = await here.api.fetch(method, f"{PODS}/{path}", **{**UPGRADE, **headers})
+    if response.response.finished is not None:
+        response.response.finished()
+    return response
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ async def ask(here: Cell, path: str, method: str = "POST", **headers: str) -> An
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_a_stream_goes_to_the_kubelet(here: Cell, method: str, path: str, target: str) -> None:
-    answer = await ask(here, path, method)
-    assert answer.code == 101
+    response = await fetch(here, path, method)
+    assert response.code == 101
     assert (here.kubelet.last.method, here.kubelet.last.target) == (method, target)
     assert here.kubelet.last.headers["upgrade"] == "SPDY/3.1"
 
@@ -63,8 +63,8 @@ async def test_a_stream_goes_to_the_kubelet(here: Cell, method: str, path: str, 
 @pytest.mark.parametrize("words", [("exec", "?command=x"), ("attach", ""), ("portforward", "")], ids=lambda w: w[0])
 async def test_a_pod_without_a_node_is_refused(here: Cell, words: tuple[str, str]) -> None:
     await here.add_pod("q", node=None)
-    answer = await ask(here, f"q/{words[0]}{words[1]}")
-    assert (answer.code, answer.message) == (400, "pod q does not have a host assigned")
+    response = await fetch(here, f"q/{words[0]}{words[1]}")
+    assert (response.code, response.message) == (400, "pod q does not have a host assigned")
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ async def test_a_pod_without_a_node_is_refused(here: Cell, words: tuple[str, str
     ],
 )
 async def test_what_makes_no_sense_is_refused(here: Cell, path: str, code: int, message: str) -> None:
-    answer = await ask(here, path)
-    assert (answer.code, answer.message) == (code, message)
+    response = await fetch(here, path)
+    assert (response.code, response.message) == (code, message)
 
 
 async def test_without_an_upgrade_it_is_400(here: Cell) -> None:
-    answer = await here.api.ask("POST", f"{PODS}/p/exec?command=x")
-    assert (answer.code, answer.message) == (400, "Upgrade request required")
+    response = await here.api.fetch("POST", f"{PODS}/p/exec?command=x")
+    assert (response.code, response.message) == (400, "Upgrade request required")
 
 
 async def test_admission_sees_the_options(here: Cell) -> None:
@@ -98,7 +98,7 @@ async def test_admission_sees_the_options(here: Cell) -> None:
 
     plugin, chain = Seen(), here.api.server.admission
     chain.__init__([plugin])  # type: ignore[misc]  # the chain that the server holds, with another plug-in
-    await ask(here, "p/exec?command=sh&stdin=true&container=c")
+    await fetch(here, "p/exec?command=sh&stdin=true&container=c")
     (attributes,) = plugin.seen
     assert (attributes.gvk.kind, attributes.subresource, attributes.name) == ("PodExecOptions", "exec", "p")
     assert attributes.obj is not None
@@ -111,7 +111,7 @@ async def test_a_websocket_needs_the_right_to_create(here: Cell, verbs: set[str]
         return ALLOWED if info.verb in verbs else NO_OPINION
 
     here.api.server.authorizer.authorize = authorize  # type: ignore[method-assign]  # the test's own rights
-    assert (await ask(here, "p/exec?command=x", "GET", **JANE)).code == code
+    assert (await fetch(here, "p/exec?command=x", "GET", **JANE)).code == code
 
 
 async def test_bytes_go_through_the_whole_server(here: Cell) -> None:

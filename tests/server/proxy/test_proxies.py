@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from sampan.core.errors import StatusError
 from tests.properties import SHARED_FIXTURES, examples
-from tests.server.cluster import Answer
+from tests.server.cluster import ApiResponse
 from tests.server.proxy.kubelet import PODS, Cell, cell
-from tests.server.proxy.upstream import Asked, Upstream, upstream
+from tests.server.proxy.upstream import ReceivedRequest, Upstream, upstream
 
 SERVICES = "/api/v1/namespaces/default/services"
 NODES = "/api/v1/nodes"
 
 
-async def hello(asked: Asked) -> None:
-    await asked.body()
-    await asked.answer(b"hello")
+async def hello(requested: ReceivedRequest) -> None:
+    await requested.body()
+    await requested.response(b"hello")
 
 
 @pytest.fixture
@@ -37,12 +37,12 @@ async def web() -> AsyncIterator[Upstream]:
         yield served
 
 
-async def ask(here: Cell, target: str, method: str = "GET") -> Answer:
-    answer = await here.api.ask(method, target)
-    if answer.response.stream is not None:
-        async for _ in answer.response.stream:
+async def fetch(here: Cell, target: str, method: str = "GET") -> ApiResponse:
+    response = await here.api.fetch(method, target)
+    if response.response.stream is not None:
+        async for _ in response.response.stream:
             pass
-    return answer
+    return response
 
 
 # --- Pods
@@ -50,7 +50,7 @@ async def ask(here: Cell, target: str, method: str = "GET") -> Answer:
 
 async def test_a_pod_is_reached_at_its_address(here: Cell, web: Upstream) -> None:
     await here.add_pod(ip="127.0.0.1")
-    assert (await ask(here, f"{PODS}/p:{web.port}/proxy/a%2Fb/?q=%20")).code == 200
+    assert (await fetch(here, f"{PODS}/p:{web.port}/proxy/a%2Fb/?q=%20")).code == 200
     assert web.last.target == "/a%2Fb/?q=%20"
     assert web.last.headers["x-forwarded-uri"] == f"{PODS}/p:{web.port}/proxy/a%2Fb/"
 
@@ -58,33 +58,33 @@ async def test_a_pod_is_reached_at_its_address(here: Cell, web: Upstream) -> Non
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 async def test_every_method_is_passed_on(here: Cell, web: Upstream, method: str) -> None:
     await here.add_pod(ip="127.0.0.1")
-    assert (await ask(here, f"{PODS}/p:{web.port}/proxy/x", method)).code == 200
+    assert (await fetch(here, f"{PODS}/p:{web.port}/proxy/x", method)).code == 200
     assert web.last.method == method
 
 
 async def test_without_a_port_it_is_the_first_of_the_pods(here: Cell, web: Upstream) -> None:
     containers = [{"name": "c", "image": "i"}, {"name": "d", "image": "i", "ports": [{"containerPort": web.port}]}]
     await here.add_pod(ip="127.0.0.1", containers=containers)
-    assert (await ask(here, f"{PODS}/p/proxy/")).code == 200
-    assert (await ask(here, f"{PODS}/http:p:/proxy/")).code == 200
-    assert len(web.asked) == 2
+    assert (await fetch(here, f"{PODS}/p/proxy/")).code == 200
+    assert (await fetch(here, f"{PODS}/http:p:/proxy/")).code == 200
+    assert len(web.requested) == 2
 
 
 async def test_a_pod_behind_tls_is_not_verified(here: Cell) -> None:
     await here.add_pod(ip="127.0.0.1")
-    answer = await here.api.get(f"{PODS}/https:p:{here.kubelet.port}/proxy/x")
+    response = await here.api.get(f"{PODS}/https:p:{here.kubelet.port}/proxy/x")
     # This upstream requires a client certificate, and Pods do not get one.
-    assert (answer.code, "error trying to reach service" in answer.message) == (503, True)
+    assert (response.code, "error trying to reach service" in response.message) == (503, True)
 
 
 async def test_the_root_needs_its_slash(here: Cell, web: Upstream) -> None:
     await here.add_pod(ip="127.0.0.1")
-    answer = await ask(here, f"{PODS}/p:{web.port}/proxy?a=1")
-    assert (answer.code, (b"Location", f"{PODS}/p:{web.port}/proxy/?a=1".encode()) in answer.response.headers) == (
+    response = await fetch(here, f"{PODS}/p:{web.port}/proxy?a=1")
+    assert (response.code, (b"Location", f"{PODS}/p:{web.port}/proxy/?a=1".encode()) in response.response.headers) == (
         301,
         True,
     )
-    assert web.asked == []
+    assert web.requested == []
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ async def test_the_root_needs_its_slash(here: Cell, web: Upstream) -> None:
 )
 async def test_addresses_that_are_no_pods_are_refused(here: Cell, ip: str) -> None:
     await here.add_pod(ip=ip)
-    answer = await ask(here, f"{PODS}/p:80/proxy/")
-    assert (answer.code, answer.message) == (400, "address not allowed")
+    response = await fetch(here, f"{PODS}/p:80/proxy/")
+    assert (response.code, response.message) == (400, "address not allowed")
 
 
 @pytest.mark.parametrize("ip", ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
@@ -105,8 +105,8 @@ async def test_loopback_is_refused_unless_the_server_allows_it(tmp_path: Path, i
         status = {"podIP": ip, "podIPs": [{"ip": ip}]}
         if (await here.api.patch(f"{PODS}/p/status", {"status": status})).code != 200:
             return  # validation does not let it in
-        assert (await ask(here, f"{PODS}/p:80/proxy/")).message == "address not allowed"
-        assert (await ask(here, f"{NODES}/n1/proxy/pods")).message == "address not allowed"
+        assert (await fetch(here, f"{PODS}/p:80/proxy/")).message == "address not allowed"
+        assert (await fetch(here, f"{NODES}/n1/proxy/pods")).message == "address not allowed"
 
 
 @pytest.mark.parametrize(
@@ -114,18 +114,18 @@ async def test_loopback_is_refused_unless_the_server_allows_it(tmp_path: Path, i
 )
 async def test_names_that_make_no_sense_are_refused(here: Cell, name: str) -> None:
     await here.add_pod(ip="127.0.0.1")
-    answer = await ask(here, f"{PODS}/{name}/proxy/")
-    assert answer.code == 400
-    assert answer.message.startswith("invalid pod request ")
+    response = await fetch(here, f"{PODS}/{name}/proxy/")
+    assert response.code == 400
+    assert response.message.startswith("invalid pod request ")
 
 
 async def test_an_unknown_pod_is_404(here: Cell) -> None:
-    assert (await ask(here, f"{PODS}/x/proxy/")).message == 'pods "x" not found'
+    assert (await fetch(here, f"{PODS}/x/proxy/")).message == 'pods "x" not found'
 
 
 @pytest.mark.parametrize("path", ["/api/v1/proxy/namespaces/default/pods/p/", "/api/v1/proxy/nodes/n1/pods"])
 async def test_the_paths_of_old_are_404(here: Cell, path: str) -> None:
-    assert (await ask(here, path)).code == 404
+    assert (await fetch(here, path)).code == 404
 
 
 # --- services
@@ -156,7 +156,7 @@ def routed(monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize("name", ["s:web", "s:80", "http:s:web"])
 async def test_a_service_is_a_pod_behind_it(here: Cell, web: Upstream, routed: str, name: str) -> None:
     await add_service(here, web.port, ip=routed)
-    assert (await ask(here, f"{SERVICES}/{name}/proxy/x")).code == 200
+    assert (await fetch(here, f"{SERVICES}/{name}/proxy/x")).code == 200
     assert web.last.target == "/x"
 
 
@@ -175,14 +175,14 @@ async def test_services_without_an_endpoint_are_503(
     here: Cell, routed: str, name: str, code: int, message: str
 ) -> None:
     await add_service(here, 80, ip=routed)
-    answer = await ask(here, f"{SERVICES}/{name}/proxy/")
-    assert (answer.code, answer.message) == (code, message)
+    response = await fetch(here, f"{SERVICES}/{name}/proxy/")
+    assert (response.code, response.message) == (code, message)
 
 
 @pytest.mark.parametrize("wrong", [{"ready": False}, {"pod": "q"}], ids=["not ready", "another pod"])
 async def test_endpoints_that_are_no_ready_pods_are_not_used(here: Cell, routed: str, wrong: dict[str, Any]) -> None:
     await add_service(here, 80, ip=routed, **wrong)
-    assert (await ask(here, f"{SERVICES}/s:web/proxy/")).code == 503
+    assert (await fetch(here, f"{SERVICES}/s:web/proxy/")).code == 503
 
 
 # --- dropped headers
@@ -216,10 +216,10 @@ async def test_no_credentials_reach_what_is_proxied(here: Cell, web: Upstream, r
     else:
         port, seen = (web.port, web) if "other" in kind else (here.kubelet.port, here.kubelet)
         target = f"{NODES}/n1:{port}/proxy/x"
-    answer = await here.api.client.request("GET", target, headers={**SECRET, **PASSED})
-    assert answer.status == 200, answer.body
-    if answer.stream is not None:
-        async for _ in answer.stream:
+    response = await here.api.client.request("GET", target, headers={**SECRET, **PASSED})
+    assert response.status == 200, response.body
+    if response.stream is not None:
+        async for _ in response.stream:
             pass
     found = {name.lower(): value for name, value in seen.last.headers.items()}
     leaked = {
@@ -236,19 +236,19 @@ async def test_no_credentials_reach_what_is_proxied(here: Cell, web: Upstream, r
 
 @pytest.mark.parametrize("name", ["n1", "https:n1:"])
 async def test_a_node_is_its_kubelet(here: Cell, name: str) -> None:
-    assert (await ask(here, f"{NODES}/{name}/proxy/stats/summary?x=1")).code == 200
+    assert (await fetch(here, f"{NODES}/{name}/proxy/stats/summary?x=1")).code == 200
     assert here.kubelet.last.target == "/stats/summary?x=1"
     assert "kube-apiserver-kubelet-client" in str(here.kubelet.certificates[0])
 
 
 async def test_the_kubelets_port_is_the_kubelet_and_others_are_shown_no_certificate(here: Cell, web: Upstream) -> None:
-    assert (await ask(here, f"{NODES}/n1:{here.kubelet.port}/proxy/pods")).code == 200
-    assert (await ask(here, f"{NODES}/n1:{web.port}/proxy/pods")).code == 200
-    assert [len(each.asked) for each in (here.kubelet, web)] == [1, 1]
+    assert (await fetch(here, f"{NODES}/n1:{here.kubelet.port}/proxy/pods")).code == 200
+    assert (await fetch(here, f"{NODES}/n1:{web.port}/proxy/pods")).code == 200
+    assert [len(each.requested) for each in (here.kubelet, web)] == [1, 1]
 
 
 async def test_an_unknown_node_is_404(here: Cell) -> None:
-    assert (await ask(here, f"{NODES}/n9/proxy/pods")).message == 'nodes "n9" not found'
+    assert (await fetch(here, f"{NODES}/n9/proxy/pods")).message == 'nodes "n9" not found'
 
 
 # --- attacks
@@ -261,10 +261,10 @@ PIECES = ["..", ".", "", "%2e%2e", "%2F", "%2f..%2f", "@evil", "http:", "evil:80
     st.lists(st.sampled_from([*PIECES, "nodes", "n2", "x%3Fy%23z", "\\..\\"]), max_size=6), st.sampled_from(["/", "//"])
 )
 async def test_no_path_leads_elsewhere(here: Cell, pieces: list[str], slashes: str) -> None:
-    before = len(here.kubelet.asked)
-    answer = await ask(here, f"{NODES}/n1/proxy{slashes}{'/'.join(pieces)}")
-    assert answer.code == 200
-    assert len(here.kubelet.asked) == before + 1
+    before = len(here.kubelet.requested)
+    response = await fetch(here, f"{NODES}/n1/proxy{slashes}{'/'.join(pieces)}")
+    assert response.code == 200
+    assert len(here.kubelet.requested) == before + 1
     target, headers = here.kubelet.last.target, here.kubelet.last.headers
     assert target.startswith("/")
     assert not target.startswith("//")
@@ -287,5 +287,5 @@ async def test_no_name_leads_elsewhere(here: Cell, name: str) -> None:
     for proxy in (upstreams.proxy, upstreams.kubelet_proxy):
         proxy.forward = spy  # type: ignore[method-assign]  # nothing is to be reached
     with contextlib.suppress(StatusError):  # what cannot be read
-        await ask(here, f"{NODES}/{name}/proxy/x")
+        await fetch(here, f"{NODES}/{name}/proxy/x")
     assert seen <= known

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sampan.server.proxy.html import rewrite_links
 from sampan.server.proxy.rewrite import HTML_BYTES_MAX, Rewriting
 from sampan.server.proxy.target import ProxyTarget
-from tests.server.proxy.upstream import Asked, fronted, to, upstream
+from tests.server.proxy.upstream import ReceivedRequest, fronted, to, upstream
 
 PREFIX = "/api/v1/namespaces/ns/services/x/proxy"
 
@@ -86,11 +86,11 @@ def deflate(data: bytes) -> bytes:
     ids=["plain", "gzip", "deflate"],
 )
 async def test_a_page_is_rewritten_in_its_encoding(encoding: str, pack: type[bytes], unpack: type[bytes]) -> None:
-    async def answer(asked: Asked) -> None:
+    async def response(requested: ReceivedRequest) -> None:
         head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Encoding: {encoding}\r\n"
-        await asked.answer(pack(b'<a href="/x">'), head)
+        await requested.response(pack(b'<a href="/x">'), head)
 
-    async with upstream(answer) as served, fronted(to(served, prefix=PREFIX)) as front:
+    async with upstream(response) as served, fronted(to(served, prefix=PREFIX)) as front:
         _, headers, body = await front.get()
         assert unpack(body) == f'<a href="{PREFIX}/x">'.encode()
         assert int(headers["content-length"]) == len(body)
@@ -100,21 +100,21 @@ async def test_a_page_is_rewritten_in_its_encoding(encoding: str, pack: type[byt
 async def test_what_is_too_large_to_rewrite_is_passed_on(chunked: bool) -> None:
     page = b'<a href="/x">' + bytes(HTML_BYTES_MAX)
 
-    async def answer(asked: Asked) -> None:
+    async def response(requested: ReceivedRequest) -> None:
         framing = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(page)}"
-        await asked.say(f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{framing}\r\n\r\n".encode())
-        await asked.say(b"%x\r\n%b\r\n0\r\n\r\n" % (len(page), page) if chunked else page)
+        await requested.send(f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{framing}\r\n\r\n".encode())
+        await requested.send(b"%x\r\n%b\r\n0\r\n\r\n" % (len(page), page) if chunked else page)
 
-    async with upstream(answer) as served, fronted(to(served, prefix=PREFIX)) as front:
+    async with upstream(response) as served, fronted(to(served, prefix=PREFIX)) as front:
         _, _, body = await front.get()
         assert b'<a href="/x">' in body
         assert len(body) >= len(page)
 
 
 async def test_redirects_stay_below_the_prefix() -> None:
-    async def answer(asked: Asked) -> None:
-        await asked.answer(b"", f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{served.port}/login\r\n")
+    async def response(requested: ReceivedRequest) -> None:
+        await requested.response(b"", f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{served.port}/login\r\n")
 
-    async with upstream(answer) as served, fronted(to(served, prefix=PREFIX)) as front:
+    async with upstream(response) as served, fronted(to(served, prefix=PREFIX)) as front:
         code, headers, _ = await front.get()
         assert (code, headers["location"]) == (302, f"{PREFIX}/login")

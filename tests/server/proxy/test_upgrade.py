@@ -11,17 +11,17 @@ from sampan.http.tunnel import Tunnel
 from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request
-from tests.server.proxy.upstream import Asked, fronted, split, to, upstream
+from tests.server.proxy.upstream import ReceivedRequest, fronted, split, to, upstream
 from tests.server.requests import make_request
 
 UPGRADE = b"POST /x?a=1 HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n\r\n"
 SWITCHED = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream: v4\r\n\r\n"
 
 
-async def echo(asked: Asked) -> None:
-    await asked.say(SWITCHED + b"ahead")
-    while data := await asked.reader.read(1 << 16):
-        await asked.say(data)
+async def echo(requested: ReceivedRequest) -> None:
+    await requested.send(SWITCHED + b"ahead")
+    while data := await requested.reader.read(1 << 16):
+        await requested.send(data)
 
 
 async def test_after_the_upstreams_101_bytes_go_both_ways() -> None:
@@ -56,25 +56,25 @@ async def test_much_arrives_unchanged_and_in_order() -> None:
 async def test_what_an_upstream_says_last_is_delivered() -> None:
     last = os.urandom(3 << 20)
 
-    async def answer(asked: Asked) -> None:
-        asked.writer.write(SWITCHED + last)
-        asked.writer.close()
+    async def reply(requested: ReceivedRequest) -> None:
+        requested.writer.write(SWITCHED + last)
+        requested.writer.close()
         raise ConnectionResetError
 
-    async with upstream(answer) as served, fronted(to(served)) as front:
+    async with upstream(reply) as served, fronted(to(served)) as front:
         assert (await front.raw(UPGRADE)).partition(b"\r\n\r\n")[2] == last
 
 
 async def test_what_a_client_says_last_is_delivered() -> None:
     got, done = bytearray(), asyncio.Event()
 
-    async def answer(asked: Asked) -> None:
-        await asked.say(SWITCHED)
-        while data := await asked.reader.read(1 << 16):
+    async def reply(requested: ReceivedRequest) -> None:
+        await requested.send(SWITCHED)
+        while data := await requested.reader.read(1 << 16):
             got.extend(data)
         done.set()
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
+    async with upstream(reply) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(UPGRADE)
         await reader.readuntil(b"\r\n\r\n")
         last = os.urandom(100_000)
@@ -87,14 +87,14 @@ async def test_what_a_client_says_last_is_delivered() -> None:
 async def test_a_side_that_does_not_read_stops_the_other() -> None:
     sent = 0
 
-    async def answer(asked: Asked) -> None:
+    async def reply(requested: ReceivedRequest) -> None:
         nonlocal sent
-        await asked.say(SWITCHED)
+        await requested.send(SWITCHED)
         while True:
-            await asked.say(bytes(1 << 16))
+            await requested.send(bytes(1 << 16))
             sent += 1 << 16
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
+    async with upstream(reply) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(UPGRADE)
         await reader.readuntil(b"\r\n\r\n")
         writer.transport.pause_reading()  # type: ignore[attr-defined]  # a plain TCP transport can
@@ -107,8 +107,8 @@ async def test_a_side_that_does_not_read_stops_the_other() -> None:
 
 
 async def test_a_refusal_is_passed_on_as_it_is() -> None:
-    async def refuse(asked: Asked) -> None:
-        await asked.answer(b"who are you", "HTTP/1.1 403 Forbidden\r\nX-Why: 1\r\nConnection: close\r\n")
+    async def refuse(requested: ReceivedRequest) -> None:
+        await requested.response(b"who are you", "HTTP/1.1 403 Forbidden\r\nX-Why: 1\r\nConnection: close\r\n")
 
     async with upstream(refuse) as served, fronted(to(served, upgrade_only=True)) as front:
         code, headers, body = split(await front.raw(UPGRADE))
@@ -116,8 +116,8 @@ async def test_a_refusal_is_passed_on_as_it_is() -> None:
 
 
 async def test_an_upgrade_that_is_answered_as_if_there_were_none_is_500_where_one_is_required() -> None:
-    async def ignore(asked: Asked) -> None:
-        await asked.answer(b"plain")
+    async def ignore(requested: ReceivedRequest) -> None:
+        await requested.response(b"plain")
 
     async with upstream(ignore) as served:
         async with fronted(to(served, upgrade_only=True)) as front:
@@ -179,14 +179,14 @@ async def test_each_frame_of_a_websocket_is_a_record_even_if_they_arrive_togethe
     frames = [b"\x82\x03\x01ab", b"\x82\x02\x03{", b"\x88\x02\x03\xe8"]
     head = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 
-    async def answer(asked: Asked) -> None:
-        asked.writer.write(head + b"".join(frames))
-        await asked.writer.drain()
-        asked.writer.write(b"".join(frames))
-        asked.writer.close()
+    async def reply(requested: ReceivedRequest) -> None:
+        requested.writer.write(head + b"".join(frames))
+        await requested.writer.drain()
+        requested.writer.write(b"".join(frames))
+        requested.writer.close()
         raise ConnectionResetError
 
-    async with upstream(answer) as served:
+    async with upstream(reply) as served:
         headers = {"connection": "Upgrade", "upgrade": "WebSocket"}
         request = make_request("GET", "/x", "", headers, read_body=None, query={}, info=None)  # type: ignore[arg-type]
         response = await Proxy().forward(request, to(served)(request))

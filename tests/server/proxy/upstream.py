@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from sampan.server.filters.answers import with_answers
+from sampan.server.filters.error_responses import with_error_responses
 from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
@@ -14,7 +14,7 @@ from tests.server.test_websocket import listening
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     """Request as the upstream received it, with its connection."""
 
     method: str
@@ -39,14 +39,14 @@ class Asked:
         else:
             yield await self.reader.readexactly(int(self.headers.get("content-length", "0")))
 
-    async def say(self, data: bytes) -> None:
+    async def send(self, data: bytes) -> None:
         """Send bytes."""
         self.writer.write(data)
         await self.writer.drain()
 
-    async def answer(self, body: bytes = b"", head: str = "HTTP/1.1 200 OK\r\n") -> None:
+    async def response(self, body: bytes = b"", head: str = "HTTP/1.1 200 OK\r\n") -> None:
         """Send a response with a length."""
-        await self.say(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        await self.send(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
 
     async def gone(self) -> None:
         """Return when the other side has closed the connection."""
@@ -58,17 +58,17 @@ class Asked:
             pass
 
 
-Answer = Callable[[Asked], Awaitable[None]]
+Respond = Callable[[ReceivedRequest], Awaitable[None]]
 
 
 @dataclass
 class Upstream:
-    """Server that responds by a function. `asked` holds the received requests."""
+    """Server that responds by a function. `requested` holds the received requests."""
 
-    answer: Answer
+    response: Respond
     port: int = 0
     connections: int = 0
-    asked: list[Asked] = field(default_factory=list)
+    requested: list[ReceivedRequest] = field(default_factory=list)
     certificates: list[object] = field(default_factory=list)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Event that is set when a connection has ended."""
@@ -88,9 +88,9 @@ class Upstream:
                 headers = {name.lower(): value for name, value in lines}
                 once = [name.lower() for name, _ in lines if name != "X-Remote-Group"]
                 assert len(once) == len(set(once)), "a header twice"
-                asked = Asked(method, target, headers, reader, writer, lines)
-                self.asked.append(asked)
-                await self.answer(asked)
+                requested = ReceivedRequest(method, target, headers, reader, writer, lines)
+                self.requested.append(requested)
+                await self.response(requested)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
@@ -98,15 +98,15 @@ class Upstream:
             self.ended.set()
 
     @property
-    def last(self) -> Asked:
+    def last(self) -> ReceivedRequest:
         """Return the last request."""
-        return self.asked[-1]
+        return self.requested[-1]
 
 
 @asynccontextmanager
-async def upstream(answer: Answer, tls: ssl.SSLContext | None = None) -> AsyncIterator[Upstream]:
+async def upstream(response: Respond, tls: ssl.SSLContext | None = None) -> AsyncIterator[Upstream]:
     """Run a server on a free port until the end of the block."""
-    served, tasks = Upstream(answer), set[asyncio.Task[None]]()
+    served, tasks = Upstream(response), set[asyncio.Task[None]]()
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         tasks.add(asyncio.create_task(served.serve(reader, writer)))
@@ -150,9 +150,9 @@ class Front:
         return split(await self.raw(f"GET {target} HTTP/1.1\r\nHost: h\r\n{headers}Connection: close\r\n\r\n".encode()))
 
 
-def split(answer: bytes) -> tuple[int, dict[str, str], bytes]:
+def split(response: bytes) -> tuple[int, dict[str, str], bytes]:
     """Return code, headers and body of a response that is not chunked."""
-    head, _, body = answer.partition(b"\r\n\r\n")
+    head, _, body = response.partition(b"\r\n\r\n")
     line, *lines = head.decode("latin-1").split("\r\n")
     pairs = (each.partition(":") for each in lines)
     return int(line.split(" ")[1]), {name.lower(): value.strip() for name, _, value in pairs}, body
@@ -169,7 +169,7 @@ async def fronted(target_of: Callable[[Request], ProxyTarget]) -> AsyncIterator[
     async with asyncio.TaskGroup() as group:
         running = group.create_task(proxy.run())
         try:
-            async with listening(with_answers([])(handler)) as (_, port):
+            async with listening(with_error_responses([])(handler)) as (_, port):
                 yield Front(proxy, port)
         finally:
             running.cancel()

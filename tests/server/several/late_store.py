@@ -8,7 +8,7 @@ from random import Random
 from types import TracebackType
 from typing import Self
 
-from sampan.storage.hub import LocalWatch
+from sampan.storage.broadcaster import LocalWatch
 from sampan.storage.signal import Signal
 from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, Store
 
@@ -44,18 +44,18 @@ class LateStore:
             await asyncio.sleep(self._random.uniform(0, self._late_max_s))
             for watch in [] if self.held else list(self._watches):
                 if self._random.random() < 0.7:
-                    watch.hear()
+                    watch.receive()
 
-    def hear(self, prefix: str) -> None:
+    def receive(self, prefix: str) -> None:
         """Let what is pending for the watches of this prefix come."""
         for watch in self._watches:
             if watch.start == prefix:
-                watch.hear()
+                watch.receive()
 
     async def revision(self) -> Revision:
         """Makes the watches report their progress, too."""
         for watch in self._watches:
-            watch.asked = True
+            watch.requested = True
         return await self.shared.revision()
 
     async def ready(self) -> None:
@@ -104,12 +104,12 @@ class LateWatch:
     def __init__(
         self, watches: "list[LateWatch]", start: str, inner: AbstractAsyncContextManager[AsyncIterator[EventBatch]]
     ) -> None:
-        self.asked = False
+        self.requested = False
         self.start = start
         self._watches = watches
         self._context = inner
         self._inner: LocalWatch
-        self._heard: deque[EventBatch] = deque()
+        self._received: deque[EventBatch] = deque()
         self._signal = Signal()
         self._past: AsyncIterator[EventBatch]
 
@@ -130,18 +130,18 @@ class LateWatch:
         return self
 
     async def __anext__(self) -> EventBatch:
-        while not self._heard:
+        while not self._received:
             await self._signal.wait()
-            if not self._heard:
+            if not self._received:
                 return await anext(self._past)
-        return self._heard.popleft()
+        return self._received.popleft()
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         """Let what is pending come."""
-        if not self.asked and not self._inner.has_events:
+        if not self.requested and not self._inner.has_events:
             return
         batch = self._inner.poll()
         if batch is not None:
-            self.asked = False
-            self._heard.append(batch)
+            self.requested = False
+            self._received.append(batch)
         self._signal.notify()

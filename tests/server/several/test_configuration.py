@@ -32,11 +32,11 @@ WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
-async def soon(said: Callable[[], Awaitable[bool]], within_s: float = 30.0) -> None:
+async def soon(sent: Callable[[], Awaitable[bool]], within_s: float = 30.0) -> None:
     """Poll until it is so."""
     async with asyncio.timeout(within_s):
         while True:
-            if await said():
+            if await sent():
                 return
             await asyncio.sleep(0.01)
 
@@ -44,10 +44,10 @@ async def soon(said: Callable[[], Awaitable[bool]], within_s: float = 30.0) -> N
 async def codes(api: Api, path: str, wanted: int, **headers: str) -> None:
     """A GET answers so, soon."""
 
-    async def said() -> bool:
+    async def sent() -> bool:
         return (await api.get(path, **headers)).code == wanted
 
-    await soon(said)
+    await soon(sent)
 
 
 async def test_a_namespace_made_through_one_server_is_written_in_through_another_at_once() -> None:
@@ -72,9 +72,9 @@ async def test_what_is_made_in_a_namespace_that_goes_is_refused_soon_and_the_res
 
 async def _create_until_refused(api: Api, path: str) -> int:
     n = 0
-    while (answer := await api.post(path, {"metadata": {"name": f"c{n}"}})).code == 201:
+    while (response := await api.post(path, {"metadata": {"name": f"c{n}"}})).code == 201:
         n += 1
-    return answer.code
+    return response.code
 
 
 async def test_custom_resources_defined_through_one_server_are_served_by_another_soon() -> None:
@@ -154,9 +154,9 @@ async def test_quotas_made_through_one_server_hold_in_all_however_the_writes_are
         assert (await servers[0].put(f"{path}/status", counted)).code == 200
         for server in servers:
             assert (await server.get(path)).code == 200  # from here on it has the quota in its cache
-        asked = (servers[n % 3].post(CONFIG_MAPS, {"metadata": {"name": f"c{n}"}}) for n in range(12))
-        answers = [answer.code for answer in await asyncio.gather(*asked)]
-        assert answers.count(201) == 5, answers
+        requested = (servers[n % 3].post(CONFIG_MAPS, {"metadata": {"name": f"c{n}"}}) for n in range(12))
+        responses = [response.code for response in await asyncio.gather(*requested)]
+        assert responses.count(201) == 5, responses
         assert (await servers[1].get(path)).body["status"]["used"] == {"count/configmaps": "5"}
 
 

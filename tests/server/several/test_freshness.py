@@ -56,8 +56,8 @@ async def test_a_server_that_hears_nothing_says_so_instead_of_answering_from_the
     async with several(2) as (a, b):
         b.late.held = True
         await a.create("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "x"}})
-        answer = await b.get("/api/v1/namespaces/default/configmaps")
-        assert answer.code == 504
+        response = await b.get("/api/v1/namespaces/default/configmaps")
+        assert response.code == 504
         b.late.held = False
         assert len((await b.get("/api/v1/namespaces/default/configmaps")).body["items"]) == 1
 

@@ -49,29 +49,29 @@ class Client:
         self._ticks[0] += 1
         return self._ticks[0]
 
-    async def _told(self, name: str, verb: str, ask: Callable[[], Awaitable[Any]]) -> None:
+    async def _recorded(self, name: str, verb: str, fetch: Callable[[], Awaitable[Any]]) -> None:
         began = self._tick()
-        answer = await ask()
-        if answer.code in (200, 201):
-            revision = int(answer.body["metadata"]["resourceVersion"]) if answer.body["kind"] == "ConfigMap" else -1
+        response = await fetch()
+        if response.code in (200, 201):
+            revision = int(response.body["metadata"]["resourceVersion"]) if response.body["kind"] == "ConfigMap" else -1
             self._history.append(Step(name, verb, began, self._tick(), revision))
-        elif answer.code == 404 and verb == "get":
+        elif response.code == 404 and verb == "get":
             self._history.append(Step(name, verb, began, self._tick(), 0))
         else:
-            assert answer.code in (404, 409), answer.body
+            assert response.code in (404, 409), response.body
 
     async def _create(self, name: str) -> None:
-        await self._told(name, "create", lambda: self._api.post(CONFIG_MAPS, {"metadata": {"name": name}}))
+        await self._recorded(name, "create", lambda: self._api.post(CONFIG_MAPS, {"metadata": {"name": name}}))
 
     async def _patch(self, name: str) -> None:
         body = {"data": {"x": str(self._random.random())}}
-        await self._told(name, "patch", lambda: self._api.patch(f"{CONFIG_MAPS}/{name}", body))
+        await self._recorded(name, "patch", lambda: self._api.patch(f"{CONFIG_MAPS}/{name}", body))
 
     async def _delete(self, name: str) -> None:
-        await self._told(name, "delete", lambda: self._api.delete(f"{CONFIG_MAPS}/{name}"))
+        await self._recorded(name, "delete", lambda: self._api.delete(f"{CONFIG_MAPS}/{name}"))
 
     async def _get(self, name: str) -> None:
-        await self._told(name, "get", lambda: self._api.get(f"{CONFIG_MAPS}/{name}"))
+        await self._recorded(name, "get", lambda: self._api.get(f"{CONFIG_MAPS}/{name}"))
 
     async def _list(self, name: str) -> None:
         began = self._tick()
@@ -184,8 +184,8 @@ async def _churn(api: Api, random: Random, number: int) -> None:
             spec["clusterIP"] = f"10.96.9.{random.randrange(4)}"
         if spec["type"] == "NodePort" and random.random() < 0.5:
             spec["ports"][0]["nodePort"] = 31000 + random.randrange(4)
-        answer = await api.post(SERVICES, {"metadata": {"name": name}, "spec": spec})
-        assert answer.code in (201, 409, 422), answer.body
+        response = await api.post(SERVICES, {"metadata": {"name": name}, "spec": spec})
+        assert response.code in (201, 409, 422), response.body
         if random.random() < 0.3:
             kind = random.choice(("ClusterIP", "NodePort"))
             assert (await api.patch(f"{SERVICES}/{name}", {"spec": {"type": kind}})).code in (200, 404, 422)

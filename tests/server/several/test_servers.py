@@ -62,10 +62,10 @@ async def led_to(one: Server) -> list[tuple[str, int]]:
     found = one.cluster.reader.get("discovery.k8s.io", "endpointslices", "default", "kubernetes")
     assert endpoints is not None
     assert found is not None
-    told = [(a["ip"], s["ports"][0]["port"]) for s in endpoints["subsets"] for a in s["addresses"]]
+    reported = [(a["ip"], s["ports"][0]["port"]) for s in endpoints["subsets"] for a in s["addresses"]]
     port = found["ports"][0]["port"]
-    assert [(each["addresses"][0], port) for each in found["endpoints"]] == [one for one in told if one[1] == port]
-    return told
+    assert [(each["addresses"][0], port) for each in found["endpoints"]] == [one for one in reported if one[1] == port]
+    return reported
 
 
 @virtual_time

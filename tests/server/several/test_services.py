@@ -105,8 +105,8 @@ async def test_services_that_several_servers_make_at_once_get_different_addresse
 )
 async def test_what_two_servers_are_asked_for_at_once_one_of_them_gives(spec: dict[str, Any]) -> None:
     async with several(2) as servers:
-        asked = (servers[n % 2].post(SERVICES, service(f"s{n}", **spec)) for n in range(6))
-        codes = [answer.code for answer in await asyncio.gather(*asked)]
+        requested = (servers[n % 2].post(SERVICES, service(f"s{n}", **spec)) for n in range(6))
+        codes = [response.code for response in await asyncio.gather(*requested)]
         assert sorted(codes) == [201, 422, 422, 422, 422, 422]
 
 
@@ -206,8 +206,8 @@ async def test_a_service_cidr_that_is_not_ready_or_gone_gives_no_addresses() -> 
         await api.create(SERVICES, service("kept", clusterIP="10.98.0.1"))
         await api.delete(f"{CIDRS}/gone")
         for ip in ("10.97.0.1", "10.98.0.2"):
-            answer = await api.post(SERVICES, service("a", clusterIP=ip))
-            assert answer.message.endswith("the provided network does not match the current range")
+            response = await api.post(SERVICES, service("a", clusterIP=ip))
+            assert response.message.endswith("the provided network does not match the current range")
         assert (await api.patch(f"{SERVICES}/kept", {"metadata": {"labels": {"a": "b"}}})).code == 200
         assert (await api.delete(f"{SERVICES}/kept")).code == 200
         assert "10.98.0.1" not in await addresses(api)

@@ -38,6 +38,6 @@ async def test_a_token_of_what_was_just_made_counts_at_another_server() -> None:
             secret = await a.create("secrets", {"metadata": {"name": f"s{n}"}})
             bound = {"apiVersion": "v1", "kind": "Secret", "name": f"s{n}", "uid": secret["metadata"]["uid"]}
             given = await a.api.create(f"{ACCOUNTS}/r{n}/token", {"spec": {"boundObjectRef": bound}})
-            answer = await b.api.ask("POST", REVIEWS, {}, authorization=f"Bearer {given['status']['token']}")
-            assert answer.code == 201
-            assert answer.body["status"]["userInfo"]["username"] == f"system:serviceaccount:default:r{n}"
+            response = await b.api.fetch("POST", REVIEWS, {}, authorization=f"Bearer {given['status']['token']}")
+            assert response.code == 201
+            assert response.body["status"]["userInfo"]["username"] == f"system:serviceaccount:default:r{n}"

@@ -40,17 +40,17 @@ async def old_cluster(**rows: Any) -> AsyncIterator[tuple[Api, MemoryStore]]:
 async def test_a_list_with_an_address_that_cannot_be_read_names_it() -> None:
     async with old_cluster(IPAddress={}) as (api, _):
         for target in (ADDRESSES, f"{ADDRESSES}/{IP}"):
-            answer = await api.get(target)
-            assert (answer.code, answer.message) == (500, f"Internal error occurred: {UNREADABLE}")
+            response = await api.get(target)
+            assert (response.code, response.message) == (500, f"Internal error occurred: {UNREADABLE}")
 
 
 async def test_an_address_that_cannot_be_read_is_not_given_again() -> None:
     async with old_cluster(IPAddress={}) as (api, _):
         made = await api.create(SERVICES, service("any"))
         assert made["spec"]["clusterIP"] not in ("", IP)
-        answer = await api.post(SERVICES, service("this", clusterIP=IP))
-        assert answer.code == 422
-        assert answer.message.endswith(f"failed to allocate IP {IP}: provided IP is already allocated")
+        response = await api.post(SERVICES, service("this", clusterIP=IP))
+        assert response.code == 422
+        assert response.message.endswith(f"failed to allocate IP {IP}: provided IP is already allocated")
 
 
 async def test_an_address_that_could_not_be_read_is_free_when_it_is_gone() -> None:
@@ -85,9 +85,9 @@ async def test_a_service_whose_address_cannot_be_read_can_be_deleted(caplog: pyt
 async def test_no_address_is_given_while_nobody_knows_the_networks(caplog: pytest.LogCaptureFixture) -> None:
     async with old_cluster(ServiceCIDR={"cidrs": ["10.0.0.0/24"]}) as (api, _):
         assert "cannot read the networks of the cluster" in caplog.text
-        answer = await api.post(SERVICES, service("any"))
-        assert answer.code == 500
-        assert answer.message.endswith('failed to allocate a serviceIP for Service "any": range is full')
-        answer = await api.post(SERVICES, service("this", clusterIP="10.0.0.7"))
-        assert answer.code == 422
+        response = await api.post(SERVICES, service("any"))
+        assert response.code == 500
+        assert response.message.endswith('failed to allocate a serviceIP for Service "any": range is full')
+        response = await api.post(SERVICES, service("this", clusterIP="10.0.0.7"))
+        assert response.code == 422
         assert (await api.create(SERVICES, service("none", clusterIP="None")))["spec"]["clusterIPs"] == ["None"]

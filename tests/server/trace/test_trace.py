@@ -25,9 +25,9 @@ def _step(trace: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 async def test_a_create_is_traced_from_the_body_to_the_store(api: Api) -> None:
-    answer = await api.post(f"{MAPS}?{QUERY}", {"metadata": {"name": "a"}, "data": {"x": "1"}})
-    trace = answer.body
-    assert (answer.code, trace["kind"], trace["code"]) == (200, "RequestTrace", 201)
+    response = await api.post(f"{MAPS}?{QUERY}", {"metadata": {"name": "a"}, "data": {"x": "1"}})
+    trace = response.body
+    assert (response.code, trace["kind"], trace["code"]) == (200, "RequestTrace", 201)
     names = list(dict.fromkeys(step["name"] for step in trace["steps"]))
     assert [name for name in names if "admission" not in name] == [
         "read",
@@ -84,9 +84,9 @@ async def test_an_update_shows_what_is_put_back(api: Api) -> None:
     ids=["invalid", "unreadable", "no object"],
 )
 async def test_a_refusal_is_a_trace_that_ends_there(api: Api, body: Any, step: str, code: int) -> None:
-    answer = await api.post(f"{MAPS}?{QUERY}", body)
-    trace = answer.body
-    assert (answer.code, trace["code"], trace["status"]["code"]) == (200, code, code)
+    response = await api.post(f"{MAPS}?{QUERY}", body)
+    trace = response.body
+    assert (response.code, trace["code"], trace["status"]["code"]) == (200, code, code)
     last = trace["steps"][-1]
     assert last["name"] == step
     assert last.get("error") or last["detail"]
@@ -103,8 +103,8 @@ async def test_a_refusal_is_a_trace_that_ends_there(api: Api, body: Any, step: s
     ids=["no dry run", "a list", "a delete", "a scale"],
 )
 async def test_only_dry_run_writes_of_objects_are_traced(api: Api, method: str, target: str) -> None:
-    answer = await api.ask(method, target, {"metadata": {"name": "a"}} if method in ("POST", "PUT") else b"")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
+    response = await api.fetch(method, target, {"metadata": {"name": "a"}} if method in ("POST", "PUT") else b"")
+    assert (response.code, response.reason) == (400, "BadRequest")
     assert (await api.get(f"{MAPS}/a")).code == 404
 
 
@@ -127,8 +127,8 @@ async def test_who_may_only_trace_may_not_write(api: Api) -> None:
 
 async def test_both_rights_together_are_enough(api: Api) -> None:
     await _bind(api, {"rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "trace"]}]})
-    answer = await api.post(f"{MAPS}?{QUERY}", {"metadata": {"name": "a"}}, impersonate_user="jane")
-    assert (answer.code, answer.body["user"]["username"]) == (200, "jane")
+    response = await api.post(f"{MAPS}?{QUERY}", {"metadata": {"name": "a"}}, impersonate_user="jane")
+    assert (response.code, response.body["user"]["username"]) == (200, "jane")
 
 
 async def _bind(api: Api, role: dict[str, Any]) -> None:
@@ -142,8 +142,8 @@ async def _bind(api: Api, role: dict[str, Any]) -> None:
 
 async def test_a_request_after_a_traced_one_is_not_traced(api: Api) -> None:
     await api.post(f"{MAPS}?{QUERY}", {"metadata": {"name": "a"}})
-    answer = await api.post(MAPS, {"metadata": {"name": "a"}})
-    assert (answer.code, answer.body["kind"]) == (201, "ConfigMap")
+    response = await api.post(MAPS, {"metadata": {"name": "a"}})
+    assert (response.code, response.body["kind"]) == (201, "ConfigMap")
 
 
 def test_a_step_lasts_from_the_end_of_the_one_before_without_the_observing() -> None:

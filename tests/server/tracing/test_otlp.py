@@ -70,8 +70,8 @@ async def test_spans_reach_the_collector(tmp_path: Path, receiver: Receiver) -> 
     await asyncio.to_thread(collector.end)
     (spans,) = receiver.requests[0].resource_spans
     span = spans.scope_spans[0].spans[-1]
-    told = {attribute.key: attribute.value.string_value for attribute in span.attributes}
-    assert (span.name, told["http.target"], told["audit-id"]) == ("GET", "/version?a=b", "x-1")
+    reported = {attribute.key: attribute.value.string_value for attribute in span.attributes}
+    assert (span.name, reported["http.target"], reported["audit-id"]) == ("GET", "/version?a=b", "x-1")
     assert "apiserver" in [attribute.value.string_value for attribute in spans.resource.attributes]
 
 

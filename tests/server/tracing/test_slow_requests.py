@@ -16,27 +16,27 @@ from tests.server.requests import make_request
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
 
 
-def asked(received: float = 0.0, *, long_running: bool = False) -> Request:
+def requested(received: float = 0.0, *, long_running: bool = False) -> Request:
     async def read_body(limit: int) -> bytes:
         return b""
 
     return make_request("GET", "/x", "a=b", {}, read_body, received=received, long_running=long_running)
 
 
-@pytest.mark.parametrize(("took_s", "long_running", "told"), [(0.4, False, 0), (0.6, False, 1), (0.6, True, 0)])
+@pytest.mark.parametrize(("took_s", "long_running", "reported"), [(0.4, False, 0), (0.6, False, 1), (0.6, True, 0)])
 def test_only_slow_requests_are_logged(
-    took_s: float, long_running: bool, told: int, caplog: pytest.LogCaptureFixture
+    took_s: float, long_running: bool, reported: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     hook = steps_hook(lambda: 100.0 + took_s)
     assert hook.after is not None
     with caplog.at_level(logging.INFO, "sampan.trace"):
-        hook.after(asked(100.0, long_running=long_running), Response())
-    assert len(caplog.records) == told
+        hook.after(requested(100.0, long_running=long_running), Response())
+    assert len(caplog.records) == reported
 
 
 def test_each_step_is_logged_with_its_duration(caplog: pytest.LogCaptureFixture) -> None:
     hook = steps_hook(lambda: 101.0)
-    request = asked(100.0)
+    request = requested(100.0)
     assert hook.after is not None
     with caplog.at_level(logging.INFO, "sampan.trace"):
         request.begin_span().steps += [(100.25, "Conversion done"), (100.95, "Create storage")]

@@ -61,7 +61,7 @@ def ids(span: ReadableSpan) -> tuple[str, str]:
 async def test_a_create_has_spans_for_its_parts() -> None:
     collector = Collector()
     async with traced(collector) as api:
-        answer = await api.ask("POST", TARGET, CONFIG_MAP, accept="application/yaml", audit_id="x-1")
+        response = await api.fetch("POST", TARGET, CONFIG_MAP, accept="application/yaml", audit_id="x-1")
     spans = collector.spans()
     root = spans["POST /api/v1/namespaces/{:namespace}/configmaps"]
     create = spans["Create"]
@@ -76,7 +76,7 @@ async def test_a_create_has_spans_for_its_parts() -> None:
         assert spans[name].parent == outer.context
         outer = spans[name]
     assert create.parent == outer.context
-    assert root.attributes["http.response.body.size"] == len(answer.body)
+    assert root.attributes["http.response.body.size"] == len(response.body)
     assert spans["Create storage"].parent == create.context
     assert spans["SerializeObject"].parent == create.context
     assert {event.name for event in create.events or ()} >= {"Conversion done", "Write to database call succeeded"}
@@ -109,7 +109,7 @@ async def test_other_clients_start_a_new_trace_with_a_link() -> None:
 async def test_spans_that_are_not_sampled_are_not_exported(headers: dict[str, str]) -> None:
     collector = Collector(rate=0)
     async with traced(collector) as api:
-        await api.ask("GET", TARGET, **headers)
+        await api.fetch("GET", TARGET, **headers)
     assert collector.spans() == {}
 
 
@@ -134,21 +134,21 @@ async def test_faults_end_spans_too() -> None:
 
 
 async def test_the_trace_is_propagated_to_other_servers() -> None:
-    told: list[dict[str, str]] = []
+    reported: list[dict[str, str]] = []
 
     async def route(request: Request) -> Response:
-        told.append(trace_headers())
+        reported.append(trace_headers())
         return Response()
 
     client = Frame(route, tracer=Collector().tracer).client(MASTER)
     await client.get("/version", traceparent=SAMPLED)
     await client.get("/version", traceparent=NOT_SAMPLED)
     await Frame(route).client(MASTER).get("/version", traceparent=SAMPLED)
-    assert told[0]["traceparent"].startswith(f"00-{TRACE}-")
-    assert PARENT not in told[0]["traceparent"]
-    assert told[1]["traceparent"].startswith(f"00-{TRACE}-")
-    assert told[1]["traceparent"].endswith("-00")
-    assert told[2] == {}
+    assert reported[0]["traceparent"].startswith(f"00-{TRACE}-")
+    assert PARENT not in reported[0]["traceparent"]
+    assert reported[1]["traceparent"].startswith(f"00-{TRACE}-")
+    assert reported[1]["traceparent"].endswith("-00")
+    assert reported[2] == {}
 
 
 async def test_webhooks_get_the_header() -> None:

@@ -10,7 +10,7 @@ TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf
 
 
 async def test_nothing_is_created_whose_answer_is_not_accepted(api: Api) -> None:
-    assert (await api.ask("POST", CONFIG_MAPS, config_map("a"), accept=HTML)).code == 406
+    assert (await api.fetch("POST", CONFIG_MAPS, config_map("a"), accept=HTML)).code == 406
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
 
 
@@ -22,8 +22,8 @@ async def test_nothing_is_deleted_whose_answer_is_not_accepted(api: Api) -> None
 
 async def test_no_custom_resource_is_created_whose_answer_is_not_accepted(api: Api) -> None:
     await with_widgets(api)
-    answer = await api.ask("POST", WIDGETS, widget(), accept="application/vnd.kubernetes.protobuf")
-    assert answer.code == 406
+    response = await api.fetch("POST", WIDGETS, widget(), accept="application/vnd.kubernetes.protobuf")
+    assert response.code == 406
     assert (await api.get(f"{WIDGETS}/w")).code == 404
 
 
@@ -36,13 +36,13 @@ async def test_no_custom_resource_is_created_whose_answer_is_not_accepted(api: A
     ids=["get", "list"],
 )
 async def test_the_router_says_what_there_is_of_a_built_in_resource(api: Api, path: str, more: str) -> None:
-    answer = await api.get(path, accept=HTML)
-    assert answer.message == f"406: Not Acceptable\n\nAvailable representations: {TYPES}{more}"
+    response = await api.get(path, accept=HTML)
+    assert response.message == f"406: Not Acceptable\n\nAvailable representations: {TYPES}{more}"
 
 
 async def test_a_form_that_there_is_not_is_told_by_the_verb(api: Api) -> None:
-    answer = await api.get(CONFIG_MAPS, accept="application/json;as=Table;v=v2;g=meta.k8s.io")
-    assert (answer.code, answer.message) == (406, f"only the following media types are accepted: {TYPES}")
+    response = await api.get(CONFIG_MAPS, accept="application/json;as=Table;v=v2;g=meta.k8s.io")
+    assert (response.code, response.message) == (406, f"only the following media types are accepted: {TYPES}")
 
 
 async def test_any_subtype_is_one(api: Api) -> None:

@@ -17,9 +17,9 @@ def data(**values: Any) -> dict[str, Any]:
 
 
 async def test_apply_creates(api: Api) -> None:
-    answer = await api.apply(HERE, config_map())
-    assert answer.code == 201
-    entry = answer.metadata["managedFields"][0]
+    response = await api.apply(HERE, config_map())
+    assert response.code == 201
+    entry = response.metadata["managedFields"][0]
     assert entry | {"time": ""} == {
         "manager": "tests",
         "operation": "Apply",
@@ -34,125 +34,125 @@ async def test_apply_creates(api: Api) -> None:
 async def test_apply_sets_and_removes_what_it_owns(api: Api) -> None:
     await api.apply(HERE, data(a="1", b="2"))
     await api.patch(HERE, {"data": {"other": "x"}})
-    answer = await api.apply(HERE, data(a="3"))
-    assert (answer.code, answer.body["data"]) == (200, {"a": "3", "other": "x"})
+    response = await api.apply(HERE, data(a="3"))
+    assert (response.code, response.body["data"]) == (200, {"a": "3", "other": "x"})
 
 
 async def test_a_shared_field_stays(api: Api) -> None:
     await api.apply(HERE, data(a="1", b="2"), "fieldManager=one")
     await api.apply(HERE, data(a="1"), "fieldManager=two")
-    answer = await api.apply(HERE, data(b="2"), "fieldManager=one")
-    assert answer.body["data"] == {"a": "1", "b": "2"}
+    response = await api.apply(HERE, data(b="2"), "fieldManager=one")
+    assert response.body["data"] == {"a": "1", "b": "2"}
 
 
 async def test_a_conflict_names_field_and_manager(api: Api) -> None:
     await api.apply(HERE, data(a="1", b="1"), "fieldManager=one")
-    answer = await api.apply(HERE, data(a="2", b="2"), "fieldManager=two")
-    assert (answer.code, answer.reason) == (409, "Conflict")
-    assert answer.message.startswith('Apply failed with 2 conflicts: conflicts with "one":')
-    assert [(c["reason"], c["field"]) for c in answer.causes] == [
+    response = await api.apply(HERE, data(a="2", b="2"), "fieldManager=two")
+    assert (response.code, response.reason) == (409, "Conflict")
+    assert response.message.startswith('Apply failed with 2 conflicts: conflicts with "one":')
+    assert [(c["reason"], c["field"]) for c in response.causes] == [
         ("FieldManagerConflict", ".data.a"),
         ("FieldManagerConflict", ".data.b"),
     ]
-    assert answer.causes[0]["message"] == 'conflict with "one"'
+    assert response.causes[0]["message"] == 'conflict with "one"'
 
 
 async def test_a_conflict_with_an_update_names_its_version_and_time(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
-    answer = await api.apply(f"{DEPLOYMENTS}/d", deployment("d", 3), "fieldManager=two")
-    assert answer.code == 409
+    response = await api.apply(f"{DEPLOYMENTS}/d", deployment("d", 3), "fieldManager=two")
+    assert response.code == 409
     assert re.fullmatch(
-        r'Apply failed with 1 conflict: conflict with "tests" using apps/v1: \.spec\.replicas', answer.message
-    ) or re.match(r'Apply failed with 1 conflict: conflict with "tests" using apps/v1', answer.message)
-    assert answer.causes[0]["field"] == ".spec.replicas"
+        r'Apply failed with 1 conflict: conflict with "tests" using apps/v1: \.spec\.replicas', response.message
+    ) or re.match(r'Apply failed with 1 conflict: conflict with "tests" using apps/v1', response.message)
+    assert response.causes[0]["field"] == ".spec.replicas"
 
 
 async def test_force_takes_over(api: Api) -> None:
     await api.apply(HERE, data(a="1"), "fieldManager=one")
-    answer = await api.apply(HERE, data(a="2"), "fieldManager=two&force=true")
-    assert (answer.code, answer.body["data"]) == (200, {"a": "2"})
-    owners = [e["manager"] for e in answer.metadata["managedFields"] if "f:data" in e["fieldsV1"]]
+    response = await api.apply(HERE, data(a="2"), "fieldManager=two&force=true")
+    assert (response.code, response.body["data"]) == (200, {"a": "2"})
+    owners = [e["manager"] for e in response.metadata["managedFields"] if "f:data" in e["fieldsV1"]]
     assert owners == ["two"]
 
 
 async def test_a_manager_is_required(api: Api) -> None:
-    answer = await api.patch(HERE, config_map(), "apply")
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.message == (
+    response = await api.patch(HERE, config_map(), "apply")
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.message == (
         'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch'
     )
 
 
 async def test_managed_fields_are_not_applied(api: Api) -> None:
-    answer = await api.apply(HERE, config_map(managedFields=[]) | {"metadata": {"name": "a", "managedFields": [{}]}})
-    assert (answer.code, answer.message) == (400, "metadata.managedFields must be nil")
+    response = await api.apply(HERE, config_map(managedFields=[]) | {"metadata": {"name": "a", "managedFields": [{}]}})
+    assert (response.code, response.message) == (400, "metadata.managedFields must be nil")
 
 
 async def test_the_version_must_fit(api: Api) -> None:
-    answer = await api.apply(HERE, config_map() | {"apiVersion": "v2"})
-    assert answer.code == 400
-    assert answer.message == "invalid object type: /v2, Kind=ConfigMap"
+    response = await api.apply(HERE, config_map() | {"apiVersion": "v2"})
+    assert response.code == 400
+    assert response.message == "invalid object type: /v2, Kind=ConfigMap"
 
 
 @pytest.mark.parametrize("exists", [True, False])
 async def test_the_kind_must_fit(api: Api, exists: bool) -> None:
     if exists:
         await api.create(CONFIG_MAPS, config_map())
-    answer = await api.apply(HERE, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}})
-    assert (answer.code, answer.message) == (400, "invalid object type: /v1, Kind=Secret")
+    response = await api.apply(HERE, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}})
+    assert (response.code, response.message) == (400, "invalid object type: /v1, Kind=Secret")
     assert len((await api.get(CONFIG_MAPS)).body["items"]) == exists
 
 
 async def test_the_name_must_fit(api: Api) -> None:
-    answer = await api.apply(HERE, config_map("b"))
-    assert answer.code == 400
+    response = await api.apply(HERE, config_map("b"))
+    assert response.code == 400
     assert (await api.get(f"{CONFIG_MAPS}/b")).code == 404
 
 
 async def test_another_uid_conflicts(api: Api) -> None:
-    answer = await api.apply(HERE, config_map(uid="x"))
-    assert (answer.code, answer.reason) == (409, "Conflict")
+    response = await api.apply(HERE, config_map(uid="x"))
+    assert (response.code, response.reason) == (409, "Conflict")
 
 
 async def test_yaml(api: Api) -> None:
     body = b"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: 'y'\n"
-    answer = await api.apply(HERE, body)
-    assert (answer.code, answer.body["data"]) == (201, {"x": "y"})
+    response = await api.apply(HERE, body)
+    assert (response.code, response.body["data"]) == (201, {"x": "y"})
 
 
 async def test_strict_yaml(api: Api) -> None:
     body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: a, x: b}\n"
-    answer = await api.apply(HERE, body, "fieldManager=m&fieldValidation=Strict")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message.startswith("error strict decoding YAML: ")
+    response = await api.apply(HERE, body, "fieldManager=m&fieldValidation=Strict")
+    assert (response.code, response.reason) == (400, "BadRequest")
+    assert response.message.startswith("error strict decoding YAML: ")
 
 
 async def test_an_unknown_field_is_refused(api: Api) -> None:
-    answer = await api.apply(HERE, config_map() | {"odd": 1})
-    assert answer.code == 500
-    assert answer.message.endswith(".odd: field not declared in schema")
+    response = await api.apply(HERE, config_map() | {"odd": 1})
+    assert response.code == 500
+    assert response.message.endswith(".odd: field not declared in schema")
 
 
 async def test_a_dry_run(api: Api) -> None:
-    answer = await api.apply(HERE, config_map(), "fieldManager=m&dryRun=All")
-    assert (answer.code, answer.metadata["name"]) == (201, "a")
+    response = await api.apply(HERE, config_map(), "fieldManager=m&dryRun=All")
+    assert (response.code, response.metadata["name"]) == (201, "a")
     assert (await api.get(HERE)).code == 404
 
 
 async def test_the_first_apply_leaves_older_fields_to_another(api: Api) -> None:
     await api.create(CONFIG_MAPS, data(a="1", b="2"))
     await api.patch(HERE, {"metadata": {"managedFields": [{}]}})
-    answer = await api.apply(HERE, data(a="1"))
-    assert {e["manager"] for e in answer.metadata["managedFields"]} == {"before-first-apply", "tests"}
-    assert answer.body["data"] == {"a": "1", "b": "2"}
+    response = await api.apply(HERE, data(a="1"))
+    assert {e["manager"] for e in response.metadata["managedFields"]} == {"before-first-apply", "tests"}
+    assert response.body["data"] == {"a": "1", "b": "2"}
 
 
 async def test_status_has_owners_of_its_own(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
     body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "status": {"replicas": 2}}
-    answer = await api.apply(f"{DEPLOYMENTS}/d/status", body)
-    assert (answer.code, answer.body["status"]["replicas"]) == (200, 2)
-    assert [e for e in answer.metadata["managedFields"] if e.get("subresource") == "status"]
+    response = await api.apply(f"{DEPLOYMENTS}/d/status", body)
+    assert (response.code, response.body["status"]["replicas"]) == (200, 2)
+    assert [e for e in response.metadata["managedFields"] if e.get("subresource") == "status"]
     main = await api.apply(f"{DEPLOYMENTS}/d", body, "fieldManager=other")
     assert not [e for e in main.metadata["managedFields"] if e["manager"] == "other" and "f:status" in e["fieldsV1"]]
 
@@ -177,8 +177,8 @@ async def test_lists_by_key(api: Api) -> None:
         return body
 
     await api.apply(f"{DEPLOYMENTS}/d", containers("a", "b"))
-    answer = await api.apply(f"{DEPLOYMENTS}/d", containers("b", "c"))
-    assert [c["name"] for c in answer.body["spec"]["template"]["spec"]["containers"]] == ["b", "c"]
+    response = await api.apply(f"{DEPLOYMENTS}/d", containers("b", "c"))
+    assert [c["name"] for c in response.body["spec"]["template"]["spec"]["containers"]] == ["b", "c"]
 
 
 async def test_custom_resources(api: Api) -> None:
@@ -199,15 +199,15 @@ def scale(replicas: int) -> dict[str, Any]:
 
 async def test_an_applied_scale_conflicts_with_the_owner_of_the_replicas(api: Api) -> None:
     await api.apply(f"{DEPLOYMENTS}/d", deployment(name="d", replicas=1), "fieldManager=one")
-    answer = await api.apply(SCALE, scale(5), "fieldManager=two")
-    assert (answer.code, [c["field"] for c in answer.causes]) == (409, [".spec.replicas"])
+    response = await api.apply(SCALE, scale(5), "fieldManager=two")
+    assert (response.code, [c["field"] for c in response.causes]) == (409, [".spec.replicas"])
     assert (await api.get(SCALE)).body["spec"] == {"replicas": 1}
 
 
 async def test_an_applied_scale_is_owned_through_the_subresource(api: Api) -> None:
     await api.apply(f"{DEPLOYMENTS}/d", deployment(name="d", replicas=1), "fieldManager=one")
-    answer = await api.apply(SCALE, scale(5), "fieldManager=two&force=true")
-    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 5})
+    response = await api.apply(SCALE, scale(5), "fieldManager=two&force=true")
+    assert (response.code, response.body["spec"]) == (200, {"replicas": 5})
     entries = (await api.get(f"{DEPLOYMENTS}/d")).metadata["managedFields"]
     owned = [(e["manager"], e["operation"], e["subresource"], e["fieldsV1"]) for e in entries if "subresource" in e]
     assert owned == [("two", "Apply", "scale", {"f:spec": {"f:replicas": {}}})]

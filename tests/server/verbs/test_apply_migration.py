@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.server.cluster import Answer, Api
+from tests.server.cluster import Api, ApiResponse
 from tests.server.verbs.objects import CONFIG_MAPS
 
 PATH = f"{CONFIG_MAPS}/c"
@@ -23,9 +23,9 @@ async def applied_by_client(api: Api, data: dict[str, str]) -> Any:
     return await api.create(f"{CONFIG_MAPS}?fieldManager={CLIENT_SIDE}", body)
 
 
-def owners(answer: Answer) -> dict[tuple[str, str], Any]:
+def owners(response: ApiResponse) -> dict[tuple[str, str], Any]:
     """Return the fields of each manager, by manager and operation."""
-    return {(e["manager"], e["operation"]): e["fieldsV1"] for e in answer.metadata["managedFields"]}
+    return {(e["manager"], e["operation"]): e["fieldsV1"] for e in response.metadata["managedFields"]}
 
 
 def upgrade(obj: Any) -> list[Any]:
@@ -40,37 +40,37 @@ def upgrade(obj: Any) -> list[Any]:
 
 async def test_what_was_updated_becomes_what_is_applied(api: Api) -> None:
     made = await applied_by_client(api, {"a": "1", "b": "1"})
-    answer = await api.patch(PATH, upgrade(made), "json")
-    assert answer.code == 200
-    assert list(owners(answer)) == [("kubectl", "Apply")]
-    answer = await api.apply(PATH, configuration({"a": "2"}), "fieldManager=kubectl")
-    assert (answer.code, answer.body["data"]) == (200, {"a": "2"})
-    assert owners(answer)["kubectl", "Apply"]["f:data"] == {"f:a": {}}
+    response = await api.patch(PATH, upgrade(made), "json")
+    assert response.code == 200
+    assert list(owners(response)) == [("kubectl", "Apply")]
+    response = await api.apply(PATH, configuration({"a": "2"}), "fieldManager=kubectl")
+    assert (response.code, response.body["data"]) == (200, {"a": "2"})
+    assert owners(response)["kubectl", "Apply"]["f:data"] == {"f:a": {}}
 
 
 async def test_an_upgrade_of_an_old_state_conflicts(api: Api) -> None:
     made = await applied_by_client(api, {"a": "1"})
     await api.patch(PATH, {"data": {"b": "1"}})
-    answer = await api.patch(PATH, upgrade(made), "json")
-    assert (answer.code, answer.reason) == (409, "Conflict")
+    response = await api.patch(PATH, upgrade(made), "json")
+    assert (response.code, response.reason) == (409, "Conflict")
 
 
 async def test_kubectl_takes_what_its_annotation_covers(api: Api) -> None:
     await applied_by_client(api, {"a": "1"})
-    answer = await api.apply(PATH, configuration({"a": "2"}), "fieldManager=kubectl")
-    assert (answer.code, answer.body["data"]) == (200, {"a": "2"})
-    assert json.loads(answer.metadata["annotations"][LAST_APPLIED])["data"] == {"a": "2"}
+    response = await api.apply(PATH, configuration({"a": "2"}), "fieldManager=kubectl")
+    assert (response.code, response.body["data"]) == (200, {"a": "2"})
+    assert json.loads(response.metadata["annotations"][LAST_APPLIED])["data"] == {"a": "2"}
 
 
 async def test_kubectl_does_not_take_what_its_annotation_leaves_out(api: Api) -> None:
     await applied_by_client(api, {"a": "1"})
     await api.patch(f"{PATH}?fieldManager=other", {"data": {"b": "1"}})
-    answer = await api.apply(PATH, configuration({"b": "2"}), "fieldManager=kubectl")
-    assert (answer.code, answer.reason) == (409, "Conflict")
-    assert answer.message == 'Apply failed with 1 conflict: conflict with "other" using v1: .data.b'
+    response = await api.apply(PATH, configuration({"b": "2"}), "fieldManager=kubectl")
+    assert (response.code, response.reason) == (409, "Conflict")
+    assert response.message == 'Apply failed with 1 conflict: conflict with "other" using v1: .data.b'
 
 
 async def test_another_manager_takes_nothing(api: Api) -> None:
     await applied_by_client(api, {"a": "1"})
-    answer = await api.apply(PATH, configuration({"a": "2"}), "fieldManager=another")
-    assert (answer.code, answer.reason) == (409, "Conflict")
+    response = await api.apply(PATH, configuration({"a": "2"}), "fieldManager=another")
+    assert (response.code, response.reason) == (409, "Conflict")

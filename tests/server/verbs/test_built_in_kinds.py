@@ -23,9 +23,9 @@ def _autoscaler(**behavior: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("direction", ["scaleUp", "scaleDown"])
 async def test_rules_of_scaling_without_policies_are_refused(api: Api, direction: str) -> None:
-    answer = await api.post(_HPAS, _autoscaler(**{direction: {"policies": []}}))
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.message.endswith(
+    response = await api.post(_HPAS, _autoscaler(**{direction: {"policies": []}}))
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.message.endswith(
         f"spec.behavior.{direction}.policies: Required value: must specify at least one Policy"
     )
 
@@ -84,8 +84,8 @@ async def test_where_the_secret_of_a_volume_is_is_always_shown(api: Api, kind: s
     assert made["spec"][kind][shown] is None
 
 
-@pytest.mark.parametrize(("missing", "told"), [("name", "namespace"), ("namespace", "name")])
-async def test_of_a_webhooks_service_the_other_name_is_told(api: Api, missing: str, told: str) -> None:
+@pytest.mark.parametrize(("missing", "reported"), [("name", "namespace"), ("namespace", "name")])
+async def test_of_a_webhooks_service_the_other_name_is_told(api: Api, missing: str, reported: str) -> None:
     service = {"name": "s", "namespace": "n"}
     del service[missing]
     hook = {
@@ -94,8 +94,8 @@ async def test_of_a_webhooks_service_the_other_name_is_told(api: Api, missing: s
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
     }
-    answer = await api.post(_HOOKS, {"metadata": {"name": "h"}, "webhooks": [hook]})
-    assert answer.message.endswith(f"webhooks[0].clientConfig.service.{told}: Required value")
+    response = await api.post(_HOOKS, {"metadata": {"name": "h"}, "webhooks": [hook]})
+    assert response.message.endswith(f"webhooks[0].clientConfig.service.{reported}: Required value")
 
 
 async def test_with_a_status_subresource_the_root_of_a_schema_is_an_object(api: Api) -> None:
@@ -108,10 +108,10 @@ async def test_with_a_status_subresource_the_root_of_a_schema_is_an_object(api: 
     }
     names = {"plural": "foos", "kind": "Foo"}
     spec = {"group": "x.io", "scope": "Namespaced", "names": names, "versions": [version]}
-    answer = await api.post(_CRDS, {"metadata": {"name": "foos.x.io"}, "spec": spec})
+    response = await api.post(_CRDS, {"metadata": {"name": "foos.x.io"}, "spec": spec})
     assert (
         'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
-        in answer.message
+        in response.message
     )
 
 
@@ -138,9 +138,9 @@ async def test_with_a_status_subresource_the_root_of_a_schema_is_an_object(api: 
     ids=["ingress", "device class", "policy"],
 )
 async def test_a_wrong_type_names_the_embedded_structs(api: Api, path: str, obj: dict[str, Any], place: str) -> None:
-    answer = await api.post(path, {"metadata": {"name": "x"}, **obj})
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message.endswith(f"json: cannot unmarshal number into Go struct field {place}")
+    response = await api.post(path, {"metadata": {"name": "x"}, **obj})
+    assert (response.code, response.reason) == (400, "BadRequest")
+    assert response.message.endswith(f"json: cannot unmarshal number into Go struct field {place}")
 
 
 async def test_a_sleeping_hook_is_measured_by_a_grace_period_below_zero(api: Api) -> None:
@@ -148,8 +148,8 @@ async def test_a_sleeping_hook_is_measured_by_a_grace_period_below_zero(api: Api
     pod = {"containers": [container], "terminationGracePeriodSeconds": -1}
     template = {"metadata": {"labels": {"a": "b"}}, "spec": pod}
     spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
-    answer = await api.post("/apis/apps/v1/namespaces/default/deployments", {"metadata": {"name": "d"}, "spec": spec})
-    assert answer.message.endswith("must be non-negative and less than terminationGracePeriodSeconds (-1)")
+    response = await api.post("/apis/apps/v1/namespaces/default/deployments", {"metadata": {"name": "d"}, "spec": spec})
+    assert response.message.endswith("must be non-negative and less than terminationGracePeriodSeconds (-1)")
 
 
 async def test_a_pods_grace_period_below_zero_becomes_a_second(api: Api) -> None:
@@ -172,40 +172,40 @@ async def test_an_immutable_reference_of_an_event_is_shown_by_its_field_in_the_h
         "regarding": {"kind": "Pod", "name": "p", "namespace": "default"},
     }
     await api.create(path, event)
-    answer = await api.put(f"{path}/e", {**event, "regarding": {"kind": "Pod", "name": "q", "namespace": "default"}})
+    response = await api.put(f"{path}/e", {**event, "regarding": {"kind": "Pod", "name": "q", "namespace": "default"}})
     shown = '{"kind":"Pod","name":"q","namespace":"default"}'
-    assert answer.message.endswith(f"involvedObject: Invalid value: {shown}: field is immutable")
+    assert response.message.endswith(f"involvedObject: Invalid value: {shown}: field is immutable")
 
 
 async def test_a_faulty_taint_is_told_twice_when_a_node_is_updated(api: Api) -> None:
     node = {"metadata": {"name": "n"}, "spec": {"taints": [{"key": "k", "effect": "x"}]}}
-    answer = await api.post("/api/v1/nodes", node)
-    assert len(answer.causes) == 1
+    response = await api.post("/api/v1/nodes", node)
+    assert len(response.causes) == 1
     await api.create("/api/v1/nodes", {"metadata": {"name": "n"}})
-    answer = await api.put("/api/v1/nodes/n", node)
-    assert len(answer.causes) == 2
-    assert answer.message.count("metadata.taints[0].effect") == 1
+    response = await api.put("/api/v1/nodes/n", node)
+    assert len(response.causes) == 2
+    assert response.message.count("metadata.taints[0].effect") == 1
 
 
 async def test_the_first_of_a_nodes_cidrs_that_is_none_is_told_again(api: Api) -> None:
-    answer = await api.post("/api/v1/nodes", {"metadata": {"name": "n"}, "spec": {"podCIDRs": ["10.0.0.0/24", "x"]}})
+    response = await api.post("/api/v1/nodes", {"metadata": {"name": "n"}, "spec": {"podCIDRs": ["10.0.0.0/24", "x"]}})
     text = "invalid CIDR[1]: <nil> (invalid CIDR address: x)"
-    assert f"Internal error: invalid PodCIDRs. failed to check with dual stack with error:{text}" in answer.message
+    assert f"Internal error: invalid PodCIDRs. failed to check with dual stack with error:{text}" in response.message
 
 
 async def test_empty_labels_are_shown_as_absent(api: Api) -> None:
     template = {"metadata": {"labels": {}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
-    answer = await api.post("/apis/apps/v1/namespaces/default/deployments", {"metadata": {"name": "d"}, "spec": spec})
+    response = await api.post("/apis/apps/v1/namespaces/default/deployments", {"metadata": {"name": "d"}, "spec": spec})
     shown = "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`"
-    assert answer.message == f'Deployment.apps "d" is invalid: {shown}'
+    assert response.message == f'Deployment.apps "d" is invalid: {shown}'
 
 
 async def test_parameters_that_become_empty_are_shown_as_absent(api: Api) -> None:
     classes = "/apis/storage.k8s.io/v1/storageclasses"
     made = await api.create(classes, {"metadata": {"name": "s"}, "provisioner": "a.b", "parameters": {"a": "b"}})
-    answer = await api.put(f"{classes}/s", {**made, "parameters": {}})
-    assert answer.message.endswith("parameters: Invalid value: null: field is immutable")
+    response = await api.put(f"{classes}/s", {**made, "parameters": {}})
+    assert response.message.endswith("parameters: Invalid value: null: field is immutable")
 
 
 @pytest.mark.parametrize(
@@ -220,5 +220,5 @@ async def test_parameters_that_become_empty_are_shown_as_absent(api: Api) -> Non
 async def test_parameters_that_a_patch_empties_are_shown_as_absent(api: Api, kind: str, patch: Any) -> None:
     classes = "/apis/storage.k8s.io/v1/storageclasses"
     await api.create(classes, {"metadata": {"name": "s"}, "provisioner": "a.b", "parameters": {"a": "b"}})
-    answer = await api.patch(f"{classes}/s", patch, kind)
-    assert answer.message.endswith("parameters: Invalid value: null: field is immutable")
+    response = await api.patch(f"{classes}/s", patch, kind)
+    assert response.message.endswith("parameters: Invalid value: null: field is immutable")

@@ -22,9 +22,9 @@ async def api() -> AsyncIterator[Api]:
 
 async def condition(api: Api, name: str) -> Any:
     """The one condition of a component."""
-    answer = await api.get(f"{ALL}/{name}")
-    assert answer.code == 200, answer.body
-    (found,) = answer.body["conditions"]
+    response = await api.get(f"{ALL}/{name}")
+    assert response.code == 200, response.body
+    (found,) = response.body["conditions"]
     return found
 
 
@@ -37,10 +37,14 @@ async def hold(api: Api, name: str, *, seconds: int) -> None:
 
 
 async def test_all_are_listed_with_the_warning(api: Api) -> None:
-    answer = await api.get(ALL)
-    assert answer.body["kind"] == "ComponentStatusList"
-    assert [each["metadata"]["name"] for each in answer.body["items"]] == ["controller-manager", "etcd-0", "scheduler"]
-    assert answer.warnings == ["v1 ComponentStatus is deprecated in v1.19+"]
+    response = await api.get(ALL)
+    assert response.body["kind"] == "ComponentStatusList"
+    assert [each["metadata"]["name"] for each in response.body["items"]] == [
+        "controller-manager",
+        "etcd-0",
+        "scheduler",
+    ]
+    assert response.warnings == ["v1 ComponentStatus is deprecated in v1.19+"]
 
 
 async def test_a_store_that_answers_is_healthy(api: Api) -> None:
@@ -83,13 +87,13 @@ async def test_a_component_beside_the_server_says_itself_what_is_wrong() -> None
 
 
 async def test_what_nobody_has_heard_of_is_not_found(api: Api) -> None:
-    answer = await api.get(f"{ALL}/etcd-1")
-    assert (answer.code, answer.message) == (404, 'componentstatus "etcd-1" not found')
+    response = await api.get(f"{ALL}/etcd-1")
+    assert (response.code, response.message) == (404, 'componentstatus "etcd-1" not found')
 
 
 async def test_the_table_shows_the_message(api: Api) -> None:
-    answer = await api.get(ALL, accept=TABLE)
-    assert [row["cells"] for row in answer.body["rows"]][1] == ["etcd-0", "Healthy", "ok", ""]
+    response = await api.get(ALL, accept=TABLE)
+    assert [row["cells"] for row in response.body["rows"]][1] == ["etcd-0", "Healthy", "ok", ""]
     assert (await api.get(f"{ALL}/etcd-0", accept=TABLE)).body["rows"][0]["cells"][1] == "Healthy"
 
 
@@ -104,8 +108,8 @@ async def test_selectors_select(api: Api, query: str, count: int) -> None:
 
 async def test_metadata_alone_may_be_asked_for(api: Api) -> None:
     accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
-    answer = await api.get(ALL, accept=accept)
-    assert (answer.body["kind"], len(answer.body["items"])) == ("PartialObjectMetadataList", 3)
+    response = await api.get(ALL, accept=accept)
+    assert (response.body["kind"], len(response.body["items"])) == ("PartialObjectMetadataList", 3)
 
 
 async def test_it_cannot_be_created(api: Api) -> None:

@@ -23,10 +23,10 @@ from tests.server.verbs.objects import (
 
 
 async def test_the_stored_object_is_the_answer(api: Api) -> None:
-    answer = await api.post(CONFIG_MAPS, config_map())
-    assert answer.code == 201
-    assert answer.body == (await api.get(f"{CONFIG_MAPS}/a")).body
-    assert answer.metadata["namespace"] == "default"
+    response = await api.post(CONFIG_MAPS, config_map())
+    assert response.code == 201
+    assert response.body == (await api.get(f"{CONFIG_MAPS}/a")).body
+    assert response.metadata["namespace"] == "default"
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ async def test_the_stored_object_is_the_answer(api: Api) -> None:
 )
 async def test_finalizers_have_a_domain_or_are_kubernetes_own(api: Api, path: str, obj: Any, kind: str) -> None:
     metadata = obj["metadata"] | {"finalizers": ["orphan", "a.b/c", "mine"]}
-    answer = await api.post(path, obj | {"metadata": metadata})
-    assert answer.message == (
+    response = await api.post(path, obj | {"metadata": metadata})
+    assert response.message == (
         f'{kind} "{metadata["name"]}" is invalid: metadata.finalizers[2]: Invalid value: "mine": name is neither a '
         "standard finalizer name nor is it fully qualified"
     )
@@ -57,17 +57,17 @@ async def test_finalizers_of_some_kinds_have_any_name(api: Api, path: str, obj: 
 
 
 async def test_faults_of_events_are_told_of_the_core_kind(api: Api) -> None:
-    answer = await api.post("/apis/events.k8s.io/v1/namespaces/default/events", {"metadata": {"name": "-"}})
-    assert answer.message.startswith('Event "-" is invalid: ')
-    assert "group" not in answer.body["details"]
+    response = await api.post("/apis/events.k8s.io/v1/namespaces/default/events", {"metadata": {"name": "-"}})
+    assert response.message.startswith('Event "-" is invalid: ')
+    assert "group" not in response.body["details"]
 
 
 async def test_a_taken_name(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map())
-    answer = await api.post(CONFIG_MAPS, config_map())
-    assert (answer.code, answer.reason) == (409, "AlreadyExists")
-    assert answer.message == 'configmaps "a" already exists'
-    assert answer.body["details"] == {"name": "a", "kind": "configmaps"}
+    response = await api.post(CONFIG_MAPS, config_map())
+    assert (response.code, response.reason) == (409, "AlreadyExists")
+    assert response.message == 'configmaps "a" already exists'
+    assert response.body["details"] == {"name": "a", "kind": "configmaps"}
 
 
 async def test_the_server_gives_identity(api: Api) -> None:
@@ -92,30 +92,30 @@ async def test_the_server_gives_identity(api: Api) -> None:
 
 
 async def test_a_resource_version_is_refused(api: Api) -> None:
-    answer = await api.post(CONFIG_MAPS, config_map(resourceVersion="5"))
-    assert answer.code == 500
-    assert answer.reason == ""
-    assert answer.message == "resourceVersion should not be set on objects to be created"
+    response = await api.post(CONFIG_MAPS, config_map(resourceVersion="5"))
+    assert response.code == 500
+    assert response.reason == ""
+    assert response.message == "resourceVersion should not be set on objects to be created"
 
 
 async def test_another_namespace_is_refused(api: Api) -> None:
-    answer = await api.post(CONFIG_MAPS, config_map(namespace="other"))
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message == "the namespace of the provided object does not match the namespace sent on the request"
+    response = await api.post(CONFIG_MAPS, config_map(namespace="other"))
+    assert (response.code, response.reason) == (400, "BadRequest")
+    assert response.message == "the namespace of the provided object does not match the namespace sent on the request"
 
 
 async def test_another_version_is_refused(api: Api) -> None:
-    answer = await api.post(DEPLOYMENTS, deployment() | {"apiVersion": "apps/v1beta1"})
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message == (
+    response = await api.post(DEPLOYMENTS, deployment() | {"apiVersion": "apps/v1beta1"})
+    assert (response.code, response.reason) == (400, "BadRequest")
+    assert response.message == (
         "the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)"
     )
 
 
 async def test_another_kind_is_refused(api: Api) -> None:
-    answer = await api.post(CONFIG_MAPS, config_map() | {"kind": "Secret"})
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message.startswith('Secret in version "v1" cannot be handled as a ConfigMap')
+    response = await api.post(CONFIG_MAPS, config_map() | {"kind": "Secret"})
+    assert (response.code, response.reason) == (400, "BadRequest")
+    assert response.message.startswith('Secret in version "v1" cannot be handled as a ConfigMap')
 
 
 async def test_the_type_of_a_builtin_may_be_left_out(api: Api) -> None:
@@ -125,14 +125,14 @@ async def test_the_type_of_a_builtin_may_be_left_out(api: Api) -> None:
 
 async def test_the_type_of_a_custom_resource_may_not(api: Api) -> None:
     await with_widgets(api)
-    answer = await api.post(WIDGETS, b'{"apiVersion":"example.com/v1"}')
-    assert (answer.code, answer.message) == (
+    response = await api.post(WIDGETS, b'{"apiVersion":"example.com/v1"}')
+    assert (response.code, response.message) == (
         400,
         "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in "
         '\'{"apiVersion":"example.com/v1"}\' ({"apiVersion":"example.com/v1" ...)',
     )
-    answer = await api.post(WIDGETS, {"kind": "Widget"})
-    assert (answer.code, answer.message) == (
+    response = await api.post(WIDGETS, {"kind": "Widget"})
+    assert (response.code, response.message) == (
         400,
         "the API version in the data () does not match the expected API version (example.com/v1)",
     )
@@ -178,14 +178,14 @@ NOT_ANY = "json: cannot unmarshal array into an object"
     ],
 )
 async def test_a_body_of_which_nothing_can_be_made(api: Api, content_type: str, body: bytes, message: str) -> None:
-    answer = await api.ask("POST", CONFIG_MAPS, body, content_type=content_type)
-    assert (answer.code, answer.reason, answer.message) == (400, "BadRequest", message)
+    response = await api.fetch("POST", CONFIG_MAPS, body, content_type=content_type)
+    assert (response.code, response.reason, response.message) == (400, "BadRequest", message)
 
 
 async def test_null_and_an_empty_type_are_those_of_the_path(api: Api) -> None:
     for body in (b"null", b'{"kind":"","apiVersion":""}'):
-        answer = await api.post(CONFIG_MAPS, body)
-        assert (answer.code, answer.causes[0]["field"]) == (422, "metadata.name")
+        response = await api.post(CONFIG_MAPS, body)
+        assert (response.code, response.causes[0]["field"]) == (422, "metadata.name")
 
 
 async def test_names_are_generated(api: Api) -> None:
@@ -197,8 +197,8 @@ async def test_names_are_generated(api: Api) -> None:
 async def test_a_given_name_is_kept(api: Api) -> None:
     body = {"metadata": {"generateName": "x-", "name": "y"}}
     assert (await api.create(CONFIG_MAPS, body))["metadata"]["name"] == "y"
-    answer = await api.post(CONFIG_MAPS, body)
-    assert (answer.code, answer.message) == (409, 'configmaps "y" already exists')
+    response = await api.post(CONFIG_MAPS, body)
+    assert (response.code, response.message) == (409, 'configmaps "y" already exists')
 
 
 async def test_generated_names_give_up_in_the_end(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,10 +211,10 @@ async def test_generated_names_give_up_in_the_end(api: Api, monkeypatch: pytest.
     monkeypatch.setattr(creation, "generate_name", always_the_same)
     await api.create(CONFIG_MAPS, {"metadata": {"generateName": "x-"}})
     tried.clear()
-    answer = await api.post(CONFIG_MAPS, {"metadata": {"generateName": "x-"}})
-    assert (answer.code, answer.reason) == (409, "AlreadyExists")
-    assert answer.body["details"]["retryAfterSeconds"] == 1
-    assert (b"Retry-After", b"1") in answer.response.headers
+    response = await api.post(CONFIG_MAPS, {"metadata": {"generateName": "x-"}})
+    assert (response.code, response.reason) == (409, "AlreadyExists")
+    assert response.body["details"]["retryAfterSeconds"] == 1
+    assert (b"Retry-After", b"1") in response.response.headers
     assert len(tried) == 8
 
 
@@ -234,17 +234,19 @@ async def test_names_have_rules(api: Api, path: str, name: str, text: str) -> No
     body: dict[str, Any] = {"metadata": {"name": name}}
     if path.endswith("services"):
         body["spec"] = {"ports": [{"port": 80}]}
-    answer = await api.post(path, body)
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    causes = [c for c in answer.causes if c["field"] == "metadata.name"]
+    response = await api.post(path, body)
+    assert (response.code, response.reason) == (422, "Invalid")
+    causes = [c for c in response.causes if c["field"] == "metadata.name"]
     assert [c["reason"] for c in causes] == ["FieldValueInvalid"]
     assert text in causes[0]["message"]
 
 
 async def test_no_name_at_all(api: Api) -> None:
-    answer = await api.post(CONFIG_MAPS, {"data": {}})
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.message == 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'
+    response = await api.post(CONFIG_MAPS, {"data": {}})
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert (
+        response.message == 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'
+    )
 
 
 @pytest.mark.parametrize(
@@ -259,25 +261,25 @@ async def test_no_name_at_all(api: Api) -> None:
     ],
 )
 async def test_metadata_has_rules(api: Api, metadata: Any, field: str, reason: str) -> None:
-    answer = await api.post(CONFIG_MAPS, config_map(**metadata))
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert any(c["field"].startswith(field) or field in c["field"] for c in answer.causes)
-    assert reason in {c["reason"] for c in answer.causes} or field == "uid"
+    response = await api.post(CONFIG_MAPS, config_map(**metadata))
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert any(c["field"].startswith(field) or field in c["field"] for c in response.causes)
+    assert reason in {c["reason"] for c in response.causes} or field == "uid"
 
 
 async def test_two_controllers_are_refused(api: Api) -> None:
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "controller": True}
-    answer = await api.post(CONFIG_MAPS, config_map(ownerReferences=[owner | {"uid": "1"}, owner | {"uid": "2"}]))
-    assert answer.code == 422
-    assert "Only one reference can have Controller set to true" in answer.message
+    response = await api.post(CONFIG_MAPS, config_map(ownerReferences=[owner | {"uid": "1"}, owner | {"uid": "2"}]))
+    assert response.code == 422
+    assert "Only one reference can have Controller set to true" in response.message
 
 
 async def test_an_owner_that_occurs_twice_is_taken_out_with_a_warning(api: Api) -> None:
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "1"}
-    answer = await api.post(CONFIG_MAPS, config_map(ownerReferences=[owner, owner]))
-    assert answer.metadata["ownerReferences"] == [owner]
-    assert len(answer.warnings) == 1
-    assert answer.warnings[0].startswith(".metadata.ownerReferences contains duplicate entries")
+    response = await api.post(CONFIG_MAPS, config_map(ownerReferences=[owner, owner]))
+    assert response.metadata["ownerReferences"] == [owner]
+    assert len(response.warnings) == 1
+    assert response.warnings[0].startswith(".metadata.ownerReferences contains duplicate entries")
 
 
 @pytest.mark.parametrize(
@@ -291,9 +293,9 @@ async def test_an_owner_that_occurs_twice_is_taken_out_with_a_warning(api: Api) 
     ],
 )
 async def test_the_message_of_one_fault(api: Api, message: str, body: Any, path: str) -> None:
-    answer = await api.post(path, body)
-    assert (answer.code, answer.message) == (422, message)
-    assert answer.body["details"] == {
+    response = await api.post(path, body)
+    assert (response.code, response.message) == (422, message)
+    assert response.body["details"] == {
         "name": "d",
         "group": "apps",
         "kind": "Deployment",
@@ -308,11 +310,11 @@ async def test_the_message_of_one_fault(api: Api, message: str, body: Any, path:
 
 
 async def test_all_faults_are_listed(api: Api) -> None:
-    answer = await api.post(PODS, {"metadata": {"name": "P"}, "spec": {"containers": [{"name": "B"}]}})
-    fields = [c["field"] for c in answer.causes]
+    response = await api.post(PODS, {"metadata": {"name": "P"}, "spec": {"containers": [{"name": "B"}]}})
+    fields = [c["field"] for c in response.causes]
     assert {"metadata.name", "spec.containers[0].name", "spec.containers[0].image"} <= set(fields)
-    assert answer.message.startswith('Pod "P" is invalid: [metadata.name: Invalid value: "P": ')
-    assert answer.message.endswith("]")
+    assert response.message.startswith('Pod "P" is invalid: [metadata.name: Invalid value: "P": ')
+    assert response.message.endswith("]")
 
 
 PREFIX = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
@@ -322,16 +324,16 @@ ODD = b'{"metadata":{"name":"a"},"odd":1,"data":{"k":"1","k":"2"}}'
 
 async def test_unknown_and_duplicate_fields_warn_by_default(api: Api) -> None:
     for query, name in (("", b"a"), ("?fieldValidation=Warn", b"b")):
-        answer = await api.post(f"{CONFIG_MAPS}{query}", ODD.replace(b'"a"', b'"%b"' % name))
-        assert answer.code == 201
-        assert answer.warnings == ['unknown field "odd"', 'duplicate field "data.k"']
-        assert answer.body["data"] == {"k": "2"}
-        assert "odd" not in answer.body
+        response = await api.post(f"{CONFIG_MAPS}{query}", ODD.replace(b'"a"', b'"%b"' % name))
+        assert response.code == 201
+        assert response.warnings == ['unknown field "odd"', 'duplicate field "data.k"']
+        assert response.body["data"] == {"k": "2"}
+        assert "odd" not in response.body
 
 
 async def test_unknown_and_duplicate_fields_are_refused_if_asked(api: Api) -> None:
-    answer = await api.post(f"{CONFIG_MAPS}?fieldValidation=Strict", ODD)
-    assert (answer.code, answer.reason, answer.message) == (400, "BadRequest", STRICT)
+    response = await api.post(f"{CONFIG_MAPS}?fieldValidation=Strict", ODD)
+    assert (response.code, response.reason, response.message) == (400, "BadRequest", STRICT)
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
 
 
@@ -340,22 +342,22 @@ async def test_unknown_and_duplicate_fields_are_told_in_the_order_of_the_text(ap
         b'{"metadata":{"name":"b","name":"a","odd":"1"},"odd":{"x":1,"x":2},"odd":2,'
         b'"spec":{"containers":[{"name":"c","image":"i","odd":1,"tty":true,"tty":false}]}}'
     )
-    answer = await api.post(f"{PODS}?fieldValidation=Strict", body)
-    assert answer.message.partition("strict decoding error: ")[2] == (
+    response = await api.post(f"{PODS}?fieldValidation=Strict", body)
+    assert response.message.partition("strict decoding error: ")[2] == (
         'duplicate field "metadata.name", unknown field "metadata.odd", unknown field "odd", '
         'unknown field "spec.containers[0].odd", duplicate field "spec.containers[0].tty"'
     )
 
 
 async def test_unknown_and_duplicate_fields_are_ignored_if_asked(api: Api) -> None:
-    answer = await api.post(f"{CONFIG_MAPS}?fieldValidation=Ignore", ODD)
-    assert (answer.code, answer.warnings) == (201, [])
+    response = await api.post(f"{CONFIG_MAPS}?fieldValidation=Ignore", ODD)
+    assert (response.code, response.warnings) == (201, [])
 
 
 async def test_strict_yaml(api: Api) -> None:
     body = b"metadata:\n  name: a\nodd: 1\n"
-    answer = await api.post(f"{CONFIG_MAPS}?fieldValidation=Strict", body, content_type="application/yaml")
-    assert (answer.code, answer.message) == (400, f'{PREFIX}strict decoding error: unknown field "odd"')
+    response = await api.post(f"{CONFIG_MAPS}?fieldValidation=Strict", body, content_type="application/yaml")
+    assert (response.code, response.message) == (400, f'{PREFIX}strict decoding error: unknown field "odd"')
 
 
 @pytest.mark.parametrize(
@@ -372,19 +374,19 @@ async def test_strict_yaml(api: Api) -> None:
     ],
 )
 async def test_create_option_rules(api: Api, query: str, field: str, text: str | None) -> None:
-    answer = await api.post(f"{CONFIG_MAPS}?{query}", config_map())
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.body["details"]["kind"] == "CreateOptions"
-    assert answer.causes[0]["field"] == field
-    assert text is None or answer.causes[0]["message"] == text
+    response = await api.post(f"{CONFIG_MAPS}?{query}", config_map())
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.body["details"]["kind"] == "CreateOptions"
+    assert response.causes[0]["field"] == field
+    assert text is None or response.causes[0]["message"] == text
 
 
 async def test_a_dry_run_stores_nothing(api: Api) -> None:
-    answer = await api.post(f"{CONFIG_MAPS}?dryRun=All", {"metadata": {"generateName": "x-"}})
-    assert answer.code == 201
-    assert answer.metadata["name"].startswith("x-")
-    assert answer.metadata["uid"]
-    assert "resourceVersion" not in answer.metadata
+    response = await api.post(f"{CONFIG_MAPS}?dryRun=All", {"metadata": {"generateName": "x-"}})
+    assert response.code == 201
+    assert response.metadata["name"].startswith("x-")
+    assert response.metadata["uid"]
+    assert "resourceVersion" not in response.metadata
     assert (await api.get(CONFIG_MAPS)).body["items"] == []
 
 
@@ -410,8 +412,8 @@ async def test_managed_fields_name_the_agent(api: Api) -> None:
 
 
 async def test_managed_fields_name_the_manager_of_the_query(api: Api) -> None:
-    answer = await api.post(f"{CONFIG_MAPS}?fieldManager=me", config_map())
-    assert [e["manager"] for e in answer.metadata["managedFields"]] == ["me"]
+    response = await api.post(f"{CONFIG_MAPS}?fieldManager=me", config_map())
+    assert [e["manager"] for e in response.metadata["managedFields"]] == ["me"]
 
 
 async def test_values_become_canonical(api: Api) -> None:
@@ -423,31 +425,31 @@ async def test_values_become_canonical(api: Api) -> None:
 
 
 async def test_a_namespace_that_is_absent(api: Api) -> None:
-    answer = await api.post("/api/v1/namespaces/absent/configmaps", config_map())
-    assert (answer.code, answer.reason, answer.message) == (404, "NotFound", 'namespaces "absent" not found')
+    response = await api.post("/api/v1/namespaces/absent/configmaps", config_map())
+    assert (response.code, response.reason, response.message) == (404, "NotFound", 'namespaces "absent" not found')
 
 
 async def test_create_under_a_name_is_no_verb(api: Api) -> None:
-    answer = await api.post(f"{CONFIG_MAPS}/a", config_map())
-    assert answer.code == 405
+    response = await api.post(f"{CONFIG_MAPS}/a", config_map())
+    assert response.code == 405
 
 
 async def test_create_without_a_namespace_is_no_verb(api: Api) -> None:
-    answer = await api.post("/api/v1/configmaps", config_map())
-    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
+    response = await api.post("/api/v1/configmaps", config_map())
+    assert (response.code, response.reason) == (405, "MethodNotAllowed")
     assert (await api.get("/api/v1/configmaps")).body["items"] == []
 
 
 async def test_warnings_come_with_the_answer(api: Api) -> None:
-    answer = await api.post(PODS, pod(nodeSelector={"beta.kubernetes.io/os": "linux"}))
-    assert answer.warnings == [
+    response = await api.post(PODS, pod(nodeSelector={"beta.kubernetes.io/os": "linux"}))
+    assert response.warnings == [
         'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead'
     ]
 
 
 async def test_a_table_of_what_was_made(api: Api) -> None:
-    answer = await api.post(CONFIG_MAPS, config_map(), accept="application/json;as=Table;v=v1;g=meta.k8s.io")
-    assert (answer.code, answer.body["kind"]) == (201, "Table")
+    response = await api.post(CONFIG_MAPS, config_map(), accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+    assert (response.code, response.body["kind"]) == (201, "Table")
 
 
 async def test_a_resource_claim_that_asks_for_nothing_shows_so(api: Api) -> None:

@@ -11,7 +11,7 @@ from sampan.core.object import Object
 from sampan.registry.write.write import Write
 from sampan.server.verbs.write import RequestGate
 from tests.server.authorization.caches import RBAC, binding, role, rule, user
-from tests.server.cluster import CONTENT_TYPES, Answer, Api, served
+from tests.server.cluster import CONTENT_TYPES, Api, ApiResponse, served
 from tests.server.custom_resources import CRDS, GROUP, SHIRTS, crd, shirt, version
 from tests.server.frame import JANE
 from tests.server.smallest import Served, served_resources
@@ -49,7 +49,7 @@ async def cluster(*rules: dict[str, Any]) -> AsyncIterator[tuple[Api, Api]]:
         yield admin, Api(admin.server, JANE)
 
 
-async def write(api: Api, how: str, served_: Served, query: str = "") -> Answer:
+async def write(api: Api, how: str, served_: Served, query: str = "") -> ApiResponse:
     """Write to the path of the smallest object, which is absent."""
     body: Any = served_.smallest() if not served_.subresource else minimal(served_)
     if how == "put":
@@ -83,15 +83,15 @@ async def stored_keys(api: Api) -> set[str]:
 async def test_no_write_creates_for_a_user_who_may_do_all_but_create(how: str, query: str) -> None:
     async with cluster(rule(ALL_BUT_CREATE, "*", "*")) as (admin, jane):
         before = await stored_keys(admin)
-        asked = 0
+        requested = 0
         async for each in served_resources(admin):
-            answer = await write(jane, how, each, query)
-            asked += 1
-            assert answer.code >= 400, (each, answer.body)
+            response = await write(jane, how, each, query)
+            requested += 1
+            assert response.code >= 400, (each, response.body)
             if not each.subresource and "patch" in each.verbs and (how == "apply" or each.key in CREATED_BY_PUT):
                 expected = 403 if how in ("apply", "put") else 404
-                assert answer.code == expected, (each, answer.body)
-        assert asked > 100
+                assert response.code == expected, (each, response.body)
+        assert requested > 100
         assert await stored_keys(admin) == before
 
 
@@ -102,8 +102,8 @@ async def test_the_same_writes_create_for_a_user_who_may_create(how: str) -> Non
         async for each in served_resources(jane):
             creates = how == "apply" or each.key in CREATED_BY_PUT
             if not each.subresource and "patch" in each.verbs and creates:
-                answer = await write(jane, how, each, "dryRun=All")
-                assert answer.code == 201, (each, answer.body)
+                response = await write(jane, how, each, "dryRun=All")
+                assert response.code == 201, (each, response.body)
 
 
 @pytest.mark.parametrize("query", ["", "dryRun=All"], ids=["real", "dry run"])
@@ -113,11 +113,11 @@ async def test_no_subresource_creates_its_object_even_for_an_administrator(how: 
         before = await stored_keys(admin)
         async for each in served_resources(admin):
             if each.subresource and not each.kind.endswith("Options"):  # those are connections
-                answer = await write(admin, how, each, query)
+                response = await write(admin, how, each, query)
                 expected = (
                     {404} if how in ("apply", "put") and "patch" in each.verbs else {400, 404, 405, 409, 415, 422}
                 )
-                assert answer.code in expected, (each, answer.body)
+                assert response.code in expected, (each, response.body)
         assert await stored_keys(admin) == before
 
 
@@ -126,8 +126,8 @@ async def test_no_posted_subresource_creates_its_object() -> None:
         before = await stored_keys(admin)
         async for each in served_resources(admin):
             if each.subresource and "create" in each.verbs:
-                answer = await admin.post(each.path, {"metadata": {"name": "absent"}, "target": {"name": "n"}})
-                assert answer.code >= 400, (each, answer.body)
+                response = await admin.post(each.path, {"metadata": {"name": "absent"}, "target": {"name": "n"}})
+                assert response.code >= 400, (each, response.body)
         assert await stored_keys(admin) == before
 
 
@@ -135,13 +135,13 @@ async def test_no_posted_subresource_creates_its_object() -> None:
 async def test_the_refusal_is_that_of_a_create(how: str) -> None:
     async with cluster(rule(ALL_BUT_CREATE, "*", "*")) as (_, jane):
         path = f"{LEASES}/absent"
-        answer = await jane.put(path, LEASE) if how == "put" else await jane.apply(path, LEASE)
-        assert (answer.code, answer.reason) == (403, "Forbidden")
-        assert answer.message == (
+        response = await jane.put(path, LEASE) if how == "put" else await jane.apply(path, LEASE)
+        assert (response.code, response.reason) == (403, "Forbidden")
+        assert response.message == (
             'leases.coordination.k8s.io "absent" is forbidden: User "jane" cannot create resource "leases" '
             'in API group "coordination.k8s.io" in the namespace "default"'
         )
-        assert answer.body["details"] == {"name": "absent", "group": "coordination.k8s.io", "kind": "leases"}
+        assert response.body["details"] == {"name": "absent", "group": "coordination.k8s.io", "kind": "leases"}
 
 
 async def test_create_with_a_resource_name_allows_an_apply_of_that_name_alone() -> None:
@@ -167,9 +167,9 @@ async def test_rights_within_a_namespace_do_not_create_the_namespace() -> None:
         row = await admin.cluster.store.get(namespaces.store.key("", "absent"))
         assert row is not None
         await admin.cluster.store.delete(row.key, row.mod_revision)  # the binding stays, as after a partial restore
-        answer = await jane.apply("/api/v1/namespaces/absent", body)
-        assert answer.code == 403
-        assert answer.message.endswith('cannot create resource "namespaces" in API group "" at the cluster scope')
+        response = await jane.apply("/api/v1/namespaces/absent", body)
+        assert response.code == 403
+        assert response.message.endswith('cannot create resource "namespaces" in API group "" at the cluster scope')
 
 
 @pytest.mark.parametrize("how", ["apply", "put"])
@@ -187,8 +187,8 @@ async def test_a_delete_during_the_write_does_not_let_it_create(how: str, monkey
 
         monkeypatch.setattr(RequestGate, "validate", delete_once)
         body["metadata"] = {"name": "absent", "labels": {"a": "b"}}
-        answer = await jane.put(path, body) if how == "put" else await jane.apply(path, body)
-        assert answer.code == 403, answer.body
+        response = await jane.put(path, body) if how == "put" else await jane.apply(path, body)
+        assert response.code == 403, response.body
         assert next(deletions, None) is None
         assert (await admin.get(path)).code == 404
 
@@ -200,6 +200,6 @@ async def test_an_apply_creates_no_custom_resource_while_its_definition_is_delet
         endpoint = admin.cluster.endpoint(GROUP, "v1", "shirts")
         assert endpoint is not None
         monkeypatch.setattr(endpoint.definition, "terminating", True)
-        answer = await admin.apply(f"{SHIRTS}/a", shirt("a", {"color": "red"}))
-        assert answer.code == 403
-        assert "create not allowed while custom resource definition is terminating" in answer.message
+        response = await admin.apply(f"{SHIRTS}/a", shirt("a", {"color": "red"}))
+        assert response.code == 403
+        assert "create not allowed while custom resource definition is terminating" in response.message

@@ -35,9 +35,9 @@ async def running(api: Api, **spec: Any) -> Any:
 
 async def test_the_answer_names_what_was_deleted(api: Api) -> None:
     created = (await some_config_maps(api, 1))[0]
-    answer = await api.delete(f"{CONFIG_MAPS}/cm-0")
-    assert answer.code == 200
-    assert answer.body == {
+    response = await api.delete(f"{CONFIG_MAPS}/cm-0")
+    assert response.code == 200
+    assert response.body == {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
@@ -67,25 +67,25 @@ async def test_the_answer_names_the_group(api: Api) -> None:
 )
 async def test_some_kinds_answer_with_the_object(api: Api, path: str, body: Any) -> None:
     await api.create(path, body)
-    answer = await api.delete(f"{path}/x")
-    assert (answer.code, answer.metadata["name"]) == (200, "x")
-    assert answer.body["kind"] != "Status"
+    response = await api.delete(f"{path}/x")
+    assert (response.code, response.metadata["name"]) == (200, "x")
+    assert response.body["kind"] != "Status"
     assert (await api.get(f"{path}/x")).code == 404
 
 
 async def test_delete_of_nothing(api: Api) -> None:
-    answer = await api.delete(f"{CONFIG_MAPS}/x")
-    assert (answer.code, answer.reason, answer.message) == (404, "NotFound", 'configmaps "x" not found')
+    response = await api.delete(f"{CONFIG_MAPS}/x")
+    assert (response.code, response.reason, response.message) == (404, "NotFound", 'configmaps "x" not found')
 
 
 async def test_a_finalizer_holds_the_object(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map(finalizers=["example.com/f"]))
-    answer = await api.delete(f"{CONFIG_MAPS}/a")
-    assert (answer.code, answer.body["kind"]) == (200, "ConfigMap")
-    assert answer.metadata["deletionTimestamp"]
-    assert answer.metadata["deletionGracePeriodSeconds"] == 0
+    response = await api.delete(f"{CONFIG_MAPS}/a")
+    assert (response.code, response.body["kind"]) == (200, "ConfigMap")
+    assert response.metadata["deletionTimestamp"]
+    assert response.metadata["deletionGracePeriodSeconds"] == 0
     again = await api.delete(f"{CONFIG_MAPS}/a")
-    assert again.metadata["resourceVersion"] == answer.metadata["resourceVersion"]
+    assert again.metadata["resourceVersion"] == response.metadata["resourceVersion"]
 
 
 async def test_the_last_finalizer_lets_the_object_go(api: Api) -> None:
@@ -103,11 +103,11 @@ async def test_the_last_finalizer_lets_the_object_go(api: Api) -> None:
 async def test_no_finalizer_is_added_while_deleting(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map(finalizers=["example.com/f"]))
     await api.delete(f"{CONFIG_MAPS}/a")
-    answer = await api.patch(f"{CONFIG_MAPS}/a", {"metadata": {"finalizers": ["example.com/f", "example.com/g"]}})
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.causes[0]["field"] == "metadata.finalizers"
-    assert answer.causes[0]["reason"] == "FieldValueForbidden"
-    assert answer.causes[0]["message"].startswith(
+    response = await api.patch(f"{CONFIG_MAPS}/a", {"metadata": {"finalizers": ["example.com/f", "example.com/g"]}})
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.causes[0]["field"] == "metadata.finalizers"
+    assert response.causes[0]["reason"] == "FieldValueForbidden"
+    assert response.causes[0]["message"].startswith(
         "Forbidden: no new finalizers can be added if the object is being deleted"
     )
 
@@ -122,18 +122,18 @@ async def test_deletion_raises_the_generation_once(api: Api) -> None:
 async def test_create_over_an_object_that_is_being_deleted(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map(finalizers=["example.com/f"]))
     await api.delete(f"{CONFIG_MAPS}/a")
-    answer = await api.post(CONFIG_MAPS, config_map())
-    assert (answer.code, answer.reason) == (409, "AlreadyExists")
-    assert answer.message == 'object is being deleted: configmaps "a" already exists'
+    response = await api.post(CONFIG_MAPS, config_map())
+    assert (response.code, response.reason) == (409, "AlreadyExists")
+    assert response.message == 'object is being deleted: configmaps "a" already exists'
 
 
 async def test_a_scheduled_pod_goes_gracefully(api: Api) -> None:
     created = await running(api)
-    answer = await api.delete(f"{PODS}/p")
-    assert (answer.code, answer.body["kind"]) == (200, "Pod")
-    assert answer.metadata["deletionGracePeriodSeconds"] == 30
-    assert answer.metadata["generation"] == created["metadata"]["generation"] + 1
-    end = datetime.strptime(answer.metadata["deletionTimestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    response = await api.delete(f"{PODS}/p")
+    assert (response.code, response.body["kind"]) == (200, "Pod")
+    assert response.metadata["deletionGracePeriodSeconds"] == 30
+    assert response.metadata["generation"] == created["metadata"]["generation"] + 1
+    end = datetime.strptime(response.metadata["deletionTimestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     assert 25 < (end - datetime.now(UTC)).total_seconds() <= 31
 
 
@@ -141,29 +141,29 @@ async def test_a_scheduled_pod_goes_gracefully(api: Api) -> None:
 async def test_a_second_deletion_may_only_shorten(api: Api, second: int, left: int) -> None:
     await running(api)
     await api.delete(f"{PODS}/p")
-    answer = await api.delete(f"{PODS}/p", {"gracePeriodSeconds": second})
-    assert answer.metadata["deletionGracePeriodSeconds"] == left
+    response = await api.delete(f"{PODS}/p", {"gracePeriodSeconds": second})
+    assert response.metadata["deletionGracePeriodSeconds"] == left
 
 
 async def test_no_grace_removes_at_once(api: Api) -> None:
     await running(api)
     await api.delete(f"{PODS}/p")
-    answer = await api.delete(f"{PODS}/p", {"gracePeriodSeconds": 0})
-    assert (answer.code, answer.body["kind"]) == (200, "Pod")
+    response = await api.delete(f"{PODS}/p", {"gracePeriodSeconds": 0})
+    assert (response.code, response.body["kind"]) == (200, "Pod")
     assert (await api.get(f"{PODS}/p")).code == 404
 
 
 @pytest.mark.parametrize("query", ["?gracePeriodSeconds=7", ""], ids=["query", "body"])
 async def test_grace_from_query_or_body(api: Api, query: str) -> None:
     await running(api)
-    answer = await api.delete(f"{PODS}/p{query}", b"" if query else {"gracePeriodSeconds": 7})
-    assert answer.metadata["deletionGracePeriodSeconds"] == 7
+    response = await api.delete(f"{PODS}/p{query}", b"" if query else {"gracePeriodSeconds": 7})
+    assert response.metadata["deletionGracePeriodSeconds"] == 7
 
 
 async def test_the_body_wins_over_the_query(api: Api) -> None:
     await running(api)
-    answer = await api.delete(f"{PODS}/p?gracePeriodSeconds=7", {"gracePeriodSeconds": 9})
-    assert answer.metadata["deletionGracePeriodSeconds"] == 9
+    response = await api.delete(f"{PODS}/p?gracePeriodSeconds=7", {"gracePeriodSeconds": 9})
+    assert response.metadata["deletionGracePeriodSeconds"] == 9
 
 
 async def test_the_pods_own_grace(api: Api) -> None:
@@ -207,16 +207,16 @@ async def test_a_finished_pod_goes_at_once(api: Api) -> None:
 )
 async def test_propagation(api: Api, options: Any, finalizers: list[str] | None) -> None:
     await api.create(DEPLOYMENTS, deployment())
-    answer = await api.delete(f"{DEPLOYMENTS}/d", options)
-    assert answer.code == 200
-    assert answer.metadata.get("finalizers") == finalizers
+    response = await api.delete(f"{DEPLOYMENTS}/d", options)
+    assert response.code == 200
+    assert response.metadata.get("finalizers") == finalizers
     assert (await api.get(f"{DEPLOYMENTS}/d")).code == (200 if finalizers else 404)
 
 
 async def test_the_policy_of_a_query(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
-    answer = await api.delete(f"{DEPLOYMENTS}/d?propagationPolicy=Foreground")
-    assert answer.metadata["finalizers"] == ["foregroundDeletion"]
+    response = await api.delete(f"{DEPLOYMENTS}/d?propagationPolicy=Foreground")
+    assert response.metadata["finalizers"] == ["foregroundDeletion"]
 
 
 async def test_jobs_orphan_by_default(api: Api) -> None:
@@ -228,8 +228,8 @@ async def test_jobs_orphan_by_default(api: Api) -> None:
 async def test_events_have_no_dependents(api: Api) -> None:
     event = {"metadata": {"name": "e"}, "involvedObject": {"namespace": "default"}}
     await api.create("/api/v1/namespaces/default/events", event)
-    answer = await api.delete("/api/v1/namespaces/default/events/e?propagationPolicy=Foreground")
-    assert answer.body["status"] == "Success"
+    response = await api.delete("/api/v1/namespaces/default/events/e?propagationPolicy=Foreground")
+    assert response.body["status"] == "Success"
 
 
 async def test_accepted_only_in_the_legacy_case(api: Api) -> None:
@@ -255,19 +255,19 @@ async def test_accepted_only_in_the_legacy_case(api: Api) -> None:
 )
 async def test_delete_option_rules(api: Api, options: Any, field: str, text: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.delete(f"{CONFIG_MAPS}/cm-0", options)
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.body["details"]["kind"] == "DeleteOptions"
-    assert [(c["field"], c["message"]) for c in answer.causes] == [(field, text)]
+    response = await api.delete(f"{CONFIG_MAPS}/cm-0", options)
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.body["details"]["kind"] == "DeleteOptions"
+    assert [(c["field"], c["message"]) for c in response.causes] == [(field, text)]
     assert (await api.get(f"{CONFIG_MAPS}/cm-0")).code == 200
 
 
 async def test_a_uid_precondition(api: Api) -> None:
     created = (await some_config_maps(api, 1))[0]
     uid = created["metadata"]["uid"]
-    answer = await api.delete(f"{CONFIG_MAPS}/cm-0", {"preconditions": {"uid": "other"}})
-    assert (answer.code, answer.reason) == (409, "Conflict")
-    assert answer.message == (
+    response = await api.delete(f"{CONFIG_MAPS}/cm-0", {"preconditions": {"uid": "other"}})
+    assert (response.code, response.reason) == (409, "Conflict")
+    assert response.message == (
         'Operation cannot be fulfilled on ConfigMap "cm-0": the UID in the precondition (other) does not match the UID '
         f"in record ({uid}). The object might have been deleted and then recreated"
     )
@@ -278,10 +278,10 @@ async def test_a_uid_precondition(api: Api) -> None:
 async def test_a_revision_precondition(api: Api) -> None:
     created = (await some_config_maps(api, 1))[0]
     revision = created["metadata"]["resourceVersion"]
-    answer = await api.delete(f"{CONFIG_MAPS}/cm-0", {"preconditions": {"resourceVersion": "1"}})
-    assert answer.code == 409
+    response = await api.delete(f"{CONFIG_MAPS}/cm-0", {"preconditions": {"resourceVersion": "1"}})
+    assert response.code == 409
     assert f"the ResourceVersion in the precondition (1) does not match the ResourceVersion in record ({revision})" in (
-        answer.message
+        response.message
     )
     assert (await api.delete(f"{CONFIG_MAPS}/cm-0", {"preconditions": {"resourceVersion": revision}})).code == 200
 
@@ -303,39 +303,39 @@ async def test_a_dry_run_deletes_nothing(api: Api, where: str) -> None:
 )
 async def test_a_bad_body_is_refused(api: Api, body: bytes) -> None:
     await some_config_maps(api, 1)
-    answer = await api.delete(f"{CONFIG_MAPS}/cm-0", body)
-    assert (answer.code, answer.reason) == (400, "BadRequest")
+    response = await api.delete(f"{CONFIG_MAPS}/cm-0", body)
+    assert (response.code, response.reason) == (400, "BadRequest")
     assert (await api.get(f"{CONFIG_MAPS}/cm-0")).code == 200
 
 
 async def test_options_in_yaml(api: Api) -> None:
     await running(api)
-    answer = await api.delete(f"{PODS}/p", b"gracePeriodSeconds: 4\n", content_type="application/yaml")
-    assert answer.metadata["deletionGracePeriodSeconds"] == 4
+    response = await api.delete(f"{PODS}/p", b"gracePeriodSeconds: 4\n", content_type="application/yaml")
+    assert response.metadata["deletionGracePeriodSeconds"] == 4
 
 
 async def test_a_collection_goes_and_is_the_answer(api: Api) -> None:
     await some_config_maps(api, 3)
-    answer = await api.delete(CONFIG_MAPS)
-    assert (answer.code, answer.body["kind"]) == (200, "ConfigMapList")
-    assert [i["metadata"]["name"] for i in answer.body["items"]] == ["cm-0", "cm-1", "cm-2"]
+    response = await api.delete(CONFIG_MAPS)
+    assert (response.code, response.body["kind"]) == (200, "ConfigMapList")
+    assert [i["metadata"]["name"] for i in response.body["items"]] == ["cm-0", "cm-1", "cm-2"]
     assert (await api.get(CONFIG_MAPS)).body["items"] == []
 
 
 async def test_a_collection_by_selector(api: Api) -> None:
     await some_config_maps(api, 4)
-    answer = await api.delete(f"{CONFIG_MAPS}?labelSelector=n=1")
-    assert [i["metadata"]["name"] for i in answer.body["items"]] == ["cm-1", "cm-3"]
-    answer = await api.delete(f"{CONFIG_MAPS}?fieldSelector=metadata.name=cm-0")
-    assert [i["metadata"]["name"] for i in answer.body["items"]] == ["cm-0"]
+    response = await api.delete(f"{CONFIG_MAPS}?labelSelector=n=1")
+    assert [i["metadata"]["name"] for i in response.body["items"]] == ["cm-1", "cm-3"]
+    response = await api.delete(f"{CONFIG_MAPS}?fieldSelector=metadata.name=cm-0")
+    assert [i["metadata"]["name"] for i in response.body["items"]] == ["cm-0"]
     assert [i["metadata"]["name"] for i in (await api.get(CONFIG_MAPS)).body["items"]] == ["cm-2"]
 
 
 async def test_a_collection_with_a_limit(api: Api) -> None:
     await some_config_maps(api, 3)
-    answer = await api.delete(f"{CONFIG_MAPS}?limit=2")
-    assert len(answer.body["items"]) == 2
-    assert answer.metadata["continue"]
+    response = await api.delete(f"{CONFIG_MAPS}?limit=2")
+    assert len(response.body["items"]) == 2
+    assert response.metadata["continue"]
     assert len((await api.get(CONFIG_MAPS)).body["items"]) == 1
 
 
@@ -357,22 +357,22 @@ async def test_a_collection_as_a_table(api: Api) -> None:
 
 
 async def test_namespaces_are_not_deleted_together(api: Api) -> None:
-    answer = await api.delete("/api/v1/namespaces")
-    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
+    response = await api.delete("/api/v1/namespaces")
+    assert (response.code, response.reason) == (405, "MethodNotAllowed")
 
 
 async def test_no_collection_over_all_namespaces(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.delete("/api/v1/configmaps")
-    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
+    response = await api.delete("/api/v1/configmaps")
+    assert (response.code, response.reason) == (405, "MethodNotAllowed")
     assert (await api.get(f"{CONFIG_MAPS}/cm-0")).code == 200
 
 
 async def test_a_namespace_waits_for_its_finalizer(api: Api) -> None:
     await api.create("/api/v1/namespaces", {"metadata": {"name": "n"}})
-    answer = await api.delete("/api/v1/namespaces/n")
-    assert answer.body["status"]["phase"] == "Terminating"
-    assert "deletionGracePeriodSeconds" not in answer.metadata
+    response = await api.delete("/api/v1/namespaces/n")
+    assert response.body["status"]["phase"] == "Terminating"
+    assert "deletionGracePeriodSeconds" not in response.metadata
     refused = await api.post("/api/v1/namespaces/n/configmaps", config_map())
     assert (refused.code, refused.reason) == (403, "Forbidden")
     assert refused.causes[0]["reason"] == "NamespaceTerminating"
@@ -384,8 +384,8 @@ async def test_a_namespace_waits_for_its_finalizer(api: Api) -> None:
 
 async def test_a_precondition_of_a_namespace(api: Api) -> None:
     made = await api.create("/api/v1/namespaces", {"metadata": {"name": "n"}})
-    answer = await api.delete("/api/v1/namespaces/n", {"preconditions": {"uid": "x"}})
-    assert (answer.code, answer.message) == (
+    response = await api.delete("/api/v1/namespaces/n", {"preconditions": {"uid": "x"}})
+    assert (response.code, response.message) == (
         409,
         'Operation cannot be fulfilled on namespaces "n": Precondition failed: UID in precondition: x, '
         f"UID in object meta: {made['metadata']['uid']}",
@@ -411,6 +411,6 @@ async def test_a_services_endpoints_go_with_it(api: Api, finalizers: list[str]) 
 async def test_a_custom_resource(api: Api) -> None:
     await with_widgets(api)
     await api.create(WIDGETS, widget())
-    answer = await api.delete(f"{WIDGETS}/w")
-    assert answer.body["details"]["kind"] == "widgets"
-    assert answer.body["details"]["group"] == "example.com"
+    response = await api.delete(f"{WIDGETS}/w")
+    assert response.body["details"]["kind"] == "widgets"
+    assert response.body["details"]["group"] == "example.com"

@@ -45,21 +45,21 @@ async def test_null_are_no_options(api: Api) -> None:
 @pytest.mark.parametrize("name", ["uid", "resourceVersion"])
 async def test_an_empty_precondition_is_one(api: Api, name: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.delete(f"{CONFIG_MAPS}/cm-0", {"preconditions": {name: ""}})
-    assert (answer.code, answer.reason) == (409, "Conflict")
+    response = await api.delete(f"{CONFIG_MAPS}/cm-0", {"preconditions": {name: ""}})
+    assert (response.code, response.reason) == (409, "Conflict")
 
 
 async def test_an_empty_propagation_policy_is_none_that_is_known(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.delete(f"{CONFIG_MAPS}/cm-0?propagationPolicy=")
-    assert (answer.code, answer.causes[0]["field"]) == (422, "propagationPolicy")
+    response = await api.delete(f"{CONFIG_MAPS}/cm-0?propagationPolicy=")
+    assert (response.code, response.causes[0]["field"]) == (422, "propagationPolicy")
 
 
 @pytest.mark.parametrize("form", ["Table", "PartialObjectMetadata"])
 async def test_what_a_delete_says_has_no_other_form(api: Api, form: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.delete(f"{CONFIG_MAPS}/cm-0", accept=f"application/json;as={form};v=v1;g=meta.k8s.io")
-    assert (answer.code, answer.body["kind"], answer.body["status"]) == (200, "Status", "Success")
+    response = await api.delete(f"{CONFIG_MAPS}/cm-0", accept=f"application/json;as={form};v=v1;g=meta.k8s.io")
+    assert (response.code, response.body["kind"], response.body["status"]) == (200, "Status", "Success")
 
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"

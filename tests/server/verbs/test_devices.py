@@ -52,22 +52,22 @@ async def test_a_selector_that_tells_whether_a_device_fits_is_taken(api: Api, ex
     ids=["unknown field", "text", "map", "range"],
 )
 async def test_any_other_selector_is_refused(api: Api, expression: str, text: str) -> None:
-    answer = await api.post(_CLASSES, _class(expression))
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    [cause] = answer.body["details"]["causes"]
+    response = await api.post(_CLASSES, _class(expression))
+    assert (response.code, response.reason) == (422, "Invalid")
+    [cause] = response.body["details"]["causes"]
     assert cause["field"] == "spec.selectors[0].cel.expression"
     assert cause["message"].endswith(f": {text}")
 
 
 async def test_a_selector_that_may_cost_too_much_is_refused(api: Api) -> None:
-    answer = await api.post(_CLASSES, _class(_NESTED))
-    assert answer.message.endswith("spec.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit")
+    response = await api.post(_CLASSES, _class(_NESTED))
+    assert response.message.endswith("spec.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit")
 
 
 async def test_selectors_of_claims_are_compiled(api: Api) -> None:
     spec = _claim_spec(selectors=[{"cel": {"expression": "1"}}])
-    answer = await api.post(_CLAIMS, {"metadata": {"name": "c"}, "spec": spec})
-    assert answer.message.endswith(
+    response = await api.post(_CLAIMS, {"metadata": {"name": "c"}, "spec": spec})
+    assert response.message.endswith(
         'spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "1": '
         "must evaluate to bool or the unknown type, not int"
     )
@@ -77,9 +77,9 @@ async def test_selectors_of_claims_are_compiled(api: Api) -> None:
 async def test_access_to_devices_of_others_needs_a_labelled_namespace(api: Api, path: str) -> None:
     spec = _claim_spec(adminAccess=True)
     obj = {"metadata": {"name": "c"}, "spec": spec if path == _CLAIMS else {"spec": spec}}
-    answer = await api.post(path, obj)
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.message.endswith(
+    response = await api.post(path, obj)
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.message.endswith(
         "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the "
         "`resource.kubernetes.io/admin-access: true` label on the containing namespace"
     )
@@ -90,8 +90,8 @@ async def test_access_to_devices_of_others_needs_a_labelled_namespace(api: Api, 
 
 async def test_the_tolerations_of_a_request_are_checked(api: Api) -> None:
     spec = _claim_spec(tolerations=[{"key": "k", "operator": "Exists", "value": "v", "effect": "x"}])
-    answer = await api.post(_CLAIMS, {"metadata": {"name": "c"}, "spec": spec})
-    causes = {cause["field"].rpartition(".")[2]: cause["message"] for cause in answer.body["details"]["causes"]}
+    response = await api.post(_CLAIMS, {"metadata": {"name": "c"}, "spec": spec})
+    causes = {cause["field"].rpartition(".")[2]: cause["message"] for cause in response.body["details"]["causes"]}
     assert causes == {
         "value": 'Invalid value: "v": must be empty for operator `Exists`',
         "effect": 'Unsupported value: "x": supported values: "NoExecute", "NoSchedule", "None"',
@@ -143,10 +143,10 @@ def _slice(**device: Any) -> dict[str, Any]:
     ids=["no value", "version", "long", "taint", "policy", "step", "conditions"],
 )
 async def test_the_devices_of_a_slice_are_checked(api: Api, device: dict[str, Any], field: str, text: str) -> None:
-    answer = await api.post(_SLICES, _slice(**device))
-    assert answer.code == 422
+    response = await api.post(_SLICES, _slice(**device))
+    assert response.code == 422
     assert {"field": f"spec.devices[0].{field}", "message": text} in [
-        {"field": cause["field"], "message": cause["message"]} for cause in answer.body["details"]["causes"]
+        {"field": cause["field"], "message": cause["message"]} for cause in response.body["details"]["causes"]
     ]
 
 
@@ -158,16 +158,16 @@ async def test_a_taint_of_a_device_is_from_now_on(api: Api) -> None:
 async def test_what_is_not_allocated_has_no_status_of_its_own(api: Api) -> None:
     await api.create(_CLAIMS, {"metadata": {"name": "c"}, "spec": _claim_spec()})
     device = {"driver": "d", "pool": "p", "device": "x"}
-    answer = await api.patch(f"{_CLAIMS}/c/status", {"status": {"devices": [device]}})
-    assert answer.code == 422
-    assert answer.message.endswith("must be an allocated device in the claim")
+    response = await api.patch(f"{_CLAIMS}/c/status", {"status": {"devices": [device]}})
+    assert response.code == 422
+    assert response.message.endswith("must be an allocated device in the claim")
 
 
 async def test_the_faults_of_a_template_are_told_beside_that_it_cannot_change(api: Api) -> None:
     obj = {"metadata": {"name": "c"}, "spec": {"spec": _claim_spec()}}
     await api.create(_TEMPLATES, obj)
-    answer = await api.put(f"{_TEMPLATES}/c", {**obj, "spec": {"spec": _claim_spec(deviceClassName="")}})
-    assert [cause["field"] for cause in answer.causes] == [
+    response = await api.put(f"{_TEMPLATES}/c", {**obj, "spec": {"spec": _claim_spec(deviceClassName="")}})
+    assert [cause["field"] for cause in response.causes] == [
         "spec.spec.devices.requests[0].exactly.deviceClassName",
         "spec",
     ]

@@ -5,24 +5,24 @@ from tests.server.verbs.objects import CONFIG_MAPS, config_map, some_config_maps
 
 
 async def test_an_empty_flag_is_true(api: Api) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?sendInitialEvents=")
-    assert (answer.code, answer.causes[0]["field"]) == (422, "sendInitialEvents")
+    response = await api.get(f"{CONFIG_MAPS}?sendInitialEvents=")
+    assert (response.code, response.causes[0]["field"]) == (422, "sendInitialEvents")
 
 
 async def test_an_empty_force_is_one(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0?force=", {"data": {}}, "merge")
-    assert (answer.code, answer.causes[0]["field"]) == (422, "force")
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0?force=", {"data": {}}, "merge")
+    assert (response.code, response.causes[0]["field"]) == (422, "force")
 
 
 async def test_a_bad_continue_token_is_told_before_the_revision_beside_it(api: Api) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?continue=x&resourceVersion=5")
-    assert (answer.code, answer.message.split(":")[0]) == (400, "invalid continue token")
+    response = await api.get(f"{CONFIG_MAPS}?continue=x&resourceVersion=5")
+    assert (response.code, response.message.split(":")[0]) == (400, "invalid continue token")
 
 
 async def test_a_dry_run_of_a_create_does_not_look_at_the_revision(api: Api) -> None:
     """kubectl create --dry-run=server of what kubectl get has shown."""
     shown = config_map("a")
     shown["metadata"]["resourceVersion"] = "5"
-    assert (await api.ask("POST", f"{CONFIG_MAPS}?dryRun=All", shown)).code == 201
-    assert (await api.ask("POST", CONFIG_MAPS, shown)).code == 500
+    assert (await api.fetch("POST", f"{CONFIG_MAPS}?dryRun=All", shown)).code == 201
+    assert (await api.fetch("POST", CONFIG_MAPS, shown)).code == 500

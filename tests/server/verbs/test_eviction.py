@@ -10,7 +10,7 @@ from sampan.storage.store import Revision
 from sampan.wire.protobuf import encode
 from tests.server.admission.webhook.hooks import Hooks, configure, hook, patched
 from tests.server.client import header
-from tests.server.cluster import Answer, Api, served
+from tests.server.cluster import Api, ApiResponse, served
 from tests.server.verbs.objects import PODS, pod
 
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
@@ -24,7 +24,7 @@ def eviction(name: str = "p", **more: Any) -> dict[str, Any]:
     return {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": "default"}, **more}
 
 
-async def evict(api: Api, name: str = "p", query: str = "", **more: Any) -> Answer:
+async def evict(api: Api, name: str = "p", query: str = "", **more: Any) -> ApiResponse:
     """Request the eviction of a pod."""
     return await api.post(f"{PODS}/{name}/eviction{query}", eviction(name, **more))
 
@@ -37,9 +37,9 @@ async def with_pod(
     made["metadata"]["labels"] = {"app": "web"}
     await api.create(PODS, made)
     status = {"phase": phase, "conditions": [READY] if ready else []}
-    answer = await api.patch(f"{PODS}/{name}/status", {"status": status})
-    assert answer.code == 200, answer.body
-    stored: dict[str, Any] = answer.body
+    response = await api.patch(f"{PODS}/{name}/status", {"status": status})
+    assert response.code == 200, response.body
+    stored: dict[str, Any] = response.body
     return stored
 
 
@@ -60,8 +60,8 @@ async def with_budget(
         "expectedPods": 2,
         **(status or {}),
     }
-    answer = await api.put(f"{BUDGETS}/{name}/status", created)
-    assert answer.code == 200, answer.body
+    response = await api.put(f"{BUDGETS}/{name}/status", created)
+    assert response.code == 200, response.body
 
 
 async def budget_status(api: Api, name: str = "b") -> dict[str, Any]:
@@ -77,8 +77,8 @@ async def is_gone(api: Api, name: str = "p") -> bool:
 
 async def test_a_pod_without_a_budget_is_deleted(api: Api) -> None:
     await with_pod(api)
-    answer = await evict(api)
-    assert (answer.code, answer.body) == (
+    response = await evict(api)
+    assert (response.code, response.body) == (
         201,
         {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201},
     )
@@ -180,19 +180,19 @@ def allowed(status: str, reason: str, message: str) -> dict[str, Any]:
 async def test_an_exhausted_budget_refuses(api: Api, status: dict[str, Any], cause: str) -> None:
     await with_budget(api, status)
     await with_pod(api)
-    answer = await evict(api)
-    assert (answer.code, answer.reason, answer.message) == (429, "TooManyRequests", REFUSED)
-    assert answer.body["details"] == {"causes": [{"reason": "DisruptionBudget", "message": cause}]}
-    assert header(answer.response, "Retry-After") is None
+    response = await evict(api)
+    assert (response.code, response.reason, response.message) == (429, "TooManyRequests", REFUSED)
+    assert response.body["details"] == {"causes": [{"reason": "DisruptionBudget", "message": cause}]}
+    assert header(response.response, "Retry-After") is None
     assert not await is_gone(api)
 
 
 async def test_a_budget_that_its_controller_has_not_seen_refuses_for_now(api: Api) -> None:
     await with_budget(api, {"observedGeneration": 0})
     await with_pod(api)
-    answer = await evict(api)
-    assert (answer.code, answer.message, header(answer.response, "Retry-After")) == (429, REFUSED, "10")
-    assert answer.body["details"] == {
+    response = await evict(api)
+    assert (response.code, response.message, header(response.response, "Retry-After")) == (429, REFUSED, "10")
+    assert response.body["details"] == {
         "retryAfterSeconds": 10,
         "causes": [
             {
@@ -207,8 +207,8 @@ async def test_a_budget_with_too_many_open_evictions_forbids_more(api: Api) -> N
     at = "2026-01-01T00:00:00Z"
     await with_budget(api, {"disruptedPods": {f"p-{number}": at for number in range(2001)}})
     await with_pod(api)
-    answer = await evict(api)
-    assert (answer.code, answer.message) == (
+    response = await evict(api)
+    assert (response.code, response.message) == (
         403,
         'poddisruptionbudget.policy "b" is forbidden: DisruptedPods map too big - too many evictions not confirmed by '
         "PDB controller",
@@ -219,9 +219,9 @@ async def test_several_budgets_are_not_supported(api: Api) -> None:
     await with_budget(api)
     await with_budget(api, name="c")
     await with_pod(api)
-    answer = await evict(api)
-    assert (answer.code, answer.body["code"]) == (500, 500)
-    assert answer.message == (
+    response = await evict(api)
+    assert (response.code, response.body["code"]) == (500, 500)
+    assert response.message == (
         "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
     )
     assert not await is_gone(api)
@@ -273,8 +273,8 @@ async def test_a_dry_run_tells_that_the_budget_refuses(api: Api) -> None:
 
 async def test_dry_runs_in_query_and_body_have_to_agree(api: Api) -> None:
     await with_pod(api)
-    answer = await evict(api, query="?dryRun=All", deleteOptions={"dryRun": ["All", "All"]})
-    assert (answer.code, answer.message) == (
+    response = await evict(api, query="?dryRun=All", deleteOptions={"dryRun": ["All", "All"]})
+    assert (response.code, response.message) == (
         500,
         "Non-matching dry-run options in request and content: [All] and [All All]",
     )
@@ -284,9 +284,9 @@ async def test_dry_runs_in_query_and_body_have_to_agree(api: Api) -> None:
 @pytest.mark.parametrize("phase", ["Running", "Pending"])
 async def test_preconditions_that_are_not_met_conflict(api: Api, precondition: dict[str, str], phase: str) -> None:
     await with_pod(api, phase=phase)
-    answer = await evict(api, deleteOptions={"preconditions": precondition})
-    assert (answer.code, answer.reason) == (409, "Conflict")
-    assert answer.message.startswith('Operation cannot be fulfilled on Pod "p": the ')
+    response = await evict(api, deleteOptions={"preconditions": precondition})
+    assert (response.code, response.reason) == (409, "Conflict")
+    assert response.message.startswith('Operation cannot be fulfilled on Pod "p": the ')
     assert not await is_gone(api)
 
 
@@ -320,14 +320,14 @@ async def test_preconditions_that_are_met(api: Api, phase: str) -> None:
 )
 async def test_what_is_no_eviction_of_the_pod_is_a_bad_request(api: Api, body: Any, message: str) -> None:
     await with_pod(api)
-    answer = await api.post(f"{PODS}/p/eviction", body)
-    assert (answer.code, answer.message) == (400, message)
+    response = await api.post(f"{PODS}/p/eviction", body)
+    assert (response.code, response.message) == (400, message)
 
 
 async def test_values_of_other_types_are_bad_requests(api: Api) -> None:
     await with_pod(api)
-    answer = await evict(api, deleteOptions={"gracePeriodSeconds": "soon"})
-    assert (answer.code, answer.message.partition(": ")[0]) == (
+    response = await evict(api, deleteOptions={"gracePeriodSeconds": "soon"})
+    assert (response.code, response.message.partition(": ")[0]) == (
         400,
         'Eviction in version "v1" cannot be handled as a Eviction',
     )
@@ -343,9 +343,9 @@ async def test_unknown_fields_warn_or_refuse(api: Api) -> None:
 
 async def test_an_option_that_breaks_clusters_is_refused(api: Api) -> None:
     await with_pod(api)
-    answer = await evict(api, deleteOptions={"ignoreStoreReadErrorWithClusterBreakingPotential": True})
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.causes[0]["field"] == "deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential"
+    response = await evict(api, deleteOptions={"ignoreStoreReadErrorWithClusterBreakingPotential": True})
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.causes[0]["field"] == "deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential"
 
 
 @pytest.mark.parametrize("version", ["policy/v1", "policy/v1beta1"])
@@ -353,14 +353,14 @@ async def test_typed_clients_evict_in_protobuf(api: Api, version: str) -> None:
     await with_pod(api)
     media_type = "application/vnd.kubernetes.protobuf"
     body = encode(eviction() | {"apiVersion": version})
-    answer = await api.ask("POST", f"{PODS}/p/eviction", body, content_type=media_type, accept=media_type)
-    assert (answer.code, answer.response.content_type) == (201, media_type)
+    response = await api.fetch("POST", f"{PODS}/p/eviction", body, content_type=media_type, accept=media_type)
+    assert (response.code, response.response.content_type) == (201, media_type)
     assert await is_gone(api)
 
 
 async def test_nothing_is_evicted_that_is_not_there(api: Api) -> None:
-    answer = await evict(api)
-    assert (answer.code, answer.message) == (404, 'pods "p" not found')
+    response = await evict(api)
+    assert (response.code, response.message) == (404, 'pods "p" not found')
 
 
 async def test_nothing_is_evicted_in_a_namespace_that_is_going(api: Api) -> None:
@@ -368,8 +368,8 @@ async def test_nothing_is_evicted_in_a_namespace_that_is_going(api: Api) -> None
     path = "/api/v1/namespaces/other/pods"
     await api.create(path, pod())
     await api.delete("/api/v1/namespaces/other")
-    answer = await api.post(f"{path}/p/eviction", {"metadata": {"name": "p"}})
-    assert (answer.code, answer.causes[0]["reason"]) == (403, "NamespaceTerminating")
+    response = await api.post(f"{path}/p/eviction", {"metadata": {"name": "p"}})
+    assert (response.code, response.causes[0]["reason"]) == (403, "NamespaceTerminating")
 
 
 async def test_a_budget_for_one_lets_one_of_many_go(api: Api) -> None:
@@ -377,8 +377,8 @@ async def test_a_budget_for_one_lets_one_of_many_go(api: Api) -> None:
     names = [f"p-{number}" for number in range(8)]
     for name in names:
         await with_pod(api, name)
-    answers = await asyncio.gather(*(evict(api, name) for name in names))
-    assert sorted(answer.code for answer in answers) == [201, *[429] * 7]
+    responses = await asyncio.gather(*(evict(api, name) for name in names))
+    assert sorted(response.code for response in responses) == [201, *[429] * 7]
     assert (await budget_status(api))["disruptionsAllowed"] == 0
 
 
@@ -402,8 +402,8 @@ async def test_a_pod_that_may_have_become_ready_meanwhile_is_looked_at_again_by_
         await with_budget(api, NONE_LEFT, policy="AlwaysAllow")
         await with_pod(api, ready=False)
         store.race = 1
-        answer = await evict(api)
-        assert (answer.code, header(answer.response, "Retry-After")) == (429, "10")
+        response = await evict(api)
+        assert (response.code, header(response.response, "Retry-After")) == (429, "10")
         assert not await is_gone(api)
 
 
@@ -430,8 +430,8 @@ async def test_a_webhook_sees_an_eviction_before_its_name_is_checked(api: Api) -
     rule = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/eviction"]}
     await configure(api, "Mutating", hook(rules=[rule]))
     await with_pod(api)
-    hooks.answers["hook.example.com"] = lambda request: patched(
+    hooks.responses["hook.example.com"] = lambda request: patched(
         {"op": "replace", "path": "/metadata/name", "value": "p"}
     )
-    answer = await api.post(f"{PODS}/p/eviction", eviction("q"))
-    assert answer.code == 201, answer.body
+    response = await api.post(f"{PODS}/p/eviction", eviction("q"))
+    assert response.code == 201, response.body

@@ -112,28 +112,28 @@ async def test_exact_match_gives_the_past(api: Api) -> None:
     ids=["legacy", "not older than"],
 )
 async def test_a_revision_of_the_future_times_out(api: Api, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?{query}")
-    assert (answer.code, answer.reason) == (504, "Timeout")
-    assert answer.message.startswith("Timeout: Too large resource version: 999999, current: ")
-    assert answer.causes == [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
-    assert answer.body["details"]["retryAfterSeconds"] == 1
-    assert (b"Retry-After", b"1") in answer.response.headers
+    reply = await api.get(f"{CONFIG_MAPS}?{query}")
+    assert (reply.code, reply.reason) == (504, "Timeout")
+    assert reply.message.startswith("Timeout: Too large resource version: 999999, current: ")
+    assert reply.causes == [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
+    assert reply.body["details"]["retryAfterSeconds"] == 1
+    assert (b"Retry-After", b"1") in reply.response.headers
 
 
 async def test_an_exact_revision_of_the_future_is_too_large(api: Api) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?resourceVersion=999999&resourceVersionMatch=Exact")
-    assert (answer.code, answer.reason) == (504, "Timeout")
-    assert "retryAfterSeconds" not in answer.body["details"]
-    assert answer.causes[0]["reason"] == "ResourceVersionTooLarge"
+    reply = await api.get(f"{CONFIG_MAPS}?resourceVersion=999999&resourceVersionMatch=Exact")
+    assert (reply.code, reply.reason) == (504, "Timeout")
+    assert "retryAfterSeconds" not in reply.body["details"]
+    assert reply.causes[0]["reason"] == "ResourceVersionTooLarge"
 
 
 async def test_an_exact_revision_that_was_compacted_is_expired(api: Api) -> None:
     created = await some_config_maps(api, 3)
     await compacted(api)
     revision = created[0]["metadata"]["resourceVersion"]
-    answer = await api.get(f"{CONFIG_MAPS}?resourceVersion={revision}&resourceVersionMatch=Exact")
-    assert (answer.code, answer.reason) == (410, "Expired")
-    assert answer.message == "The resourceVersion for the provided list is too old."
+    reply = await api.get(f"{CONFIG_MAPS}?resourceVersion={revision}&resourceVersionMatch=Exact")
+    assert (reply.code, reply.reason) == (410, "Expired")
+    assert reply.message == "The resourceVersion for the provided list is too old."
 
 
 async def compacted(api: Api) -> None:
@@ -143,9 +143,9 @@ async def compacted(api: Api) -> None:
 
 @pytest.mark.parametrize("revision", ["abc", "-1", "1.5", "99999999999999999999"])
 async def test_an_unreadable_revision_is_refused(api: Api, revision: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?resourceVersion={revision}")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message.startswith("invalid resource version")
+    reply = await api.get(f"{CONFIG_MAPS}?resourceVersion={revision}")
+    assert (reply.code, reply.reason) == (400, "BadRequest")
+    assert reply.message.startswith("invalid resource version")
 
 
 @pytest.mark.parametrize(
@@ -175,11 +175,11 @@ async def test_an_unreadable_revision_is_refused(api: Api, revision: str) -> Non
     ],
 )
 async def test_revision_match_rules(api: Api, query: str, field: str, text: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?{query}")
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.body["details"]["kind"] == "ListOptions"
-    assert [(c["field"], c["message"]) for c in answer.causes] == [(field, text)]
-    assert answer.message == f'ListOptions.meta.k8s.io "" is invalid: {field}: {text}'
+    reply = await api.get(f"{CONFIG_MAPS}?{query}")
+    assert (reply.code, reply.reason) == (422, "Invalid")
+    assert reply.body["details"]["kind"] == "ListOptions"
+    assert [(c["field"], c["message"]) for c in reply.causes] == [(field, text)]
+    assert reply.message == f'ListOptions.meta.k8s.io "" is invalid: {field}: {text}'
 
 
 async def test_pages_show_one_revision(api: Api) -> None:
@@ -230,19 +230,19 @@ async def test_an_expired_continue_token_comes_with_another(api: Api) -> None:
     first = (await api.get(f"{CONFIG_MAPS}?limit=2")).body
     await api.create(CONFIG_MAPS, config_map("cm-25"))
     await compacted(api)
-    answer = await api.get(f"{CONFIG_MAPS}?limit=2&continue={first['metadata']['continue']}")
-    assert (answer.code, answer.reason) == (410, "Expired")
-    assert answer.message.startswith("The provided continue parameter is too old to display a consistent list result.")
-    rest = (await api.get(f"{CONFIG_MAPS}?limit=10&continue={answer.metadata['continue']}")).body
+    reply = await api.get(f"{CONFIG_MAPS}?limit=2&continue={first['metadata']['continue']}")
+    assert (reply.code, reply.reason) == (410, "Expired")
+    assert reply.message.startswith("The provided continue parameter is too old to display a consistent list result.")
+    rest = (await api.get(f"{CONFIG_MAPS}?limit=10&continue={reply.metadata['continue']}")).body
     assert names(rest) == ["cm-2", "cm-25", "cm-3"]
 
 
 async def test_continue_excludes_a_revision(api: Api) -> None:
     await some_config_maps(api, 2)
     text = (await api.get(f"{CONFIG_MAPS}?limit=1")).metadata["continue"]
-    answer = await api.get(f"{CONFIG_MAPS}?limit=1&resourceVersion=5&continue={text}")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message == "specifying resource version is not allowed when using continue"
+    reply = await api.get(f"{CONFIG_MAPS}?limit=1&resourceVersion=5&continue={text}")
+    assert (reply.code, reply.reason) == (400, "BadRequest")
+    assert reply.message == "specifying resource version is not allowed when using continue"
     assert (await api.get(f"{CONFIG_MAPS}?limit=1&resourceVersion=0&continue={text}")).code == 200
 
 
@@ -262,9 +262,9 @@ async def test_continue_excludes_a_revision(api: Api) -> None:
 )
 async def test_a_bad_continue_token_is_refused(api: Api, text: str) -> None:
     await some_config_maps(api, 2)
-    answer = await api.get(f"{CONFIG_MAPS}?limit=1&continue={text}")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message.startswith("invalid continue token")
+    reply = await api.get(f"{CONFIG_MAPS}?limit=1&continue={text}")
+    assert (reply.code, reply.reason) == (400, "BadRequest")
+    assert reply.message.startswith("invalid continue token")
 
 
 @pytest.mark.parametrize("limit", ["-1", "0"])
@@ -275,8 +275,8 @@ async def test_no_limit(api: Api, limit: str) -> None:
 
 @pytest.mark.parametrize("limit", ["abc", "1.5", "99999999999999999999"])
 async def test_a_limit_that_is_no_number_is_refused(api: Api, limit: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?limit={limit}")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
+    reply = await api.get(f"{CONFIG_MAPS}?limit={limit}")
+    assert (reply.code, reply.reason) == (400, "BadRequest")
 
 
 @pytest.mark.parametrize(
@@ -321,15 +321,15 @@ async def test_field_selectors(api: Api, selector: str, expected: list[str]) -> 
 
 @pytest.mark.parametrize("text", ["n=(", "n in 1", "a b", "=x", "n in (", "-bad-=x"])
 async def test_a_bad_label_selector_is_refused(api: Api, text: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?labelSelector={text.replace(' ', '%20')}")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message
+    reply = await api.get(f"{CONFIG_MAPS}?labelSelector={text.replace(' ', '%20')}")
+    assert (reply.code, reply.reason) == (400, "BadRequest")
+    assert reply.message
 
 
 @pytest.mark.parametrize("text", ["spec.x", "a in (b)", "metadata.name"])
 async def test_a_bad_field_selector_is_refused(api: Api, text: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?fieldSelector={text.replace(' ', '%20')}")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
+    reply = await api.get(f"{CONFIG_MAPS}?fieldSelector={text.replace(' ', '%20')}")
+    assert (reply.code, reply.reason) == (400, "BadRequest")
 
 
 @pytest.mark.parametrize(
@@ -337,13 +337,13 @@ async def test_a_bad_field_selector_is_refused(api: Api, text: str) -> None:
     ["/apis/certificates.k8s.io/v1/certificatesigningrequests", "/apis/resource.k8s.io/v1/resourceslices"],
 )
 async def test_what_has_no_namespace_is_not_selected_by_it(api: Api, path: str) -> None:
-    answer = await api.get(f"{path}?fieldSelector=metadata.namespace=x")
-    assert (answer.code, answer.message) == (400, "field label not supported: metadata.namespace")
+    reply = await api.get(f"{path}?fieldSelector=metadata.namespace=x")
+    assert (reply.code, reply.message) == (400, "field label not supported: metadata.namespace")
 
 
 async def test_an_unsupported_field_is_named(api: Api) -> None:
-    answer = await api.get(f"{PODS}?fieldSelector=spec.nope=1")
-    assert (answer.code, answer.message) == (400, "field label not supported: spec.nope")
+    reply = await api.get(f"{PODS}?fieldSelector=spec.nope=1")
+    assert (reply.code, reply.message) == (400, "field label not supported: spec.nope")
 
 
 async def test_pods_by_phase(api: Api) -> None:
@@ -367,15 +367,15 @@ async def test_get_at_a_revision(api: Api) -> None:
 
 async def test_get_of_the_future_times_out(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.get(f"{CONFIG_MAPS}/cm-0?resourceVersion=999999")
-    assert (answer.code, answer.causes[0]["reason"]) == (504, "ResourceVersionTooLarge")
+    reply = await api.get(f"{CONFIG_MAPS}/cm-0?resourceVersion=999999")
+    assert (reply.code, reply.causes[0]["reason"]) == (504, "ResourceVersionTooLarge")
 
 
 async def test_get_of_nothing(api: Api) -> None:
-    answer = await api.get("/apis/apps/v1/namespaces/default/deployments/x")
-    assert (answer.code, answer.reason) == (404, "NotFound")
-    assert answer.message == 'deployments.apps "x" not found'
-    assert answer.body["details"] == {"name": "x", "group": "apps", "kind": "deployments"}
+    reply = await api.get("/apis/apps/v1/namespaces/default/deployments/x")
+    assert (reply.code, reply.reason) == (404, "NotFound")
+    assert reply.message == 'deployments.apps "x" not found'
+    assert reply.body["details"] == {"name": "x", "group": "apps", "kind": "deployments"}
 
 
 async def test_a_table_of_a_list(api: Api) -> None:
@@ -404,8 +404,8 @@ async def test_a_table_of_one_object(api: Api) -> None:
 
 
 async def test_an_unknown_table_policy_is_refused(api: Api) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?includeObject=All", accept=TABLE)
-    assert (answer.code, answer.reason) == (400, "BadRequest")
+    reply = await api.get(f"{CONFIG_MAPS}?includeObject=All", accept=TABLE)
+    assert (reply.code, reply.reason) == (400, "BadRequest")
 
 
 async def test_metadata_of_a_list(api: Api) -> None:
@@ -420,33 +420,33 @@ async def test_metadata_of_a_list(api: Api) -> None:
 )
 async def test_the_form_of_metadata_must_fit(api: Api, path: str, accept: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.get(path, accept=accept)
-    assert (answer.code, answer.reason) == (406, "NotAcceptable")
+    reply = await api.get(path, accept=accept)
+    assert (reply.code, reply.reason) == (406, "NotAcceptable")
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/cbor", "application/json;as=Table;v=v9;g=x"])
 async def test_nothing_acceptable(api: Api, accept: str) -> None:
-    answer = await api.get(CONFIG_MAPS, accept=accept)
-    assert (answer.code, answer.reason) == (406, "NotAcceptable")
-    assert "application/json, application/yaml, application/vnd.kubernetes.protobuf" in answer.message
+    reply = await api.get(CONFIG_MAPS, accept=accept)
+    assert (reply.code, reply.reason) == (406, "NotAcceptable")
+    assert "application/json, application/yaml, application/vnd.kubernetes.protobuf" in reply.message
 
 
 async def test_yaml_of_a_list(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.get(CONFIG_MAPS, accept="application/yaml")
-    assert answer.response.content_type == "application/yaml"
-    assert b"kind: ConfigMapList\n" in answer.response.body
+    reply = await api.get(CONFIG_MAPS, accept="application/yaml")
+    assert reply.response.content_type == "application/yaml"
+    assert b"kind: ConfigMapList\n" in reply.response.body
 
 
 @pytest.mark.parametrize(("query", "lines"), [("?pretty=true", True), ("?pretty=false", False), ("", False)])
 async def test_pretty(api: Api, query: str, lines: bool) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}{query}")
-    assert (b"\n  " in answer.response.body) is lines
+    reply = await api.get(f"{CONFIG_MAPS}{query}")
+    assert (b"\n  " in reply.response.body) is lines
 
 
 async def test_curl_gets_it_pretty(api: Api) -> None:
-    answer = await api.client.get(CONFIG_MAPS, user_agent="curl/8")
-    assert b"\n  " in answer.body
+    reply = await api.client.get(CONFIG_MAPS, user_agent="curl/8")
+    assert b"\n  " in reply.body
 
 
 async def test_kept_list_bodies_follow_writes(api: Api) -> None:

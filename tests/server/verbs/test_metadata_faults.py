@@ -94,22 +94,22 @@ async def test_an_update_reports_each_fault_of_its_metadata(
         if expected == "-":
             assert (await api.put(f"{target}?dryRun=All", _faulty(made))).code == 200
         elif expected:
-            answer = await api.put(f"{target}?dryRun=All", _faulty(made))
-            assert (answer.code, answer.reason) == (422, "Invalid")
-            assert set(map(_letter, answer.causes)) == set(expected)
+            response = await api.put(f"{target}?dryRun=All", _faulty(made))
+            assert (response.code, response.reason) == (422, "Invalid")
+            assert set(map(_letter, response.causes)) == set(expected)
 
 
 async def test_a_fault_is_reported_once(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map("m"))
-    answer = await api.patch(f"{CONFIG_MAPS}/m", {"metadata": {"uid": "x"}}, "merge")
-    assert (answer.code, [cause["field"] for cause in answer.causes]) == (422, ["metadata.uid"])
-    assert answer.message == 'ConfigMap "m" is invalid: metadata.uid: Invalid value: "x": field is immutable'
+    response = await api.patch(f"{CONFIG_MAPS}/m", {"metadata": {"uid": "x"}}, "merge")
+    assert (response.code, [cause["field"] for cause in response.causes]) == (422, ["metadata.uid"])
+    assert response.message == 'ConfigMap "m" is invalid: metadata.uid: Invalid value: "x": field is immutable'
 
 
 async def test_a_prefix_of_names_keeps_to_the_rule_of_all_and_to_that_of_its_kind(api: Api) -> None:
     made = await api.create(CONFIG_MAPS, config_map("m"))
-    answer = await api.put(f"{CONFIG_MAPS}/m", _faulty(made))
-    of_prefix = [cause["message"] for cause in answer.causes if cause["field"] == "metadata.generateName"]
+    response = await api.put(f"{CONFIG_MAPS}/m", _faulty(made))
+    of_prefix = [cause["message"] for cause in response.causes if cause["field"] == "metadata.generateName"]
     assert [message.split(": ")[2][:20] for message in of_prefix] == ["may not contain '/'", "a lowercase RFC 1123"]
 
 
@@ -129,31 +129,31 @@ async def test_owners_are_written_through_the_status_of_most_kinds(
 ) -> None:
     made = await api.create(path, {"metadata": {"name": "m"}, **body})
     made["metadata"]["ownerReferences"] = [_OWNER]
-    answer = await api.put(f"{path}/m/status", made)
-    assert (answer.code, answer.metadata.get("ownerReferences")) == (200, [_OWNER] if changed else None)
+    response = await api.put(f"{path}/m/status", made)
+    assert (response.code, response.metadata.get("ownerReferences")) == (200, [_OWNER] if changed else None)
 
 
 async def test_a_status_that_brings_no_count_of_templates_leaves_it_as_it_is(api: Api) -> None:
     path, count = "/apis/apps/v1/namespaces/default/daemonsets", "deprecated.daemonset.template.generation"
     made = await api.create(path, {"metadata": {"name": "m"}, **_WORKLOAD})
     made["metadata"]["annotations"] = {"a": "b"}
-    answer = await api.put(f"{path}/m/status", made)
-    assert answer.metadata["annotations"] == {"a": "b", count: "1"}
+    response = await api.put(f"{path}/m/status", made)
+    assert response.metadata["annotations"] == {"a": "b", count: "1"}
 
 
 async def test_the_name_of_an_api_service_is_made_from_nothing_else(api: Api) -> None:
     path = "/apis/apiregistration.k8s.io/v1/apiservices"
     made = await api.create(path, {"metadata": {"name": "v1.a.example.com"}, "spec": _API})
     made["metadata"]["generateName"] = "v1-"
-    answer = await api.put(f"{path}/v1.a.example.com", made)
+    response = await api.put(f"{path}/v1.a.example.com", made)
     shown = 'metadata.generateName: Invalid value: "v1-": must be `spec.version+"."+spec.group`: "v1.a.example.com"'
-    assert answer.message == f'APIService.apiregistration.k8s.io "v1.a.example.com" is invalid: {shown}'
+    assert response.message == f'APIService.apiregistration.k8s.io "v1.a.example.com" is invalid: {shown}'
 
 
 async def test_a_faulty_owner_of_a_custom_kind_is_shown(api: Api) -> None:
     await api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", WIDGET_CRD)
     made = await api.create(WIDGETS, widget("m"))
     made["metadata"]["ownerReferences"] = [{**_OWNER, "controller": True, "kind": "Event"}]
-    answer = await api.put(f"{WIDGETS}/m", made)
+    response = await api.put(f"{WIDGETS}/m", made)
     shown = '{"apiVersion":"v1","controller":true,"kind":"Event","name":"owner","uid":"u"}'
-    assert f"metadata.ownerReferences: Invalid value: {shown}: " in answer.message
+    assert f"metadata.ownerReferences: Invalid value: {shown}: " in response.message

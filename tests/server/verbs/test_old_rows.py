@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from sampan.storage.hub import History, WatchHub
+from sampan.storage.broadcaster import History, WatchBroadcaster
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import KeyValue, Revision, StoreEvent
-from tests.server.cluster import Answer, Api, served
+from tests.server.cluster import Api, ApiResponse, served
 from tests.server.verbs.objects import CONFIG_MAPS, config_map
 
 KEY = "/registry/configmaps/default/a"
 OBJECT = f"{CONFIG_MAPS}/a"
 
 
-class SlowHub(WatchHub):
+class SlowBroadcaster(WatchBroadcaster):
     """Keeps back what others write, until it is let go."""
 
     def __init__(self, history: History) -> None:
@@ -45,12 +45,12 @@ class SharedStore(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self._hub = self._slow = SlowHub(self._history)
-        self._hub.revision = self._revision
-        self.asked = 0
+        self._broadcaster = self._slow = SlowBroadcaster(self._history)
+        self._broadcaster.revision = self._revision
+        self.requested = 0
 
     async def revision(self) -> Revision:
-        self.asked += 1
+        self.requested += 1
         self._slow.let_go()
         return await super().revision()
 
@@ -100,18 +100,18 @@ async def api(store: SharedStore) -> AsyncIterator[Api]:
         yield api
 
 
-def _data(answer: Answer) -> Any:
-    return (answer.code, answer.body.get("data"))
+def _data(response: ApiResponse) -> Any:
+    return (response.code, response.body.get("data"))
 
 
 async def test_a_write_asks_for_nothing_before_it_is_made(api: Api, store: SharedStore) -> None:
-    store.asked = 0
+    store.requested = 0
     assert (await api.put(OBJECT, config_map() | {"data": {"k": "x"}})).code == 200
     assert (await api.get(OBJECT)).code == 200
     assert (await api.patch(OBJECT, {"data": {"k": "y"}})).code == 200
     assert (await api.get(OBJECT)).code == 200
     assert (await api.delete(OBJECT)).code == 200
-    assert store.asked == 2, "only the two reads request the revision"
+    assert store.requested == 2, "only the two reads request the revision"
 
 
 async def test_an_unconditional_update_goes_over_what_others_wrote(api: Api, store: SharedStore) -> None:
@@ -128,8 +128,8 @@ async def test_an_update_of_what_others_wrote_is_no_conflict(api: Api, store: Sh
 async def test_an_update_of_what_others_wrote_over_is_a_conflict(api: Api, store: SharedStore) -> None:
     known = (await api.get(OBJECT)).body
     await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
-    answer = await api.put(OBJECT, known | {"data": {"k": "x"}})
-    assert (answer.code, answer.reason) == (409, "Conflict")
+    response = await api.put(OBJECT, known | {"data": {"k": "x"}})
+    assert (response.code, response.reason) == (409, "Conflict")
 
 
 async def test_an_update_that_once_would_have_changed_nothing_is_written(api: Api, store: SharedStore) -> None:
@@ -151,8 +151,8 @@ async def test_a_patch_that_an_old_row_would_not_take_is_taken(api: Api, store: 
 
 async def test_what_was_said_of_an_old_row_is_not_said_twice(api: Api, store: SharedStore) -> None:
     await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
-    answer = await api.patch(f"{OBJECT}?fieldValidation=Warn", {"strange": 1, "data": {"l": "m"}})
-    assert (answer.code, len(answer.warnings)) == (200, 1)
+    response = await api.patch(f"{OBJECT}?fieldValidation=Warn", {"strange": 1, "data": {"l": "m"}})
+    assert (response.code, len(response.warnings)) == (200, 1)
 
 
 async def test_a_dry_run_shows_what_others_wrote(api: Api, store: SharedStore) -> None:
@@ -179,17 +179,17 @@ async def test_what_others_deleted_is_not_found(api: Api, store: SharedStore, me
     await store.delete_elsewhere()
     body = {"PUT": known | {"data": {}}, "PATCH": {"data": {"l": "m"}}, "DELETE": b""}[method]
     content_type = "application/merge-patch+json" if method == "PATCH" else "application/json"
-    assert (await api.ask(method, OBJECT, body, content_type=content_type)).code == 404
+    assert (await api.fetch(method, OBJECT, body, content_type=content_type)).code == 404
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
 async def test_what_others_created_is_found(api: Api, store: SharedStore, method: str) -> None:
     await store.create_elsewhere("b")
     body = {"data": {"l": "m"}} if method == "PATCH" else b""
-    assert (await api.ask(method, f"{CONFIG_MAPS}/b", body, content_type="application/merge-patch+json")).code == 200
+    assert (await api.fetch(method, f"{CONFIG_MAPS}/b", body, content_type="application/merge-patch+json")).code == 200
 
 
 async def test_an_apply_goes_on_top_of_what_others_created(api: Api, store: SharedStore) -> None:
     await store.create_elsewhere("b")
-    answer = await api.apply(f"{CONFIG_MAPS}/b", config_map("b") | {"data": {"l": "m"}})
-    assert _data(answer) == (200, {"k": "v", "l": "m"})
+    response = await api.apply(f"{CONFIG_MAPS}/b", config_map("b") | {"data": {"l": "m"}})
+    assert _data(response) == (200, {"k": "v", "l": "m"})

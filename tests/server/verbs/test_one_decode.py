@@ -6,10 +6,10 @@ import pytest
 
 from sampan.registry.rest.store import ResourceStore, row_of
 from sampan.registry.write.origin import Origin
-from tests.server.cluster import Answer, Api
+from tests.server.cluster import Api, ApiResponse
 from tests.server.verbs.objects import DEPLOYMENTS, deployment
 
-Send = Callable[[Api], Awaitable[Answer]]
+Send = Callable[[Api], Awaitable[ApiResponse]]
 PATH = f"{DEPLOYMENTS}/d"
 SCALE = {"spec": {"replicas": 3}}
 
@@ -45,8 +45,8 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 async def test_the_stored_row_is_decoded_once(api: Api, decoded: list[bytes], send: Send) -> None:
     await api.create(DEPLOYMENTS, deployment())
     decoded.clear()
-    answer = await send(api)
-    assert answer.code == 200, answer.body
+    response = await send(api)
+    assert response.code == 200, response.body
     assert len(decoded) == 1
 
 
@@ -85,9 +85,9 @@ async def test_an_attempt_from_an_old_row_is_repeated_from_the_newest(
     api: Api, decoded: list[bytes], send: Send, labels: dict[str, str] | None
 ) -> None:
     decoded.clear()
-    answer = await send(api)
-    assert (answer.code, len(decoded)) == (200, 2)
-    assert (answer.body["spec"]["replicas"], answer.metadata.get("labels")) == (3, labels)
+    response = await send(api)
+    assert (response.code, len(decoded)) == (200, 2)
+    assert (response.body["spec"]["replicas"], response.metadata.get("labels")) == (3, labels)
 
 
 @pytest.mark.usefixtures("old_row")
@@ -116,5 +116,5 @@ async def test_an_apply_that_meets_a_new_object_does_not_report_a_creation(
             origin.row = None
 
     monkeypatch.setattr(Origin, "look", look_too_late)
-    answer = await api.apply(PATH, deployment(replicas=3), "fieldManager=tests&force=true")
-    assert (answer.code, answer.body["spec"]["replicas"], len(looks)) == (200, 3, 2)
+    response = await api.apply(PATH, deployment(replicas=3), "fieldManager=tests&force=true")
+    assert (response.code, response.body["spec"]["replicas"], len(looks)) == (200, 3, 2)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.core.object import Object
-from tests.server.cluster import Answer, Api
+from tests.server.cluster import Api, ApiResponse
 from tests.server.smallest import ABSENT, NAMES, Served, served_resources
 
 OTHER_NAMESPACE = "the namespace of the provided object does not match the namespace sent on the request"
@@ -39,7 +39,7 @@ def _body(each: Served, **metadata: Any) -> Object:
     return {**body, "metadata": {**body["metadata"], "name": name, **metadata}}
 
 
-async def _write(api: Api, how: str, each: Served, body: Object) -> Answer | None:
+async def _write(api: Api, how: str, each: Served, body: Object) -> ApiResponse | None:
     """None: discovery does not list the verb."""
     if how == "post":
         path = each.path if each.subresource else each.collection
@@ -54,11 +54,11 @@ async def _write(api: Api, how: str, each: Served, body: Object) -> Answer | Non
 async def test_another_namespace_is_refused(api: Api, how: str) -> None:
     wrong = {}
     for each in await _everything(api):
-        answer = await _write(api, how, each, _body(each, namespace="kube-system"))
+        response = await _write(api, how, each, _body(each, namespace="kube-system"))
         if each.subresource == "token":
             continue  # this server issues none
-        if answer is not None and (answer.code, answer.body.get("message")) != (400, OTHER_NAMESPACE):
-            wrong[each.root, each.resource, each.subresource] = answer.code, answer.body.get("message")
+        if response is not None and (response.code, response.body.get("message")) != (400, OTHER_NAMESPACE):
+            wrong[each.root, each.resource, each.subresource] = response.code, response.body.get("message")
     assert wrong == {}
 
 
@@ -66,14 +66,16 @@ async def test_another_namespace_is_refused(api: Api, how: str) -> None:
 async def test_another_name_is_refused(api: Api, how: str) -> None:
     wrong = {}
     for each in await _everything(api):
-        answer = await _write(api, how, each, _body(each, name="another"))
-        if answer is not None and (answer.code != 400 or "does not match the name on the URL" not in answer.message):
-            wrong[each.root, each.resource, each.subresource] = answer.code, answer.body.get("message")
+        response = await _write(api, how, each, _body(each, name="another"))
+        if response is not None and (
+            response.code != 400 or "does not match the name on the URL" not in response.message
+        ):
+            wrong[each.root, each.resource, each.subresource] = response.code, response.body.get("message")
     assert wrong == {}
 
 
 async def test_another_name_in_a_posted_subresource_is_refused(api: Api) -> None:
     for each in await _everything(api):
-        answer = await _write(api, "post", each, _body(each, name="another")) if each.subresource else None
-        if answer is not None and each.subresource != "token":  # this server issues none
-            assert answer.code == 400, (each, answer.body)
+        response = await _write(api, "post", each, _body(each, name="another")) if each.subresource else None
+        if response is not None and each.subresource != "token":  # this server issues none
+            assert response.code == 400, (each, response.body)

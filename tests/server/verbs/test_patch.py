@@ -38,8 +38,8 @@ def setting(kind: str, path: str, value: Any) -> Any:
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_patch(api: Api, kind: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, "/data/new", "1"), kind)
-    assert (answer.code, answer.body["data"]) == (200, {"k": "v", "new": "1"})
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, "/data/new", "1"), kind)
+    assert (response.code, response.body["data"]) == (200, {"k": "v", "new": "1"})
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ async def test_a_patch_of_another_type_is_refused(api: Api, content_type: str, c
     await some_config_maps(api, 1)
     await api.create(WIDGETS, widget())
     path = f"{WIDGETS}/w" if custom else f"{CONFIG_MAPS}/cm-0"
-    answer = await api.patch(path, {}, content_type)
-    assert (answer.code, answer.reason) == (415, "UnsupportedMediaType")
-    assert answer.message == (
+    response = await api.patch(path, {}, content_type)
+    assert (response.code, response.reason) == (415, "UnsupportedMediaType")
+    assert response.message == (
         "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "
         "application/merge-patch+json, application/apply-patch+yaml"
         if custom
@@ -69,14 +69,16 @@ async def test_a_patch_of_another_type_is_refused(api: Api, content_type: str, c
 
 async def test_parameters_of_the_type_do_not_matter(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", {"data": {"k": "1"}}, "application/merge-patch+json; charset=utf-8")
-    assert answer.code == 200
+    response = await api.patch(
+        f"{CONFIG_MAPS}/cm-0", {"data": {"k": "1"}}, "application/merge-patch+json; charset=utf-8"
+    )
+    assert response.code == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_patch_of_nothing(api: Api, kind: str) -> None:
-    answer = await api.patch(f"{CONFIG_MAPS}/absent", setting(kind, "/data/k", "1"), kind)
-    assert (answer.code, answer.message) == (404, 'configmaps "absent" not found')
+    response = await api.patch(f"{CONFIG_MAPS}/absent", setting(kind, "/data/k", "1"), kind)
+    assert (response.code, response.message) == (404, 'configmaps "absent" not found')
 
 
 @pytest.mark.parametrize(
@@ -93,8 +95,8 @@ async def test_a_patch_of_nothing(api: Api, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 async def test_identity_cannot_be_patched(api: Api, kind: str, path: str, value: str, text: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, path, value), kind)
-    assert (answer.code, answer.reason, answer.message) == (400, "BadRequest", text)
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, path, value), kind)
+    assert (response.code, response.reason, response.message) == (400, "BadRequest", text)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -113,8 +115,8 @@ async def test_a_revision_in_the_patch_locks(api: Api, kind: str) -> None:
 
 async def test_patches_at_the_same_time_all_count(api: Api) -> None:
     await some_config_maps(api, 1)
-    answers = await asyncio.gather(*(api.patch(f"{CONFIG_MAPS}/cm-0", {"data": {f"k{i}": "1"}}) for i in range(20)))
-    assert {a.code for a in answers} == {200}
+    responses = await asyncio.gather(*(api.patch(f"{CONFIG_MAPS}/cm-0", {"data": {f"k{i}": "1"}}) for i in range(20)))
+    assert {a.code for a in responses} == {200}
     assert len((await api.get(f"{CONFIG_MAPS}/cm-0")).body["data"]) == 21
 
 
@@ -137,26 +139,26 @@ async def test_patches_at_the_same_time_all_count(api: Api) -> None:
 )
 async def test_bad_json_patches(api: Api, body: bytes, code: int) -> None:
     created = (await some_config_maps(api, 1))[0]
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", body, "json")
-    assert (answer.code, answer.body["status"]) == (code, "Failure"), answer.body
-    assert answer.reason == ("BadRequest" if code == 400 else "Invalid")
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", body, "json")
+    assert (response.code, response.body["status"]) == (code, "Failure"), response.body
+    assert response.reason == ("BadRequest" if code == 400 else "Invalid")
     assert (await api.get(f"{CONFIG_MAPS}/cm-0")).body == created
 
 
 async def test_a_failing_operation_has_no_kind(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", b'[{"op":"remove","path":"/data/absent"}]', "json")
-    assert answer.message.startswith("the server rejected our request due to an error in our request")
-    assert answer.body["details"] == {}
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", b'[{"op":"remove","path":"/data/absent"}]', "json")
+    assert response.message.startswith("the server rejected our request due to an error in our request")
+    assert response.body["details"] == {}
 
 
 async def test_too_many_operations(api: Api) -> None:
     await some_config_maps(api, 1)
     operation = {"op": "test", "path": "/data/k", "value": "v"}
     assert (await api.patch(f"{CONFIG_MAPS}/cm-0", [operation] * 10_000, "json")).code == 200
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", [operation] * 10_001, "json")
-    assert (answer.code, answer.reason) == (413, "RequestEntityTooLarge")
-    assert answer.message == (
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", [operation] * 10_001, "json")
+    assert (response.code, response.reason) == (413, "RequestEntityTooLarge")
+    assert response.message == (
         "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001"
     )
 
@@ -178,17 +180,17 @@ async def test_null_is_no_merge_patch_and_an_empty_strategic_one(api: Api) -> No
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"1"])
 async def test_bad_merge_patches(api: Api, kind: str, body: bytes) -> None:
     created = (await some_config_maps(api, 1))[0]
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", body, kind)
-    assert answer.code in (400, 422), answer.body
-    assert answer.reason in ("BadRequest", "Invalid")
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", body, kind)
+    assert response.code in (400, 422), response.body
+    assert response.reason in ("BadRequest", "Invalid")
     assert (await api.get(f"{CONFIG_MAPS}/cm-0")).body == created
 
 
 async def test_merge_patch_replaces_lists(api: Api) -> None:
     await api.create(PODS, pod())
-    answer = await api.patch(f"{PODS}/p", {"spec": {"tolerations": [{"key": "a", "operator": "Exists"}]}})
-    assert answer.code == 200
-    assert [t["key"] for t in answer.body["spec"]["tolerations"] if t["key"] == "a"] == ["a"]
+    response = await api.patch(f"{PODS}/p", {"spec": {"tolerations": [{"key": "a", "operator": "Exists"}]}})
+    assert response.code == 200
+    assert [t["key"] for t in response.body["spec"]["tolerations"] if t["key"] == "a"] == ["a"]
 
 
 async def test_strategic_merge_patch_merges_lists_by_key(api: Api) -> None:
@@ -215,8 +217,8 @@ async def test_strategic_merge_patch_merges_lists_by_key(api: Api) -> None:
 )
 async def test_bad_directives(api: Api, patch: Any, codes: tuple[int, ...]) -> None:
     await api.create(DEPLOYMENTS, deployment())
-    answer = await api.patch(f"{DEPLOYMENTS}/d", patch, "strategic")
-    assert answer.code in codes, answer.body
+    response = await api.patch(f"{DEPLOYMENTS}/d", patch, "strategic")
+    assert response.code in codes, response.body
 
 
 @pytest.mark.parametrize(
@@ -231,8 +233,8 @@ async def test_bad_directives(api: Api, patch: Any, codes: tuple[int, ...]) -> N
 )
 async def test_some_bad_patches_fall_through_as_in_kubernetes(api: Api, patch: Any, message: str) -> None:
     created = await api.create(DEPLOYMENTS, deployment())
-    answer = await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"template": {"spec": patch}}}, "strategic")
-    assert (answer.code, answer.reason, answer.message) == (500, "", message)
+    response = await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"template": {"spec": patch}}}, "strategic")
+    assert (response.code, response.reason, response.message) == (500, "", message)
     assert (await api.get(f"{DEPLOYMENTS}/d")).body == created
 
 
@@ -263,15 +265,15 @@ async def test_duplicate_fields_of_a_patch(api: Api, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 async def test_wrong_types_of_a_patch(api: Api, kind: str) -> None:
     created = (await some_config_maps(api, 1))[0]
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, "/data", {"k": 1}), kind)
-    assert answer.code in (400, 422)
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, "/data", {"k": 1}), kind)
+    assert response.code in (400, 422)
     assert (await api.get(f"{CONFIG_MAPS}/cm-0")).body == created
 
 
 async def test_force_is_for_apply_alone(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0?force=true", {})
-    assert (answer.code, answer.message) == (
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0?force=true", {})
+    assert (response.code, response.message) == (
         422,
         'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
     )
@@ -279,23 +281,23 @@ async def test_force_is_for_apply_alone(api: Api) -> None:
 
 async def test_a_patch_of_an_unwritable_field_changes_nothing(api: Api) -> None:
     created = await api.create(DEPLOYMENTS, deployment())
-    answer = await api.patch(f"{DEPLOYMENTS}/d", {"status": {"replicas": 4}})
-    assert (answer.code, answer.body) == (200, created)
+    response = await api.patch(f"{DEPLOYMENTS}/d", {"status": {"replicas": 4}})
+    assert (response.code, response.body) == (200, created)
 
 
 async def test_immutable_fields(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
-    answer = await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"selector": {"matchLabels": {"x": "y"}}}})
-    assert answer.code == 422
-    assert any(c["field"] == "spec.selector" for c in answer.causes)
+    response = await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"selector": {"matchLabels": {"x": "y"}}}})
+    assert response.code == 422
+    assert any(c["field"] == "spec.selector" for c in response.causes)
 
 
 @pytest.mark.parametrize("kind", ["json", "merge"])
 async def test_custom_resources(api: Api, kind: str) -> None:
     await with_widgets(api)
     await api.create(WIDGETS, widget())
-    answer = await api.patch(f"{WIDGETS}/w", setting(kind, "/spec/size", 4), kind)
-    assert (answer.code, answer.body["spec"]["size"]) == (200, 4)
+    response = await api.patch(f"{WIDGETS}/w", setting(kind, "/spec/size", 4), kind)
+    assert (response.code, response.body["spec"]["size"]) == (200, 4)
     refused = await api.patch(f"{WIDGETS}/w", setting(kind, "/spec/size", -4), kind)
     assert (refused.code, refused.causes[0]["field"]) == (422, "spec.size")
     other = await api.patch(f"{WIDGETS}/w", setting(kind, "/spec/size", "x"), kind)
@@ -305,12 +307,12 @@ async def test_custom_resources(api: Api, kind: str) -> None:
 async def test_an_unknown_field_of_an_operation_is_refused_when_strict(api: Api) -> None:
     await api.post(CONFIG_MAPS, config_map())
     patch = [{"op": "add", "path": "/data/x", "value": "1", "why": "?"}]
-    answer = await api.patch(f"{CONFIG_MAPS}/a?fieldValidation=Strict", patch, "json")
-    assert answer.code == 422
-    assert 'json patch unknown field "[0].why"' in answer.message
+    response = await api.patch(f"{CONFIG_MAPS}/a?fieldValidation=Strict", patch, "json")
+    assert response.code == 422
+    assert 'json patch unknown field "[0].why"' in response.message
 
 
 async def test_an_applied_null_in_a_map_of_strings_is_the_empty_string(api: Api) -> None:
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": None}}
-    answer = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", config, "application/apply-patch+yaml")
-    assert (answer.code, answer.body["data"]) == (201, {"k": ""})
+    response = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", config, "application/apply-patch+yaml")
+    assert (response.code, response.body["data"]) == (201, {"k": ""})

@@ -42,52 +42,52 @@ from tests.server.verbs.test_patch import KINDS, setting
 @pytest.mark.parametrize("kind", ["json", "merge"])
 async def test_the_type_cannot_be_patched(api: Api, kind: str, path: str, value: Any, text: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, path, value), kind)
-    assert (answer.code, answer.reason, answer.causes[0]["field"]) == (422, "Invalid", "patch")
-    assert answer.message.endswith(f": {text}")
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, path, value), kind)
+    assert (response.code, response.reason, response.causes[0]["field"]) == (422, "Invalid", "patch")
+    assert response.message.endswith(f": {text}")
 
 
 @pytest.mark.parametrize("patch", [{"kind": "Secret"}, {"kind": None}, {"apiVersion": "v2"}, {"apiVersion": None}])
 async def test_the_type_in_a_strategic_merge_patch_says_nothing(api: Api, patch: Any) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", {**patch, "data": {"b": "c"}}, "strategic")
-    assert (answer.code, answer.body["kind"], answer.body["apiVersion"]) == (200, "ConfigMap", "v1")
-    assert answer.body["data"]["b"] == "c"
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", {**patch, "data": {"b": "c"}}, "strategic")
+    assert (response.code, response.body["kind"], response.body["apiVersion"]) == (200, "ConfigMap", "v1")
+    assert response.body["data"]["b"] == "c"
 
 
 @pytest.mark.parametrize("kind", ["", None])
 async def test_a_patched_object_need_not_say_its_kind(api: Api, kind: str | None) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", {"kind": kind, "data": {"b": "c"}}, "merge")
-    assert (answer.code, answer.body["kind"], answer.body["data"]["b"]) == (200, "ConfigMap", "c")
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", {"kind": kind, "data": {"b": "c"}}, "merge")
+    assert (response.code, response.body["kind"], response.body["data"]["b"]) == (200, "ConfigMap", "c")
 
 
 async def test_a_patched_object_of_an_unknown_version_has_no_name(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", {"apiVersion": None}, "merge")
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", {"apiVersion": None}, "merge")
     text = "the name of the object (cm-0 based on URL) was undeterminable: name must be provided"
-    assert (answer.code, answer.message) == (400, text)
+    assert (response.code, response.message) == (400, text)
 
 
 async def test_a_patch_may_say_a_version_of_the_past(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
-    answer = await api.patch(f"{DEPLOYMENTS}/d", {"apiVersion": "apps/v1beta1", "spec": {"replicas": 4}}, "merge")
-    assert (answer.code, answer.body["apiVersion"], answer.body["spec"]["replicas"]) == (200, "apps/v1", 4)
+    response = await api.patch(f"{DEPLOYMENTS}/d", {"apiVersion": "apps/v1beta1", "spec": {"replicas": 4}}, "merge")
+    assert (response.code, response.body["apiVersion"], response.body["spec"]["replicas"]) == (200, "apps/v1", 4)
 
 
 @pytest.mark.parametrize("directive", ["replace", "delete"])
 async def test_a_strategic_merge_patch_that_leaves_nothing_leaves_no_name(api: Api, directive: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", {"$patch": directive}, "strategic")
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", {"$patch": directive}, "strategic")
     text = "the name of the object (cm-0 based on URL) was undeterminable: name must be provided"
-    assert (answer.code, answer.message) == (400, text)
+    assert (response.code, response.message) == (400, text)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_an_empty_list_of_managed_fields_ends_their_tracking(api: Api, kind: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, "/metadata/managedFields", []), kind)
-    assert "managedFields" not in answer.metadata
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, "/metadata/managedFields", []), kind)
+    assert "managedFields" not in response.metadata
     assert "managedFields" not in (await api.get(f"{CONFIG_MAPS}/cm-0")).metadata
 
 
@@ -105,17 +105,17 @@ async def test_the_type_of_a_custom_resource_cannot_be_patched(
     """kube-apiserver answers 500 to a patch that takes the apiVersion away; here that is as wrong as another one."""
     await with_widgets(api)
     await api.create(WIDGETS, widget())
-    answer = await api.patch(f"{WIDGETS}/w", patch, "merge")
-    assert (answer.code, answer.reason, answer.body["details"]["kind"]) == (422, "Invalid", kind)
-    assert [(cause["field"], cause["message"]) for cause in answer.causes] == causes
+    response = await api.patch(f"{WIDGETS}/w", patch, "merge")
+    assert (response.code, response.reason, response.body["details"]["kind"]) == (422, "Invalid", kind)
+    assert [(cause["field"], cause["message"]) for cause in response.causes] == causes
 
 
 async def test_a_patched_custom_resource_must_say_its_kind(api: Api) -> None:
     await with_widgets(api)
     await api.create(WIDGETS, widget())
-    answer = await api.patch(f"{WIDGETS}/w", {"kind": None}, "merge")
-    assert (answer.code, answer.causes[0]["field"]) == (422, "patch")
-    assert "Object 'Kind' is missing in '{" in answer.message
+    response = await api.patch(f"{WIDGETS}/w", {"kind": None}, "merge")
+    assert (response.code, response.causes[0]["field"]) == (422, "patch")
+    assert "Object 'Kind' is missing in '{" in response.message
 
 
 @pytest.mark.parametrize(
@@ -140,6 +140,6 @@ async def test_wrong_types_in_a_strategic_merge_patch_are_told_as_of_a_conversio
 ) -> None:
     """A number beyond 32 bits is refused here too, where kube-apiserver takes what is left of it."""
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", patch, "strategic")
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.message.endswith(f'": {text}')
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", patch, "strategic")
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.message.endswith(f'": {text}')

@@ -22,9 +22,9 @@ from tests.server.verbs.objects import CONFIG_MAPS, PODS, WIDGETS, config_map, p
     ],
 )
 async def test_an_unknown_path_is_plain_text(api: Api, path: str) -> None:
-    answer = await api.get(path)
-    assert (answer.code, answer.body) == (404, b"404 page not found\n")
-    assert answer.response.content_type == "text/plain; charset=utf-8"
+    response = await api.get(path)
+    assert (response.code, response.body) == (404, b"404 page not found\n")
+    assert response.response.content_type == "text/plain; charset=utf-8"
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ async def test_an_unknown_path_is_plain_text(api: Api, path: str) -> None:
 async def test_an_unknown_resource_of_a_known_group_is_a_status(api: Api, path: str) -> None:
     await api.create(CONFIG_MAPS, config_map())
     await api.create(PODS, pod())
-    answer = await api.get(path)
-    assert (answer.code, answer.reason) == (404, "NotFound")
-    assert answer.message == "the server could not find the requested resource"
+    response = await api.get(path)
+    assert (response.code, response.reason) == (404, "NotFound")
+    assert response.message == "the server could not find the requested resource"
 
 
 @pytest.mark.parametrize(
@@ -69,36 +69,36 @@ async def test_an_unknown_resource_of_a_known_group_is_a_status(api: Api, path: 
     ],
 )
 async def test_a_method_that_is_not_offered(api: Api, method: str, path: str) -> None:
-    answer = await api.ask(method, path, b"{}" if method in ("PUT", "POST", "PATCH") else b"")
-    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
-    assert answer.message == "the server does not allow this method on the requested resource"
+    response = await api.fetch(method, path, b"{}" if method in ("PUT", "POST", "PATCH") else b"")
+    assert (response.code, response.reason) == (405, "MethodNotAllowed")
+    assert response.message == "the server does not allow this method on the requested resource"
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "BREW", "CONNECT"])
 async def test_a_method_that_is_never_offered(api: Api, method: str) -> None:
-    answer = await api.ask(method, f"{CONFIG_MAPS}/a")
-    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
+    response = await api.fetch(method, f"{CONFIG_MAPS}/a")
+    assert (response.code, response.reason) == (405, "MethodNotAllowed")
 
 
 async def test_methods_of_custom_resources_are_named(api: Api) -> None:
     await with_widgets(api)
     await api.create(WIDGETS, widget())
-    answer = await api.post(f"{WIDGETS}/w", widget())
-    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
-    assert answer.message == 'create is not supported on resources of kind "widgets.example.com"'
+    response = await api.post(f"{WIDGETS}/w", widget())
+    assert (response.code, response.reason) == (405, "MethodNotAllowed")
+    assert response.message == 'create is not supported on resources of kind "widgets.example.com"'
 
 
 async def test_a_patch_of_another_kind_is_told_before_its_missing_name(api: Api) -> None:
     await with_widgets(api)
-    answer = await api.ask("PATCH", WIDGETS, widget(), content_type="application/json")
-    assert (answer.code, answer.reason) == (415, "UnsupportedMediaType")
+    response = await api.fetch("PATCH", WIDGETS, widget(), content_type="application/json")
+    assert (response.code, response.reason) == (415, "UnsupportedMediaType")
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 async def test_a_custom_resource_is_not_written_without_its_name(api: Api, method: str) -> None:
     await with_widgets(api)
-    answer = await api.ask(method, WIDGETS, widget(), content_type="application/merge-patch+json")
-    assert (answer.code, answer.reason, answer.message) == (400, "BadRequest", "name must be provided")
+    response = await api.fetch(method, WIDGETS, widget(), content_type="application/merge-patch+json")
+    assert (response.code, response.reason, response.message) == (400, "BadRequest", "name must be provided")
 
 
 @pytest.mark.parametrize("path", ["/apis/example.com/v1/gadgets", "/apis/example.com/v2/widgets"])
@@ -109,8 +109,8 @@ async def test_an_unknown_resource_of_a_custom_group_is_plain_text(api: Api, pat
 
 @pytest.mark.parametrize("path", ["/openapi/v3/", "/openapi/v3/nope", "/openapi/v3/apis/apps/v1/"])
 async def test_an_unknown_openapi_document_is_404_without_a_body(api: Api, path: str) -> None:
-    answer = await api.get(path)
-    assert (answer.code, answer.response.content_type, answer.response.body) == (404, "", b"")
+    response = await api.get(path)
+    assert (response.code, response.response.content_type, response.response.body) == (404, "", b"")
 
 
 async def test_the_openapi_index_is_served_as_plain_text(api: Api) -> None:
@@ -119,10 +119,10 @@ async def test_the_openapi_index_is_served_as_plain_text(api: Api) -> None:
 
 @pytest.mark.parametrize("limit", ["", "+5", "1_000", "0x10"])
 async def test_a_limit_that_is_no_number_is_refused(api: Api, limit: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?limit={limit}")
-    assert answer.code == 400
+    response = await api.get(f"{CONFIG_MAPS}?limit={limit}")
+    assert response.code == 400
     shown = limit.replace("+", " ")
-    assert answer.body["message"] == f'strconv.ParseInt: parsing "{shown}": invalid syntax'
+    assert response.body["message"] == f'strconv.ParseInt: parsing "{shown}": invalid syntax'
 
 
 async def test_a_limit_whose_escape_is_broken_is_none(api: Api) -> None:
@@ -130,8 +130,8 @@ async def test_a_limit_whose_escape_is_broken_is_none(api: Api) -> None:
 
 
 async def test_every_answer_has_its_headers(api: Api) -> None:
-    answer = await api.get(CONFIG_MAPS, **{"audit-id": "mine"})
-    headers = {name.lower(): value for name, value in answer.response.headers}
+    response = await api.get(CONFIG_MAPS, **{"audit-id": "mine"})
+    headers = {name.lower(): value for name, value in response.response.headers}
     assert headers[b"audit-id"] == b"mine"
     assert headers[b"cache-control"] == b"no-cache, private"
 
@@ -143,8 +143,8 @@ async def test_an_audit_id_is_made(api: Api) -> None:
 
 @pytest.mark.parametrize("timeout", ["x", "5", "1e"])
 async def test_an_unreadable_timeout_is_refused(api: Api, timeout: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?timeout={timeout}")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
+    response = await api.get(f"{CONFIG_MAPS}?timeout={timeout}")
+    assert (response.code, response.reason) == (400, "BadRequest")
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ async def test_an_unreadable_timeout_is_refused(api: Api, timeout: str) -> None:
     ["/api/v2/pods", "/api/V1/pods", "/apis/apps/v9/deployments", "/api/v1beta1/namespaces/default/pods", "/api/v9"],
 )
 async def test_a_version_that_a_built_in_group_has_not_is_a_status(api: Api, path: str) -> None:
-    answer = await api.get(path)
-    assert (answer.code, answer.message) == (404, "the server could not find the requested resource")
+    response = await api.get(path)
+    assert (response.code, response.message) == (404, "the server could not find the requested resource")
 
 
 NOT_ALLOWED = "the server does not allow this method on the requested resource"
@@ -171,22 +171,22 @@ NOT_ALLOWED = "the server does not allow this method on the requested resource"
     ],
 )
 async def test_a_method_that_a_path_has_not_is_405(api: Api, method: str, path: str) -> None:
-    answer = await api.ask(method, path, b"")
-    assert (answer.code, answer.message) == (405, NOT_ALLOWED)
+    response = await api.fetch(method, path, b"")
+    assert (response.code, response.message) == (405, NOT_ALLOWED)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/default/bindings/a", "/api/v1/bindings"])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 async def test_what_is_only_created_has_no_other_paths(api: Api, method: str, path: str) -> None:
-    answer = await api.ask(method, path, b"")
-    assert (answer.code, answer.message) == (404, "the server could not find the requested resource")
+    response = await api.fetch(method, path, b"")
+    assert (response.code, response.message) == (404, "the server could not find the requested resource")
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "OPTIONS"])
 async def test_health_answers_every_method(api: Api, method: str) -> None:
-    assert (await api.ask(method, "/readyz/ping", b"")).code == 200
+    assert (await api.fetch(method, "/readyz/ping", b"")).code == 200
 
 
 async def test_the_version_is_shown_for_people_to_read(api: Api) -> None:
-    answer = await api.get("/version", user_agent="kubectl/1")
-    assert answer.response.body.startswith(b'{\n  "major": "1",\n')
+    response = await api.get("/version", user_agent="kubectl/1")
+    assert response.response.body.startswith(b'{\n  "major": "1",\n')

@@ -21,21 +21,21 @@ def _text(revision: str) -> str:
 @pytest.mark.parametrize("path", [f"{CONFIG_MAPS}/cm-0?", f"{CONFIG_MAPS}/absent?", f"{CONFIG_MAPS}?watch=1&"])
 async def test_what_is_no_revision_cannot_be_read_from(api: Api, path: str, revision: str) -> None:
     await some_config_maps(api, 1)
-    answer = await api.get(f"{path}resourceVersion={revision}")
-    assert (answer.code, answer.reason) == (500, "")
-    assert answer.message == f'resourceVersion: Invalid value: "{revision}": {_text(revision)}'
+    response = await api.get(f"{path}resourceVersion={revision}")
+    assert (response.code, response.reason) == (500, "")
+    assert response.message == f'resourceVersion: Invalid value: "{revision}": {_text(revision)}'
 
 
 @pytest.mark.parametrize("revision", NO_REVISIONS)
 async def test_what_is_no_revision_cannot_be_listed_from(api: Api, revision: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?resourceVersion={revision}")
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message.endswith(f'resourceVersion: Invalid value: "{revision}": {_text(revision)}')
+    response = await api.get(f"{CONFIG_MAPS}?resourceVersion={revision}")
+    assert (response.code, response.reason) == (400, "BadRequest")
+    assert response.message.endswith(f'resourceVersion: Invalid value: "{revision}": {_text(revision)}')
 
 
 async def test_a_list_is_told_of_its_token_before_its_revision(api: Api) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?resourceVersion=x&continue=x")
-    assert (answer.code, answer.message[:22]) == (400, "invalid continue token")
+    response = await api.get(f"{CONFIG_MAPS}?resourceVersion=x&continue=x")
+    assert (response.code, response.message[:22]) == (400, "invalid continue token")
 
 
 @pytest.mark.parametrize("revision", NO_REVISIONS)
@@ -46,14 +46,14 @@ async def test_what_is_no_revision_cannot_be_that_of_an_object(api: Api, method:
     there = {**config_map("cm-0"), "metadata": {"name": "cm-0", **metadata}}
     absent = {**config_map("new"), "metadata": {"name": "new", **metadata}}
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "new", **metadata}}
-    answer = await {
+    response = await {
         "put": lambda: api.put(f"{CONFIG_MAPS}/cm-0", there),
         "patch": lambda: api.patch(f"{CONFIG_MAPS}/cm-0", {"metadata": metadata}),
         "apply": lambda: api.apply(f"{CONFIG_MAPS}/cm-0", there),
         "apply of what is not there": lambda: api.apply(f"{CONFIG_MAPS}/new", absent),
         "put of what is not there": lambda: api.put(f"{_LEASES}/new", lease),
     }[method]()
-    assert (answer.code, answer.reason, answer.message) == (500, "", _text(revision))
+    assert (response.code, response.reason, response.message) == (500, "", _text(revision))
 
 
 @pytest.mark.parametrize("revision", ["0", "00", ""])

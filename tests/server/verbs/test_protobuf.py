@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sampan.wire.protobuf import decode, encode
-from tests.server.cluster import Answer, Api
+from tests.server.cluster import Api, ApiResponse
 from tests.server.verbs.objects import (
     CONFIG_MAPS,
     PODS,
@@ -25,28 +25,28 @@ PARTIAL = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 PARTIAL_LIST = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
-def read(answer: Answer) -> dict[str, Any]:
+def read(response: ApiResponse) -> dict[str, Any]:
     """The object of an answer in protobuf."""
-    assert answer.response.content_type == PROTOBUF
-    return decode(answer.body)
+    assert response.response.content_type == PROTOBUF
+    return decode(response.body)
 
 
-async def post(api: Api, target: str, obj: dict[str, Any], accept: str = TYPED) -> Answer:
+async def post(api: Api, target: str, obj: dict[str, Any], accept: str = TYPED) -> ApiResponse:
     """POST as the typed clients do."""
-    return await api.ask("POST", target, encode(obj), content_type=PROTOBUF, accept=accept)
+    return await api.fetch("POST", target, encode(obj), content_type=PROTOBUF, accept=accept)
 
 
 async def test_create_in_protobuf_is_as_in_json(api: Api) -> None:
-    answer = await post(api, PODS, pod())
-    assert answer.code == 201
-    assert read(answer) == (await api.get(f"{PODS}/p")).body
+    response = await post(api, PODS, pod())
+    assert response.code == 201
+    assert read(response) == (await api.get(f"{PODS}/p")).body
 
 
 async def test_update_in_protobuf(api: Api) -> None:
     created = await api.create(CONFIG_MAPS, config_map())
     body = encode({**created, "data": {"k": "w"}})
-    answer = await api.ask("PUT", f"{CONFIG_MAPS}/a", body, content_type=PROTOBUF, accept=TYPED)
-    assert (answer.code, read(answer)["data"]) == (200, {"k": "w"})
+    response = await api.fetch("PUT", f"{CONFIG_MAPS}/a", body, content_type=PROTOBUF, accept=TYPED)
+    assert (response.code, read(response)["data"]) == (200, {"k": "w"})
 
 
 async def test_get_and_patch_answer_in_protobuf(api: Api) -> None:
@@ -148,11 +148,11 @@ async def test_the_older_version_is_named_in_json_too(api: Api, transform: str) 
 async def test_delete_takes_options_and_answers_a_status(api: Api) -> None:
     created = await api.create(CONFIG_MAPS, config_map())
     options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": "other"}}
-    refused = await api.ask("DELETE", f"{CONFIG_MAPS}/a", encode(options), content_type=PROTOBUF, accept=TYPED)
+    refused = await api.fetch("DELETE", f"{CONFIG_MAPS}/a", encode(options), content_type=PROTOBUF, accept=TYPED)
     assert refused.code == 409
     options["preconditions"] = {"uid": created["metadata"]["uid"]}
-    answer = await api.ask("DELETE", f"{CONFIG_MAPS}/a", encode(options), content_type=PROTOBUF, accept=TYPED)
-    assert (read(answer)["kind"], read(answer)["status"]) == ("Status", "Success")
+    response = await api.fetch("DELETE", f"{CONFIG_MAPS}/a", encode(options), content_type=PROTOBUF, accept=TYPED)
+    assert (read(response)["kind"], read(response)["status"]) == ("Status", "Success")
 
 
 async def test_deletecollection_answers_in_protobuf(api: Api) -> None:
@@ -179,8 +179,8 @@ async def test_scale_in_protobuf(api: Api) -> None:
     scale = read(await api.get(target, accept=TYPED))
     assert scale["spec"] == {"replicas": 2}
     scale["spec"] = {"replicas": 5}
-    answer = await api.ask("PUT", target, encode(scale), content_type=PROTOBUF, accept=TYPED)
-    assert read(answer)["spec"] == {"replicas": 5}
+    response = await api.fetch("PUT", target, encode(scale), content_type=PROTOBUF, accept=TYPED)
+    assert read(response)["spec"] == {"replicas": 5}
 
 
 async def frames(stream: AsyncIterator[bytes], count: int) -> list[dict[str, Any]]:
@@ -228,26 +228,30 @@ async def test_watch_of_metadata_with_the_initial_bookmark(api: Api) -> None:
 
 
 async def test_errors_come_in_protobuf(api: Api) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}/none", accept=TYPED)
-    assert (answer.code, read(answer)) == (404, (await api.get(f"{CONFIG_MAPS}/none")).body)
+    response = await api.get(f"{CONFIG_MAPS}/none", accept=TYPED)
+    assert (response.code, read(response)) == (404, (await api.get(f"{CONFIG_MAPS}/none")).body)
 
 
 async def test_errors_come_in_the_form_that_is_preferred(api: Api) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}/none", accept=f"{PROTOBUF};q=0.5,application/yaml")
-    assert (answer.code, answer.response.content_type) == (404, "application/yaml")
-    assert answer.body.startswith(b"kind: Status") or b"reason: NotFound" in answer.body
+    response = await api.get(f"{CONFIG_MAPS}/none", accept=f"{PROTOBUF};q=0.5,application/yaml")
+    assert (response.code, response.response.content_type) == (404, "application/yaml")
+    assert response.body.startswith(b"kind: Status") or b"reason: NotFound" in response.body
 
 
 @pytest.mark.parametrize("accept", ["text/html", f"{PROTOBUF};as=Table;g=meta.k8s.io;v=v1"])
 async def test_errors_are_json_for_clients_that_accept_nothing_else(api: Api, accept: str) -> None:
-    answer = await api.get(CONFIG_MAPS, accept=accept)
-    assert (answer.code, answer.reason, answer.response.content_type) == (406, "NotAcceptable", "application/json")
+    response = await api.get(CONFIG_MAPS, accept=accept)
+    assert (response.code, response.reason, response.response.content_type) == (
+        406,
+        "NotAcceptable",
+        "application/json",
+    )
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"k8s\0", b"k8s\0\x0a\xff", encode(pod())[:40]])
 async def test_malformed_bodies_are_bad_requests(api: Api, body: bytes) -> None:
-    answer = await api.ask("POST", PODS, body or b" ", content_type=PROTOBUF)
-    assert (answer.code, answer.reason) == (400, "BadRequest")
+    response = await api.fetch("POST", PODS, body or b" ", content_type=PROTOBUF)
+    assert (response.code, response.reason) == (400, "BadRequest")
 
 
 async def test_another_kind_is_a_bad_request(api: Api) -> None:
@@ -265,8 +269,8 @@ async def test_custom_resources_have_no_protobuf_form(api: Api) -> None:
     assert (await api.get(WIDGETS, accept=PROTOBUF)).code == 406
     assert (await api.get(f"{WIDGETS}/w", accept=TYPED)).body["kind"] == "Widget"
     assert (await api.get(WIDGETS, accept=TYPED)).body["kind"] == "WidgetList"
-    answer = await api.ask("POST", WIDGETS, encode(pod()), content_type=PROTOBUF)
-    assert (answer.code, answer.reason) == (415, "UnsupportedMediaType")
+    response = await api.fetch("POST", WIDGETS, encode(pod()), content_type=PROTOBUF)
+    assert (response.code, response.reason) == (415, "UnsupportedMediaType")
 
 
 async def test_metadata_of_custom_resources_may_be_had(api: Api) -> None:

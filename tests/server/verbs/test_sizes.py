@@ -20,14 +20,14 @@ async def test_managed_fields_are_left_out_where_only_that_makes_an_object_fit(a
     small = config_map(name="d")
     made = await api.create(CONFIG_MAPS, small)
     assert "managedFields" in made["metadata"]
-    answer = await api.patch(f"{CONFIG_MAPS}/{small['metadata']['name']}", {"data": LONG_KEYS})
-    assert answer.code == 200
-    assert "managedFields" not in answer.metadata
+    response = await api.patch(f"{CONFIG_MAPS}/{small['metadata']['name']}", {"data": LONG_KEYS})
+    assert response.code == 200
+    assert "managedFields" not in response.metadata
 
 
 async def test_an_apply_never_drops_managed_fields(api: Api) -> None:
-    answer = await api.apply(f"{CONFIG_MAPS}/c", large())
-    assert (answer.code, answer.reason) == (413, "RequestEntityTooLarge")
+    response = await api.apply(f"{CONFIG_MAPS}/c", large())
+    assert (response.code, response.reason) == (413, "RequestEntityTooLarge")
     await api.create(CONFIG_MAPS, {"metadata": {"name": "c"}, "data": {"a": "1"}})
     assert (await api.apply(f"{CONFIG_MAPS}/c", large())).code == 413
     assert (await api.get(f"{CONFIG_MAPS}/c")).body["data"] == {"a": "1"}
@@ -35,9 +35,9 @@ async def test_an_apply_never_drops_managed_fields(api: Api) -> None:
 
 async def test_many_long_warnings_are_cut_short(api: Api) -> None:
     unknown = {f"{letter * 600}": 1 for letter in "abcdefghij"}
-    answer = await api.post(f"{CONFIG_MAPS}?fieldValidation=Warn", {"metadata": {"name": "c"}, **unknown})
-    assert answer.code == 201
-    assert [len(text) for text in answer.warnings] == [256] * 10
+    response = await api.post(f"{CONFIG_MAPS}?fieldValidation=Warn", {"metadata": {"name": "c"}, **unknown})
+    assert response.code == 201
+    assert [len(text) for text in response.warnings] == [256] * 10
     few = await api.post(
         f"{CONFIG_MAPS}?fieldValidation=Warn", {"metadata": {"name": "d"}, **dict(list(unknown.items())[:6])}
     )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.core.object import Object
-from tests.server.cluster import Answer, Api
+from tests.server.cluster import Api, ApiResponse
 from tests.server.custom_resources import CRDS, crd, schema, version
 from tests.server.smallest import Served, served_resources
 
@@ -30,7 +30,7 @@ def outside(obj: Object) -> Object:
     return {name: value for name, value in obj.items() if name not in ("metadata", "status")}
 
 
-async def write(api: Api, how: str, each: Served, found: Object, wanted: Object) -> Answer:
+async def write(api: Api, how: str, each: Served, found: Object, wanted: Object) -> ApiResponse:
     head = {"kind": found["kind"], "apiVersion": found["apiVersion"], "metadata": {"name": found["metadata"]["name"]}}
     if how == "put":
         return await api.put(f"{each.path}/status", {**found, **wanted})
@@ -50,8 +50,8 @@ async def with_status(api: Api) -> list[Served]:
         body = each.smallest()
         if each.resource == "shirts":
             body["spec"] = {"color": "red"}
-        answer = await api.apply(each.path, body, "fieldManager=tests&force=true")
-        assert answer.code in (200, 201), (each, answer.body)
+        response = await api.apply(each.path, body, "fieldManager=tests&force=true")
+        assert response.code in (200, 201), (each, response.body)
     return kinds
 
 
@@ -62,9 +62,9 @@ async def test_no_write_to_a_status_changes_what_is_outside(api: Api, how: str) 
     for each in kinds:
         before = (await api.get(each.path)).body
         wanted = {name: forged(value) for name, value in outside(before).items() if name not in ("kind", "apiVersion")}
-        answer = await write(api, how, each, before, wanted)
-        assert answer.code < 500, (each, answer.body)
-        taken += answer.code == 200
+        response = await write(api, how, each, before, wanted)
+        assert response.code < 500, (each, response.body)
+        taken += response.code == 200
         after = (await api.get(each.path)).body
         assert outside(after) == outside(before), each
         assert after["metadata"].get("generation") == before["metadata"].get("generation"), each
@@ -80,8 +80,8 @@ async def test_the_status_of_a_pod_takes_no_owners_and_no_node(api: Api) -> None
     owner = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u", "controller": True}
     metadata = {"ownerReferences": [owner], "deletionTimestamp": "2001-01-01T00:00:00Z"}
     forged_spec = {"nodeName": "n", "serviceAccountName": "root", "hostNetwork": True}
-    answer = await api.patch(f"{path}/p/status", {"metadata": metadata, "spec": forged_spec})
-    assert answer.code < 500
+    response = await api.patch(f"{path}/p/status", {"metadata": metadata, "spec": forged_spec})
+    assert response.code < 500
     found = (await api.get(f"{path}/p")).body
     assert found["spec"] == made["spec"]
     assert not found["metadata"].keys() & {"ownerReferences", "deletionTimestamp"}

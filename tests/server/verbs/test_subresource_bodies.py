@@ -16,9 +16,9 @@ CASES = [
 
 @pytest.mark.parametrize(("method", "path", "package", "kind"), CASES)
 async def test_no_body_is_unrecognized(api: Api, method: str, path: str, package: str, kind: str) -> None:
-    answer = await api.ask(method, path)
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message == (
+    response = await api.fetch(method, path)
+    assert (response.code, response.reason) == (400, "BadRequest")
+    assert response.message == (
         f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: "
         "unexpected end of JSON input (<empty>)"
     )
@@ -26,8 +26,8 @@ async def test_no_body_is_unrecognized(api: Api, method: str, path: str, package
 
 @pytest.mark.parametrize(("method", "path", "package", "kind"), CASES)
 async def test_another_kind_cannot_be_converted(api: Api, method: str, path: str, package: str, kind: str) -> None:
-    answer = await api.ask(method, path, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}})
-    assert (answer.code, answer.message) == (
+    response = await api.fetch(method, path, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}})
+    assert (response.code, response.message) == (
         400,
         f'Secret in version "v1" cannot be handled as a {kind}: converting (v1.Secret) to ({package}.{kind}): '
         "unknown conversion",
@@ -35,17 +35,19 @@ async def test_another_kind_cannot_be_converted(api: Api, method: str, path: str
 
 
 async def test_a_list_is_unrecognized(api: Api) -> None:
-    answer = await api.ask("POST", f"{PODS}/p/eviction", [])
-    assert answer.code == 400
-    assert answer.message.startswith("the object provided is unrecognized (must be of type Eviction): couldn't get ver")
+    response = await api.fetch("POST", f"{PODS}/p/eviction", [])
+    assert response.code == 400
+    assert response.message.startswith(
+        "the object provided is unrecognized (must be of type Eviction): couldn't get ver"
+    )
 
 
 async def test_a_scale_needs_a_name(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
     body: Any = {"spec": {"replicas": 1}}
-    answer = await api.put(f"{DEPLOYMENTS}/d/scale", body)
+    response = await api.put(f"{DEPLOYMENTS}/d/scale", body)
     text = "the name of the object (d based on URL) was undeterminable: name must be provided"
-    assert (answer.code, answer.message) == (400, text)
+    assert (response.code, response.message) == (400, text)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +60,8 @@ async def test_a_scale_with_values_of_other_types_is_refused(api: Api, how: str,
     await api.create(DEPLOYMENTS, deployment("d"))
     whole = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "d"}, **body}
     path = f"{DEPLOYMENTS}/d/scale"
-    answer = await api.put(path, whole) if how == "put" else await api.patch(f"{path}?fieldManager=t", whole, how)
-    assert answer.code == 400 if how == "put" else answer.code in (400, 422), answer.body
+    response = await api.put(path, whole) if how == "put" else await api.patch(f"{path}?fieldManager=t", whole, how)
+    assert response.code == 400 if how == "put" else response.code in (400, 422), response.body
 
 
 async def test_a_json_patch_that_replaces_a_scale_with_something_else_is_refused(api: Api) -> None:
@@ -77,9 +79,9 @@ TOO_LONG = "metadata.annotations: Too long: may not be more than 262144 bytes"
 async def test_annotations_of_a_binding_that_a_pod_may_not_have_are_refused(api: Api, path: str) -> None:
     await api.create(PODS, pod("p"))
     binding = {"metadata": {"name": "p", "annotations": LARGE}, "target": {"kind": "Node", "name": "n"}}
-    answer = await api.post(path, binding)
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.message == f'Pod "p" is invalid: {TOO_LONG}'
+    response = await api.post(path, binding)
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.message == f'Pod "p" is invalid: {TOO_LONG}'
 
 
 async def test_large_fields_of_subresources_are_no_fault_of_the_server(api: Api) -> None:
@@ -92,11 +94,11 @@ async def test_large_fields_of_subresources_are_no_fault_of_the_server(api: Api)
     debugged = {**stored, "spec": {**stored["spec"], "ephemeralContainers": [debugger]}}
     finalized = {"metadata": {"name": "default", "annotations": LARGE}, "spec": {"finalizers": ["kubernetes"]}}
     node = {"metadata": {"name": "p"}, "target": {"name": LARGE["a"]}}
-    answers = [
+    responses = [
         await api.post(f"{PODS}/p/binding", node),
         await api.put(f"{PODS}/p/ephemeralcontainers", debugged),
         await api.put("/api/v1/namespaces/default/finalize", finalized),
         await api.put(f"{DEPLOYMENTS}/d/scale", scale),
         await api.post(f"{PODS}/p/eviction", eviction),
     ]
-    assert [answer.code for answer in answers] == [413, 413, 422, 200, 201]
+    assert [response.code for response in responses] == [413, 413, 422, 200, 201]

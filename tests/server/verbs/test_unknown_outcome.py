@@ -25,12 +25,12 @@ class LateStore(MemoryStore):
         self.written = asyncio.Event()
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
-        return await self._answer(key, await super().create(key, value, ttl_s=ttl_s))
+        return await self._response(key, await super().create(key, value, ttl_s=ttl_s))
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
-        return await self._answer(key, await super().update(key, value, expected, ttl_s=ttl_s))
+        return await self._response(key, await super().update(key, value, expected, ttl_s=ttl_s))
 
-    async def _answer(self, key: str, revision: Revision) -> Revision:
+    async def _response(self, key: str, revision: Revision) -> Revision:
         if not key.startswith("/registry/services/"):
             return revision
         if self.late:
@@ -57,9 +57,9 @@ async def test_the_address_of_a_service_that_was_created_late_is_not_given_away(
     store = LateStore()
     async with served(store) as api:
         store.late = True
-        asked = asyncio.create_task(api.post(SERVICES, {"metadata": {"name": "a"}, "spec": SPEC}))
+        requested = asyncio.create_task(api.post(SERVICES, {"metadata": {"name": "a"}, "spec": SPEC}))
         await out_of_time(api, store)
-        assert (await asked).code == 504
+        assert (await requested).code == 504
         store.late = False
         stored = (await api.get(f"{SERVICES}/a")).body
         assert await take(api, "b", stored["spec"]["clusterIP"]) == 422
@@ -69,8 +69,8 @@ async def test_the_address_of_a_service_that_the_store_may_have_is_not_given_awa
     store = LateStore()
     async with served(store) as api:
         store.lost = True
-        answer = await api.post(SERVICES, {"metadata": {"name": "a"}, "spec": SPEC})
-        assert answer.code == 504
+        response = await api.post(SERVICES, {"metadata": {"name": "a"}, "spec": SPEC})
+        assert response.code == 504
         store.lost = False
         stored = (await api.get(f"{SERVICES}/a")).body
         assert await take(api, "b", stored["spec"]["clusterIP"]) == 422
@@ -85,10 +85,10 @@ async def test_neither_the_old_nor_the_new_node_port_of_a_late_update_is_given_a
         await api.create(SERVICES, {"metadata": {"name": "a"}, "spec": spec})
         store.late = late
         change = {"spec": {"ports": [{**ports, "nodePort": 30101}]}}
-        asked = asyncio.create_task(api.patch(f"{SERVICES}/a", change))
+        requested = asyncio.create_task(api.patch(f"{SERVICES}/a", change))
         if late:
             await out_of_time(api, store)
-        assert (await asked).code == (504 if late else 200)
+        assert (await requested).code == (504 if late else 200)
         store.late = False
         codes = []
         for port in (30100, 30101):

@@ -25,9 +25,9 @@ EVENT = {
 async def ready_pod(api: Api, **status: Any) -> Any:
     """A Pod with a condition without times."""
     made = await api.create(PODS, pod())
-    answer = await api.put(f"{PODS}/p/status", {**made, "status": {"conditions": [READY], **status}})
-    assert answer.code == 200, answer.body
-    return answer.body
+    response = await api.put(f"{PODS}/p/status", {**made, "status": {"conditions": [READY], **status}})
+    assert response.code == 200, response.body
+    return response.body
 
 
 async def test_times_of_a_condition_are_null_however_they_are_read(api: Api) -> None:
@@ -48,8 +48,8 @@ async def test_times_of_a_condition_are_null_in_yaml(api: Api) -> None:
 async def test_times_that_protobuf_does_not_say_are_null(api: Api) -> None:
     made = await ready_pod(api)
     body = encode({**made, "status": {"conditions": [READY]}})
-    answer = await api.ask("PUT", f"{PODS}/p/status", body, content_type=PROTOBUF, accept="application/json")
-    assert answer.body["status"]["conditions"] == [UNSET]
+    response = await api.fetch("PUT", f"{PODS}/p/status", body, content_type=PROTOBUF, accept="application/json")
+    assert response.body["status"]["conditions"] == [UNSET]
     seen = await api.get(f"{PODS}/p", accept=PROTOBUF)
     assert decode(seen.body)["status"]["conditions"] == [UNSET]
 
@@ -83,26 +83,26 @@ async def test_an_applied_condition_owns_only_what_was_applied(api: Api) -> None
 async def test_a_patch_that_leaves_times_unset_changes_nothing(api: Api, kind: str) -> None:
     made = await ready_pod(api)
     for condition in (READY, UNSET):
-        answer = await api.patch(f"{PODS}/p/status", {"status": {"conditions": [condition]}}, kind)
-        assert answer.body == made
+        response = await api.patch(f"{PODS}/p/status", {"status": {"conditions": [condition]}}, kind)
+        assert response.body == made
 
 
 async def test_a_json_patch_finds_the_null_and_puts_it_back(api: Api) -> None:
     made = await ready_pod(api)
     path = "/status/conditions/0/lastProbeTime"
     operations = [{"op": "test", "path": path, "value": None}, {"op": "remove", "path": path}]
-    answer = await api.patch(f"{PODS}/p/status", operations, "json")
-    assert (answer.code, answer.body) == (200, made)
+    response = await api.patch(f"{PODS}/p/status", operations, "json")
+    assert (response.code, response.body) == (200, made)
 
 
 async def test_a_time_of_a_deployment_is_unset_by_null(api: Api) -> None:
     made = await api.create(DEPLOYMENTS, deployment())
-    told = {"type": "Available", "status": "True", "lastUpdateTime": "2026-01-01T00:00:00Z"}
-    await api.put(f"{DEPLOYMENTS}/d/status", {**made, "status": {"conditions": [told]}})
+    reported = {"type": "Available", "status": "True", "lastUpdateTime": "2026-01-01T00:00:00Z"}
+    await api.put(f"{DEPLOYMENTS}/d/status", {**made, "status": {"conditions": [reported]}})
     unset = {"type": "Available", "lastUpdateTime": None}
-    answer = await api.patch(f"{DEPLOYMENTS}/d/status", {"status": {"conditions": [unset]}}, "strategic")
+    response = await api.patch(f"{DEPLOYMENTS}/d/status", {"status": {"conditions": [unset]}}, "strategic")
     expected = {"type": "Available", "status": "True", "lastUpdateTime": None, "lastTransitionTime": None}
-    assert answer.body["status"]["conditions"] == [expected]
+    assert response.body["status"]["conditions"] == [expected]
 
 
 async def test_times_of_an_event_are_null_in_both_apis(api: Api) -> None:

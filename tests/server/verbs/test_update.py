@@ -38,20 +38,20 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 async def test_an_update_replaces(api: Api) -> None:
     created = await api.create(CONFIG_MAPS, config_map(labels={"a": "b"}))
-    answer = await api.put(f"{CONFIG_MAPS}/a", config_map() | {"data": {"x": "y"}})
-    assert (answer.code, answer.body["data"]) == (200, {"x": "y"})
-    assert "labels" not in answer.metadata
-    assert answer.metadata["uid"] == created["metadata"]["uid"]
-    assert int(answer.metadata["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
+    response = await api.put(f"{CONFIG_MAPS}/a", config_map() | {"data": {"x": "y"}})
+    assert (response.code, response.body["data"]) == (200, {"x": "y"})
+    assert "labels" not in response.metadata
+    assert response.metadata["uid"] == created["metadata"]["uid"]
+    assert int(response.metadata["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
 
 
 async def test_a_stale_update_conflicts(api: Api) -> None:
     created = await api.create(DEPLOYMENTS, deployment())
     await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"replicas": 2}})
-    answer = await api.put(f"{DEPLOYMENTS}/d", created)
-    assert (answer.code, answer.reason) == (409, "Conflict")
-    assert answer.message == f'Operation cannot be fulfilled on deployments.apps "d": {MODIFIED}'
-    assert answer.body["details"] == {"name": "d", "group": "apps", "kind": "deployments"}
+    response = await api.put(f"{DEPLOYMENTS}/d", created)
+    assert (response.code, response.reason) == (409, "Conflict")
+    assert response.message == f'Operation cannot be fulfilled on deployments.apps "d": {MODIFIED}'
+    assert response.body["details"] == {"name": "d", "group": "apps", "kind": "deployments"}
 
 
 class SlowStore(MemoryStore):
@@ -68,12 +68,12 @@ async def test_of_updates_at_the_same_time_one_wins_unless_they_are_unconditiona
 ) -> None:
     async with served(SlowStore()) as api:
         created = await api.create(CONFIG_MAPS, config_map())
-        said = created["metadata"]["resourceVersion"] if revision == "same" else revision
-        metadata = {**created["metadata"], "resourceVersion": said}
+        sent = created["metadata"]["resourceVersion"] if revision == "same" else revision
+        metadata = {**created["metadata"], "resourceVersion": sent}
         wishes = [created | {"metadata": metadata, "data": {"by": str(number)}} for number in range(3)]
-        answers = await asyncio.gather(*(api.put(f"{CONFIG_MAPS}/a", wish) for wish in wishes))
-    assert sorted(answer.code for answer in answers) == codes
-    assert {answer.message for answer in answers if answer.code == 409} <= {LOST}
+        responses = await asyncio.gather(*(api.put(f"{CONFIG_MAPS}/a", wish) for wish in wishes))
+    assert sorted(response.code for response in responses) == codes
+    assert {response.message for response in responses if response.code == 409} <= {LOST}
 
 
 @pytest.mark.parametrize("revision", [None, "", "0"])
@@ -86,9 +86,9 @@ async def test_an_unconditional_update(api: Api, revision: str | None) -> None:
 async def test_no_unconditional_update_of_custom_resources(api: Api) -> None:
     await with_widgets(api)
     await api.create(WIDGETS, widget())
-    answer = await api.put(f"{WIDGETS}/w", widget())
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.message == (
+    response = await api.put(f"{WIDGETS}/w", widget())
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.message == (
         'widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an '
         "update"
     )
@@ -96,9 +96,9 @@ async def test_no_unconditional_update_of_custom_resources(api: Api) -> None:
 
 async def test_another_uid_conflicts(api: Api) -> None:
     created = await api.create(CONFIG_MAPS, config_map())
-    answer = await api.put(f"{CONFIG_MAPS}/a", config_map(uid="other"))
-    assert (answer.code, answer.reason) == (409, "Conflict")
-    assert answer.message == (
+    response = await api.put(f"{CONFIG_MAPS}/a", config_map(uid="other"))
+    assert (response.code, response.reason) == (409, "Conflict")
+    assert response.message == (
         'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, '
         "Key: /configmaps/default/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
         f"UID in precondition: other, UID in object meta: {created['metadata']['uid']}"
@@ -107,9 +107,9 @@ async def test_another_uid_conflicts(api: Api) -> None:
 
 async def test_an_update_by_uid_of_what_is_not_there_conflicts(api: Api) -> None:
     lease = {"metadata": {"name": "l", "uid": "other"}}
-    answer = await api.put("/apis/coordination.k8s.io/v1/namespaces/default/leases/l", lease)
-    assert (answer.code, answer.reason) == (409, "Conflict")
-    assert answer.message == (
+    response = await api.put("/apis/coordination.k8s.io/v1/namespaces/default/leases/l", lease)
+    assert (response.code, response.reason) == (409, "Conflict")
+    assert response.message == (
         'Operation cannot be fulfilled on leases.coordination.k8s.io "l": StorageError: invalid object, Code: 4, '
         "Key: /leases/default/l, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
         "UID in precondition: other, UID in object meta: "
@@ -118,13 +118,13 @@ async def test_an_update_by_uid_of_what_is_not_there_conflicts(api: Api) -> None
 
 async def test_the_name_must_fit_the_path(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map())
-    answer = await api.put(f"{CONFIG_MAPS}/a", config_map("b"))
-    assert (answer.code, answer.message) == (
+    response = await api.put(f"{CONFIG_MAPS}/a", config_map("b"))
+    assert (response.code, response.message) == (
         400,
         "the name of the object (b) does not match the name on the URL (a)",
     )
-    answer = await api.put(f"{CONFIG_MAPS}/a", {"data": {}})
-    assert answer.code == 400
+    response = await api.put(f"{CONFIG_MAPS}/a", {"data": {}})
+    assert response.code == 400
 
 
 async def test_the_namespace_must_fit_the_path(api: Api) -> None:
@@ -133,8 +133,8 @@ async def test_the_namespace_must_fit_the_path(api: Api) -> None:
 
 
 async def test_update_of_nothing(api: Api) -> None:
-    answer = await api.put(f"{CONFIG_MAPS}/a", config_map())
-    assert (answer.code, answer.message) == (404, 'configmaps "a" not found')
+    response = await api.put(f"{CONFIG_MAPS}/a", config_map())
+    assert (response.code, response.message) == (404, 'configmaps "a" not found')
 
 
 async def test_leases_are_made_by_put(api: Api) -> None:
@@ -150,13 +150,13 @@ async def test_a_write_that_changes_nothing_is_none(api: Api, how: str) -> None:
     before = applied.body
     async with api.watch(f"{DEPLOYMENTS}?watch=1&resourceVersion={before['metadata']['resourceVersion']}") as watch:
         if how == "put":
-            answer = await api.put(f"{DEPLOYMENTS}/d", before)
+            response = await api.put(f"{DEPLOYMENTS}/d", before)
         elif how == "apply":
-            answer = await api.apply(f"{DEPLOYMENTS}/d", deployment(), "fieldManager=tests&force=true")
+            response = await api.apply(f"{DEPLOYMENTS}/d", deployment(), "fieldManager=tests&force=true")
         else:
             body: Any = [{"op": "replace", "path": "/spec/replicas", "value": 1}]
-            answer = await api.patch(f"{DEPLOYMENTS}/d", body if how == "json" else {"spec": {"replicas": 1}}, how)
-        assert (answer.code, answer.body) == (200, before)
+            response = await api.patch(f"{DEPLOYMENTS}/d", body if how == "json" else {"spec": {"replicas": 1}}, how)
+        assert (response.code, response.body) == (200, before)
         await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"replicas": 3}})
         event = await watch.event()
     assert event["object"]["spec"]["replicas"] == 3
@@ -183,28 +183,28 @@ async def test_generation_of_custom_resources(api: Api) -> None:
 
 async def test_system_metadata_stays(api: Api) -> None:
     created = await api.create(CONFIG_MAPS, config_map())
-    answer = await api.patch(
+    response = await api.patch(
         f"{CONFIG_MAPS}/a", {"metadata": {"creationTimestamp": "2001-01-01T00:00:00Z", "deletionTimestamp": None}}
     )
-    assert answer.code == 200
-    assert answer.metadata["creationTimestamp"] == created["metadata"]["creationTimestamp"]
+    assert response.code == 200
+    assert response.metadata["creationTimestamp"] == created["metadata"]["creationTimestamp"]
 
 
 async def test_the_object_keeps_its_status(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
     await api.patch(f"{DEPLOYMENTS}/d/status", {"status": {"replicas": 4}})
-    answer = await api.put(f"{DEPLOYMENTS}/d", deployment("d", 2) | {"status": {"replicas": 9}})
-    assert answer.body["status"]["replicas"] == 4
+    response = await api.put(f"{DEPLOYMENTS}/d", deployment("d", 2) | {"status": {"replicas": 9}})
+    assert response.body["status"]["replicas"] == 4
 
 
 async def test_the_status_keeps_the_spec(api: Api) -> None:
     created = await api.create(DEPLOYMENTS, deployment())
     created["spec"]["replicas"], created["status"] = 7, {"replicas": 3}
     created["metadata"]["annotations"] = {"a": "b"}
-    answer = await api.put(f"{DEPLOYMENTS}/d/status", created)
-    assert (answer.body["spec"]["replicas"], answer.body["status"]["replicas"]) == (1, 3)
-    assert answer.metadata["annotations"] == {"a": "b"}
-    assert [e.get("subresource") for e in answer.metadata["managedFields"]] == [None, "status"]
+    response = await api.put(f"{DEPLOYMENTS}/d/status", created)
+    assert (response.body["spec"]["replicas"], response.body["status"]["replicas"]) == (1, 3)
+    assert response.metadata["annotations"] == {"a": "b"}
+    assert [e.get("subresource") for e in response.metadata["managedFields"]] == [None, "status"]
 
 
 async def test_the_status_of_a_custom_resource_takes_nothing_else(api: Api) -> None:
@@ -213,9 +213,9 @@ async def test_the_status_of_a_custom_resource_takes_nothing_else(api: Api) -> N
     assert "status" not in created
     created |= {"spec": {"size": 9}, "status": {"size": 2}}
     created["metadata"]["labels"] = {"a": "b"}
-    answer = await api.put(f"{WIDGETS}/w/status", created)
-    assert (answer.body["spec"], answer.body["status"]) == ({"size": 1}, {"size": 2})
-    assert "labels" not in answer.metadata
+    response = await api.put(f"{WIDGETS}/w/status", created)
+    assert (response.body["spec"], response.body["status"]) == ({"size": 1}, {"size": 2})
+    assert "labels" not in response.metadata
 
 
 async def test_no_status_where_there_is_none(api: Api) -> None:
@@ -255,17 +255,17 @@ async def test_patch_of_scale(api: Api, kind: str) -> None:
     body: Any = {"spec": {"replicas": 0}}
     if kind == "json":
         body = [{"op": "replace", "path": "/spec/replicas", "value": 0}]
-    answer = await api.patch(f"{DEPLOYMENTS}/d/scale", body, kind)
-    assert (answer.code, answer.body["spec"]) == (200, {})
+    response = await api.patch(f"{DEPLOYMENTS}/d/scale", body, kind)
+    assert (response.code, response.body["spec"]) == (200, {})
     entries = (await api.get(f"{DEPLOYMENTS}/d")).metadata["managedFields"]
     assert [e["subresource"] for e in entries if "subresource" in e] == ["scale"]
 
 
 async def test_scale_has_rules(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
-    answer = await api.patch(f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": -1}})
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.causes[0]["field"] == "spec.replicas"
+    response = await api.patch(f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": -1}})
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.causes[0]["field"] == "spec.replicas"
     assert (await api.put(f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": "x"}})).code == 400
 
 
@@ -277,16 +277,16 @@ async def test_scale_of_nothing(api: Api) -> None:
 async def test_scale_of_a_custom_resource(api: Api) -> None:
     await with_widgets(api)
     await api.create(WIDGETS, widget())
-    answer = await api.patch(f"{WIDGETS}/w/scale", {"spec": {"replicas": 3}})
-    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 3})
+    response = await api.patch(f"{WIDGETS}/w/scale", {"spec": {"replicas": 3}})
+    assert (response.code, response.body["spec"]) == (200, {"replicas": 3})
     assert (await api.get(f"{WIDGETS}/w")).body["spec"]["size"] == 3
 
 
 async def test_binding(api: Api) -> None:
     await api.create(PODS, pod())
     body = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
-    answer = await api.post(f"{PODS}/p/binding", body)
-    assert (answer.code, answer.body["status"]) == (201, "Success")
+    response = await api.post(f"{PODS}/p/binding", body)
+    assert (response.code, response.body["status"]) == (201, "Success")
     bound = (await api.get(f"{PODS}/p")).body
     assert bound["spec"]["nodeName"] == "n"
     assert [(c["type"], c["status"]) for c in bound["status"]["conditions"]] == [("PodScheduled", "True")]
@@ -298,8 +298,8 @@ async def test_binding(api: Api) -> None:
 
 async def test_binding_has_rules(api: Api) -> None:
     await api.create(PODS, pod())
-    answer = await api.post(f"{PODS}/p/binding", {"metadata": {"name": "p"}, "target": {}})
-    assert (answer.code, answer.reason, answer.message) == (500, "", "target.name: Required value")
+    response = await api.post(f"{PODS}/p/binding", {"metadata": {"name": "p"}, "target": {}})
+    assert (response.code, response.reason, response.message) == (500, "", "target.name: Required value")
     unknown = {"metadata": {"name": "p"}, "target": {"name": "n"}, "x": 1}
     strict = await api.post(f"{PODS}/p/binding?fieldValidation=Strict", unknown)
     assert (strict.code, 'strict decoding error: unknown field "x"' in strict.message) == (400, True)
@@ -311,13 +311,13 @@ async def test_binding_has_rules(api: Api) -> None:
 
 async def test_ephemeral_containers(api: Api) -> None:
     await api.create(PODS, pod())
-    answer = await api.patch(
+    response = await api.patch(
         f"{PODS}/p/ephemeralcontainers",
         {"spec": {"ephemeralContainers": [{"name": "debug", "image": "i"}]}, "metadata": {"labels": {"a": "b"}}},
         "strategic",
     )
-    assert answer.code == 200
-    assert [c["name"] for c in answer.body["spec"]["ephemeralContainers"]] == ["debug"]
+    assert response.code == 200
+    assert [c["name"] for c in response.body["spec"]["ephemeralContainers"]] == ["debug"]
     refused = await api.patch(
         f"{PODS}/p", {"spec": {"ephemeralContainers": [{"name": "x", "image": "i"}]}}, "strategic"
     )
@@ -329,10 +329,10 @@ async def test_resize(api: Api) -> None:
     await api.create(PODS, pod(containers=[{"name": "c", "image": "i", "resources": resources}]))
     body = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]}}
     assert (await api.patch(f"{PODS}/p", body, "strategic")).code == 422
-    answer = await api.patch(f"{PODS}/p/resize", body, "strategic")
-    assert answer.code == 200
-    assert answer.body["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "2"}
-    assert answer.metadata["generation"] == 2
+    response = await api.patch(f"{PODS}/p/resize", body, "strategic")
+    assert response.code == 200
+    assert response.body["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "2"}
+    assert response.metadata["generation"] == 2
 
 
 async def test_events_are_one_store_in_two_groups(api: Api) -> None:
@@ -383,11 +383,11 @@ async def test_an_autoscaler_counts_its_replicas_in_v1_also_when_there_are_none(
 async def test_old_cron_jobs_warn(api: Api) -> None:
     path = "/apis/batch/v1beta1/namespaces/default/cronjobs"
     template = {"spec": {"template": {"spec": pod(restartPolicy="Never")["spec"]}}}
-    answer = await api.post(
+    response = await api.post(
         path, {"metadata": {"name": "c"}, "spec": {"schedule": "* * * * *", "jobTemplate": template}}
     )
-    assert (answer.code, answer.body["apiVersion"]) == (201, "batch/v1beta1")
-    assert any("batch/v1beta1 CronJob is deprecated" in text for text in answer.warnings)
+    assert (response.code, response.body["apiVersion"]) == (201, "batch/v1beta1")
+    assert any("batch/v1beta1 CronJob is deprecated" in text for text in response.warnings)
     assert (await api.get("/apis/batch/v1/namespaces/default/cronjobs/c")).code == 200
 
 
@@ -425,9 +425,9 @@ async def test_a_dry_run_updates_nothing(api: Api) -> None:
     created = (await some_config_maps(api, 1))[0]
     for method in ("put", "patch"):
         body = config_map("cm-0") | {"data": {"k": "other"}}
-        ask = api.put if method == "put" else api.patch
-        answer = await ask(f"{CONFIG_MAPS}/cm-0?dryRun=All", body)
-        assert (answer.code, answer.body["data"]) == (200, {"k": "other"})
+        fetch = api.put if method == "put" else api.patch
+        response = await fetch(f"{CONFIG_MAPS}/cm-0?dryRun=All", body)
+        assert (response.code, response.body["data"]) == (200, {"k": "other"})
     assert (await api.get(f"{CONFIG_MAPS}/cm-0")).body == created
 
 
@@ -443,26 +443,26 @@ async def test_strict_fields_of_an_update(api: Api) -> None:
 
 async def test_managed_fields_may_be_cleared(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", {"metadata": {"managedFields": [{}]}})
-    assert answer.code == 200
-    assert "managedFields" not in answer.metadata
+    response = await api.patch(f"{CONFIG_MAPS}/cm-0", {"metadata": {"managedFields": [{}]}})
+    assert response.code == 200
+    assert "managedFields" not in response.metadata
     changed = await api.patch(f"{CONFIG_MAPS}/cm-0", {"data": {"n": "1"}})
     assert "managedFields" not in changed.metadata
 
 
 async def test_an_object_outgrows_its_limit(api: Api) -> None:
     await some_config_maps(api, 1)
-    answer = await api.put(f"{CONFIG_MAPS}/cm-0", config_map("cm-0") | {"data": {"k": "x" * 1_040_000}})
-    assert answer.code == 200
-    answer = await api.put(f"{CONFIG_MAPS}/cm-0", config_map("cm-0") | {"data": {"k": "x" * 1_600_000}})
-    assert answer.code in (413, 422)
+    response = await api.put(f"{CONFIG_MAPS}/cm-0", config_map("cm-0") | {"data": {"k": "x" * 1_040_000}})
+    assert response.code == 200
+    response = await api.put(f"{CONFIG_MAPS}/cm-0", config_map("cm-0") | {"data": {"k": "x" * 1_600_000}})
+    assert response.code in (413, 422)
 
 
 async def test_a_refused_change_shows_the_new_value(api: Api) -> None:
     path = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings"
     await api.create(path, {"metadata": {"name": "b"}, "roleRef": {"kind": "Role", "name": "a"}})
-    answer = await api.patch(f"{path}/b", {"roleRef": {"name": "c"}})
-    assert answer.message == (
+    response = await api.patch(f"{path}/b", {"roleRef": {"name": "c"}})
+    assert response.message == (
         'RoleBinding.rbac.authorization.k8s.io "b" is invalid: roleRef: Invalid value: '
         '{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"c"}: cannot change roleRef'
     )
@@ -470,9 +470,9 @@ async def test_a_refused_change_shows_the_new_value(api: Api) -> None:
 
 async def test_a_refused_change_of_a_pod_comes_with_the_difference(api: Api) -> None:
     await api.create(PODS, pod())
-    answer = await api.patch(f"{PODS}/p", {"spec": {"hostname": "other"}})
-    assert answer.code == 422
-    _, *lines = answer.causes[0]["message"].split("\n")
+    response = await api.patch(f"{PODS}/p", {"spec": {"hostname": "other"}})
+    assert response.code == 422
+    _, *lines = response.causes[0]["message"].split("\n")
     assert lines[0].startswith("@@ -")
     assert [line for line in lines[1:] if line[:1] in ("-", "+")] == ['+ "hostname": "other",']
 
@@ -480,6 +480,6 @@ async def test_a_refused_change_of_a_pod_comes_with_the_difference(api: Api) -> 
 async def test_a_finalizer_that_is_added_has_a_domain_or_is_kubernetes_own(api: Api) -> None:
     stored = await api.create(DEPLOYMENTS, deployment())
     stored["metadata"]["finalizers"] = ["mine"]
-    answer = await api.put(f"{DEPLOYMENTS}/d", stored)
-    assert answer.code == 422
-    assert [cause["field"] for cause in answer.body["details"]["causes"]] == ["metadata.finalizers[0]"]
+    response = await api.put(f"{DEPLOYMENTS}/d", stored)
+    assert response.code == 422
+    assert [cause["field"] for cause in response.body["details"]["causes"]] == ["metadata.finalizers[0]"]

@@ -166,9 +166,9 @@ async def test_initial_events_of_the_future_time_out_in_the_stream(api: Api) -> 
     ],
 )
 async def test_watch_option_rules(api: Api, query: str, field: str, text: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?watch=1&{query}")
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert [(c["field"], c["message"]) for c in answer.causes] == [(field, text)]
+    reply = await api.get(f"{CONFIG_MAPS}?watch=1&{query}")
+    assert (reply.code, reply.reason) == (422, "Invalid")
+    assert [(c["field"], c["message"]) for c in reply.causes] == [(field, text)]
 
 
 async def test_an_unreadable_revision_is_refused(api: Api) -> None:
@@ -218,8 +218,8 @@ async def test_a_watch_of_one_object(api: Api, target: str) -> None:
 
 
 async def test_a_name_and_another_selector_do_not_fit(api: Api) -> None:
-    answer = await api.get("/api/v1/watch/namespaces/default/configmaps/a?fieldSelector=metadata.name=b")
-    assert (answer.code, answer.message) == (400, "fieldSelector metadata.name doesn't match requested name")
+    reply = await api.get("/api/v1/watch/namespaces/default/configmaps/a?fieldSelector=metadata.name=b")
+    assert (reply.code, reply.message) == (400, "fieldSelector metadata.name doesn't match requested name")
 
 
 @pytest.mark.parametrize(
@@ -309,9 +309,9 @@ async def test_a_watch_of_metadata(api: Api) -> None:
 
 @pytest.mark.parametrize("accept", ["application/yaml", "text/plain", "application/cbor-seq"])
 async def test_a_watch_cannot_be_had_in_all_types(api: Api, accept: str) -> None:
-    answer = await api.get(f"{CONFIG_MAPS}?watch=1", accept=accept)
-    assert answer.code == 406
-    assert b"NotAcceptable" in answer.response.body
+    reply = await api.get(f"{CONFIG_MAPS}?watch=1", accept=accept)
+    assert reply.code == 406
+    assert b"NotAcceptable" in reply.response.body
 
 
 async def test_a_watch_of_custom_resources(api: Api) -> None:
@@ -369,11 +369,11 @@ async def test_a_refused_watch_leaves_nothing(api: Api) -> None:
 @pytest.mark.parametrize("query", ["", "?watch=1"])
 async def test_new_requests_are_refused_while_draining(api: Api, query: str) -> None:
     api.server.lifecycle.draining = True
-    answer = await api.get(CONFIG_MAPS + query)
-    assert (answer.code, answer.body) == (429, b"The apiserver is shutting down, please try again later.")
-    assert any(name == b"Retry-After" for name, _ in answer.response.headers)
+    reply = await api.get(CONFIG_MAPS + query)
+    assert (reply.code, reply.body) == (429, b"The apiserver is shutting down, please try again later.")
+    assert any(name == b"Retry-After" for name, _ in reply.response.headers)
 
 
 async def test_no_watch_where_nothing_is_stored(api: Api) -> None:
-    answer = await api.get("/apis/authentication.k8s.io/v1/tokenreviews?watch=1")
-    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
+    reply = await api.get("/apis/authentication.k8s.io/v1/tokenreviews?watch=1")
+    assert (reply.code, reply.reason) == (405, "MethodNotAllowed")

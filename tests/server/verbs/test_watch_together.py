@@ -20,7 +20,7 @@ WRITES = 25
 
 
 @dataclass
-class Told:
+class Received:
     """A watcher that is at times slower than others."""
 
     path: str
@@ -31,13 +31,13 @@ class Told:
 
     async def read(self, api: Api, pauses: random.Random | None) -> None:
         """Take chunks until the last object has come."""
-        answer = await api.client.get(self.path, accept=self.accept)
-        assert answer.status == 200, answer.body
-        assert answer.stream is not None
+        response = await api.client.get(self.path, accept=self.accept)
+        assert response.status == 200, response.body
+        assert response.stream is not None
         rest = b""
         try:
             while True:
-                chunk = await anext(answer.stream)
+                chunk = await anext(response.stream)
                 *lines, rest = (rest + chunk).split(b"\n")
                 self.lines += lines
                 if any(self.last in line for line in lines):
@@ -45,9 +45,9 @@ class Told:
                 if pauses is not None:
                     await asyncio.sleep(pauses.choice([0, 0, 0.002, 0.03]))
         finally:
-            await answer.stream.aclose()  # type: ignore[attr-defined]  # every stream of ours is a generator
-            if answer.finished is not None:
-                answer.finished()
+            await response.stream.aclose()  # type: ignore[attr-defined]  # every stream of ours is a generator
+            if response.finished is not None:
+                response.finished()
 
 
 async def _write(api: Api, writer: int, chance: random.Random) -> None:
@@ -69,7 +69,9 @@ async def _write(api: Api, writer: int, chance: random.Random) -> None:
 async def test_each_of_many_watchers_is_told_what_it_would_be_told_alone(api: Api, seed: int) -> None:
     begin = (await api.get(CONFIG_MAPS)).body["metadata"]["resourceVersion"]
     watched = [
-        Told(f"{path}?watch=1&resourceVersion={begin}{query}", accept, b'"end0"' if query.endswith("0") else b'"end1"')
+        Received(
+            f"{path}?watch=1&resourceVersion={begin}{query}", accept, b'"end0"' if query.endswith("0") else b'"end1"'
+        )
         for path in (CONFIG_MAPS, ALL)
         for query in QUERIES
         for accept in (JSON, PARTIAL)
@@ -77,17 +79,17 @@ async def test_each_of_many_watchers_is_told_what_it_would_be_told_alone(api: Ap
     ]
     paces = [random.Random(seed * 100 + number) if number % 3 else None for number in range(len(watched))]
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-        for told, pace in zip(watched, paces, strict=True):
-            group.create_task(told.read(api, pace))
+        for watcher, pace in zip(watched, paces, strict=True):
+            group.create_task(watcher.read(api, pace))
         await asyncio.gather(*(_write(api, writer, random.Random(seed * 10 + writer)) for writer in range(WRITERS)))
         for number in "01":  # one for each selector
             await api.create(CONFIG_MAPS, config_map("end" + number, labels={"n": number}))
     alone: dict[tuple[str, str], list[bytes]] = {}
-    for told in watched:
-        if (told.path, told.accept) not in alone:
-            single = Told(told.path, told.accept, told.last)
+    for watcher in watched:
+        if (watcher.path, watcher.accept) not in alone:
+            single = Received(watcher.path, watcher.accept, watcher.last)
             await asyncio.wait_for(single.read(api, None), 60)
-            alone[told.path, told.accept] = single.lines
-        assert told.lines == alone[told.path, told.accept]
-        revisions = [int(orjson.loads(line)["object"]["metadata"]["resourceVersion"]) for line in told.lines]
+            alone[watcher.path, watcher.accept] = single.lines
+        assert watcher.lines == alone[watcher.path, watcher.accept]
+        revisions = [int(orjson.loads(line)["object"]["metadata"]["resourceVersion"]) for line in watcher.lines]
         assert revisions == sorted(set(revisions))

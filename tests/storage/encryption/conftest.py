@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
+from sampan.storage.broadcaster import WatchBroadcaster
 from sampan.storage.encryption.store import EncryptedStore
-from sampan.storage.hub import WatchHub
 from sampan.storage.memory import MemoryStore
 from tests.storage.conftest import Clock
 from tests.storage.encryption.keys import KEY, keys, providers
@@ -17,7 +17,7 @@ class Encrypted(EncryptedStore):
     def __init__(self, below: MemoryStore) -> None:
         super().__init__(below, providers({"aesgcm": keys(k1=KEY)}), lambda key: ("", "secrets"))
         self.expire = below.expire
-        self._hub: WatchHub = below._hub
+        self._broadcaster: WatchBroadcaster = below._broadcaster
 
 
 @pytest.fixture

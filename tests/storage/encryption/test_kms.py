@@ -147,8 +147,8 @@ async def test_whoever_asks_for_health_while_a_plugin_hangs_waits_for_the_same_a
 
     plugin.status = hang  # type: ignore[method-assign]  # one that takes its whole time
     clock.now += 21
-    answers = await asyncio.gather(*(provider.health() for _ in range(3)), return_exceptions=True)
-    assert all(isinstance(answer, TransformError) for answer in answers)
+    responses = await asyncio.gather(*(provider.health() for _ in range(3)), return_exceptions=True)
+    assert all(isinstance(response, TransformError) for response in responses)
     assert plugin.calls == ["status"]
 
 

@@ -175,19 +175,19 @@ async def test_what_cannot_be_decrypted_is_a_clear_error_of_that_object_and_of_i
         await api.create("/api/v1/namespaces", {"metadata": {"name": "other"}})
     async with at_rest.served({"aesgcm": keys(k1=OTHER)}) as api:
         text = f'Internal error occurred: unable to transform key "{A}": cipher: message authentication failed'
-        for answer in (
+        for response in (
             await api.get(f"{SECRETS}/a"),
             await api.get(SECRETS),
             await api.get("/api/v1/secrets"),
             await api.put(f"{SECRETS}/a", secret("a")),
             await api.delete(f"{SECRETS}/a"),
         ):
-            assert (answer.code, answer.reason, answer.message) == (500, "InternalError", text)
+            assert (response.code, response.reason, response.message) == (500, "InternalError", text)
         assert (await api.get("/api/v1/namespaces/default/secrets/absent")).code == 404
         await api.create("/api/v1/namespaces/other/secrets", secret("b"))
         assert (await api.get("/api/v1/namespaces/other/secrets/b")).code == 200
-        answer = await api.get("/api/v1/namespaces/other/secrets")
-        assert answer.code == 200, answer.message
+        response = await api.get("/api/v1/namespaces/other/secrets")
+        assert response.code == 200, response.message
 
 
 async def test_values_are_bound_to_their_place(at_rest: AtRest) -> None:

@@ -9,24 +9,24 @@ import grpc.aio
 
 from sampan.storage.etcd import messages
 
-Answer = Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[Any]]
+Respond = Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[Any]]
 
 
 class FakeEtcd:
     """Answers transactions by `transact`; everything else as an etcd with nothing in it, at revision 1, would."""
 
-    def __init__(self, transact: Answer) -> None:
+    def __init__(self, transact: Respond) -> None:
         self.transact = transact
         self.transactions = 0
         self.row: tuple[bytes, bytes, int] | None = None
         """Key, value and mod revision of the one row that is read."""
 
     async def range(self, request: Any, context: Any) -> Any:
-        answer = _header(messages.RANGE.response, 1)
+        reply = _header(messages.RANGE.response, 1)
         if self.row is not None:
             key, value, revision = self.row
-            answer.kvs.add(key=key, value=value, mod_revision=revision, create_revision=revision)
-        return answer
+            reply.kvs.add(key=key, value=value, mod_revision=revision, create_revision=revision)
+        return reply
 
     async def status(self, request: Any, context: Any) -> Any:
         return messages.STATUS.response(version="3.6.0")
@@ -50,27 +50,27 @@ class FakeEtcd:
 
 
 def _header(kind: Any, revision: int) -> Any:
-    answer = kind()
-    answer.header.revision = revision
-    return answer
+    reply = kind()
+    reply.header.revision = revision
+    return reply
 
 
 def written(revision: int) -> Any:
     """The answer to a transaction that wrote."""
-    answer = _header(messages.TXN.response, revision)
-    answer.succeeded = True
-    return answer
+    reply = _header(messages.TXN.response, revision)
+    reply.succeeded = True
+    return reply
 
 
 def refused(key: bytes, value: bytes, mod_revision: int) -> Any:
     """The answer to a transaction that found this row; none with mod revision 0."""
-    answer = _header(messages.TXN.response, mod_revision)
-    found = answer.responses.add().response_range
+    reply = _header(messages.TXN.response, mod_revision)
+    found = reply.responses.add().response_range
     if mod_revision:
         found.kvs.add(key=key, value=value, mod_revision=mod_revision, create_revision=mod_revision)
     else:
         found.SetInParent()
-    return answer
+    return reply
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ LATE_S = 0.1
 
 def delay_events(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Delay the watch events of etcd until after the responses."""
-    dispatch, loop = store._hub.dispatch, asyncio.get_running_loop()
+    dispatch, loop = store._broadcaster.dispatch, asyncio.get_running_loop()
 
     def now(events: Sequence[StoreEvent], revision: int) -> None:
         dispatch(events, revision)
@@ -22,4 +22,4 @@ def delay_events(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
     def later(events: Sequence[StoreEvent], revision: int) -> None:
         loop.call_later(LATE_S, now, events, revision)
 
-    monkeypatch.setattr(store._hub, "dispatch", later)
+    monkeypatch.setattr(store._broadcaster, "dispatch", later)

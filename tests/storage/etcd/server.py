@@ -38,8 +38,8 @@ def etcd_binary() -> str | None:
 @cache
 def leaves_out_fsync(binary: str) -> bool:
     """Return True if etcd has the option not to wait for the disk (since 3.5)."""
-    told = subprocess.run([binary, "--help"], capture_output=True, text=True, check=False)
-    return "unsafe-no-fsync" in told.stdout + told.stderr
+    reported = subprocess.run([binary, "--help"], capture_output=True, text=True, check=False)
+    return "unsafe-no-fsync" in reported.stdout + reported.stderr
 
 
 def free_ports(number: int) -> list[int]:
@@ -117,12 +117,12 @@ class Member:
                 time.sleep(0.01)
         raise TimeoutError(f"etcd does not listen on {self.port}")
 
-    def ask(self, what: str, body: Mapping[str, Any] | None = None, *, timeout_s: float = START_TIMEOUT_S) -> Any:
+    def call(self, what: str, body: Mapping[str, Any] | None = None, *, timeout_s: float = START_TIMEOUT_S) -> Any:
         """Return the response of the HTTP API; etcdctl uses gRPC. Raises `OSError`."""
         request = urllib.request.Request(f"{self.url}/v3/{what}", json.dumps(body or {}).encode())
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(request, timeout=timeout_s) as answer:
-            return json.load(answer)
+        with direct.open(request, timeout=timeout_s) as response:
+            return json.load(response)
 
     def freeze(self) -> None:
         """It stands still, with its connections open. Returns when it does: a busy machine takes its time."""

@@ -10,11 +10,11 @@ from tests.storage.etcd.turns import turns
 
 
 class Write:
-    """Write that the test ends. `told` is the task of its acknowledgement."""
+    """Write that the test ends. `reported` is the task of its acknowledgement."""
 
     def __init__(self, acks: AckBatch) -> None:
         self.result: asyncio.Future[Revision] = asyncio.get_running_loop().create_future()
-        self.told = asyncio.create_task(acks.acknowledged(self._wait()))
+        self.reported = asyncio.create_task(acks.acknowledged(self._wait()))
 
     async def _wait(self) -> Revision:
         return await self.result
@@ -27,7 +27,7 @@ async def test_a_write_that_is_alone_is_acknowledged_at_once() -> None:
         await turns()
         write.result.set_result(Revision(revision))
         await turns()
-        assert write.told.result() == revision
+        assert write.reported.result() == revision
 
 
 async def test_a_write_waits_for_those_that_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,10 +37,10 @@ async def test_a_write_waits_for_those_that_are_under_way(monkeypatch: pytest.Mo
     await turns()
     first.result.set_result(Revision(2))
     await turns()
-    assert not first.told.done()
+    assert not first.reported.done()
     second.result.set_result(Revision(3))
     await turns()
-    assert (first.told.result(), second.told.result()) == (2, 3)
+    assert (first.reported.result(), second.reported.result()) == (2, 3)
 
 
 async def test_a_write_waits_no_longer_than_said() -> None:
@@ -48,9 +48,9 @@ async def test_a_write_waits_no_longer_than_said() -> None:
     first, second = Write(acks), Write(acks)
     await turns()
     first.result.set_result(Revision(2))
-    assert await first.told == 2
-    assert not second.told.done()
-    second.told.cancel()
+    assert await first.reported == 2
+    assert not second.reported.done()
+    second.reported.cancel()
 
 
 async def test_a_refusal_does_not_wait() -> None:
@@ -59,8 +59,8 @@ async def test_a_refusal_does_not_wait() -> None:
     await turns()
     first.result.set_exception(Conflict("/registry/pods/a/b", None))
     await turns()
-    assert isinstance(first.told.exception(), Conflict)
-    second.told.cancel()
+    assert isinstance(first.reported.exception(), Conflict)
+    second.reported.cancel()
 
 
 async def test_a_write_that_is_given_up_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,8 +71,8 @@ async def test_a_write_that_is_given_up_holds_up_nobody(monkeypatch: pytest.Monk
     first.result.set_result(Revision(2))
     third.result.set_result(Revision(3))
     await turns()
-    third.told.cancel()
-    second.told.cancel()
+    third.reported.cancel()
+    second.reported.cancel()
     await turns()
-    assert first.told.result() == 2
-    assert third.told.cancelled()
+    assert first.reported.result() == 2
+    assert third.reported.cancelled()

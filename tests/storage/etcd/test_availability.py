@@ -19,12 +19,12 @@ def test_etcd_is_away_when_a_call_has_failed_and_no_other_was_answered_since_it_
     availability = Availability(clock)
     began = clock()
     clock.now += 1
-    availability.answered()
+    availability.record_response()
     availability.failed(began)
     assert not availability.away
     availability.failed(clock() + 1)
     assert availability.away
-    availability.answered()
+    availability.record_response()
     assert not availability.away
 
 

@@ -12,22 +12,22 @@ class Oracle:
     """Calls that the test completes. The result is the number of the call."""
 
     def __init__(self) -> None:
-        self.asked = 0
-        self._answer = asyncio.Event()
+        self.requested = 0
+        self._response = asyncio.Event()
 
     async def __call__(self) -> int:
-        self.asked += 1
-        number = self.asked
-        await self._answer.wait()
+        self.requested += 1
+        number = self.requested
+        await self._response.wait()
         return number
 
-    async def answer(self) -> None:
-        self._answer.set()
+    async def response(self) -> None:
+        self._response.set()
         await turns()
-        self._answer.clear()
+        self._response.clear()
 
 
-def asking(shared: CoalescedCall[int], times: int = 1) -> list[asyncio.Task[int]]:
+def calls_of(shared: CoalescedCall[int], times: int = 1) -> list[asyncio.Task[int]]:
     return [asyncio.create_task(shared.get()) for _ in range(times)]
 
 
@@ -43,43 +43,43 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_those_who_come_before_the_question_share_it() -> None:
     oracle = Oracle()
-    tasks = asking(CoalescedCall(oracle), 3)
+    tasks = calls_of(CoalescedCall(oracle), 3)
     await turns()
-    await oracle.answer()
+    await oracle.response()
     assert results(tasks) == [1, 1, 1]
 
 
 async def test_who_comes_while_a_question_is_under_way_gets_the_answer_of_a_later_one() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
-    first = asking(shared)
+    first = calls_of(shared)
     await turns()
-    second = asking(shared)
+    second = calls_of(shared)
     await turns()
-    await oracle.answer()
+    await oracle.response()
     assert results(first) == [1]
     assert not second[0].done()
-    third = asking(shared)
+    third = calls_of(shared)
     await turns()
-    await oracle.answer()
+    await oracle.response()
     assert results(second + third) == [2, 2]
 
 
 async def test_a_question_waits_for_those_who_were_answered_last_to_ask_again() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
-    asking(shared, 2)
+    calls_of(shared, 2)
     await turns()
-    waiting = asking(shared, 3)
+    waiting = calls_of(shared, 3)
     await turns()
-    await oracle.answer()
-    waiting += asking(shared)
+    await oracle.response()
+    waiting += calls_of(shared)
     await turns()
-    assert oracle.asked == 1
-    waiting += asking(shared)
+    assert oracle.requested == 1
+    waiting += calls_of(shared)
     await turns()
-    assert oracle.asked == 2
-    await oracle.answer()
+    assert oracle.requested == 2
+    await oracle.response()
     assert results(waiting) == [2] * 5
 
 
@@ -87,15 +87,15 @@ async def test_a_question_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("sampan.storage.etcd.coalesced.GATHER_MAX_S", 0.001)
     oracle = Oracle()
     shared = CoalescedCall(oracle)
-    asking(shared, 2)
+    calls_of(shared, 2)
     await turns()
-    second = asking(shared)
+    second = calls_of(shared)
     await turns()
-    await oracle.answer()
+    await oracle.response()
     async with asyncio.timeout(60):
-        while oracle.asked < 2:  # noqa: ASYNC110 - nobody tells
+        while oracle.requested < 2:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.001)
-        await oracle.answer()
+        await oracle.response()
         assert await second[0] == 2
 
 
@@ -103,18 +103,18 @@ async def test_who_asks_alone_does_not_wait() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     for number in (1, 2, 3):
-        tasks = asking(shared)
+        tasks = calls_of(shared)
         await turns()
-        await oracle.answer()
+        await oracle.response()
         assert results(tasks) == [number]
 
 
 async def test_those_who_wait_are_told_when_nobody_asks_any_more() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
-    first = asking(shared)
+    first = calls_of(shared)
     await turns()
-    second = asking(shared)
+    second = calls_of(shared)
     await turns()
     shared.close()
     await turns()
@@ -123,15 +123,15 @@ async def test_those_who_wait_are_told_when_nobody_asks_any_more() -> None:
 
 
 async def test_a_question_that_fails_fails_for_all_who_asked_it_and_not_for_the_next() -> None:
-    answers: list[int | Exception] = [OSError("away"), 2]
+    responses: list[int | Exception] = [OSError("away"), 2]
 
-    async def ask() -> int:
+    async def call() -> int:
         await asyncio.sleep(0)
-        answer = answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        response = responses.pop(0)
+        if isinstance(response, Exception):
+            raise response
+        return response
 
-    shared = CoalescedCall(ask)
-    assert [str(error) for error in await asyncio.gather(*asking(shared, 2), return_exceptions=True)] == ["away"] * 2
+    shared = CoalescedCall(call)
+    assert [str(error) for error in await asyncio.gather(*calls_of(shared, 2), return_exceptions=True)] == ["away"] * 2
     assert await shared.get() == 2

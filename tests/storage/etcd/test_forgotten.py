@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 import pytest
 
+from sampan.storage.broadcaster import WatchBroadcaster
 from sampan.storage.etcd import EtcdSettings, history_reader, messages, prefix_watch
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.history_reader import HistoryReader
@@ -14,7 +15,6 @@ from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.prefix_watch import PrefixWatch
 from sampan.storage.etcd.progress import ProgressRequester
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
-from sampan.storage.hub import WatchHub
 from sampan.storage.store import Compacted, prefix_end
 from tests.storage.etcd.conftest import OpenStore
 from tests.storage.etcd.fake import FakeEtcd, serving
@@ -39,9 +39,9 @@ class Forgetful(FakeEtcd):
         if self.away:
             self.away -= 1
             await context.abort(grpc.StatusCode.UNAVAILABLE, "etcdserver: no leader")
-        answer = await super().range(request, context)
-        answer.header.revision = 100
-        return answer
+        reply = await super().range(request, context)
+        reply.header.revision = 100
+        return reply
 
     async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
         async for response in super().watch(requests, context):
@@ -55,18 +55,18 @@ class Skipping(FakeEtcd):
     async def range(self, request: Any, context: Any) -> Any:
         if request.revision:
             await context.abort(grpc.StatusCode.OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted")
-        answer = await super().range(request, context)
-        answer.header.revision = 300
-        return answer
+        reply = await super().range(request, context)
+        reply.header.revision = 300
+        return reply
 
     async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
         async for request in requests:
             if request.HasField("create_request"):
                 yield messages.WATCH.response(created=True, watch_id=request.create_request.watch_id)
-                told = messages.WATCH.response()
-                event = told.events.add()
+                reported = messages.WATCH.response()
+                event = reported.events.add()
                 event.kv.key, event.kv.mod_revision, event.kv.create_revision = PODS.encode() + b"a", 200, 200
-                yield told
+                yield reported
 
 
 class Silent(FakeEtcd):
@@ -88,11 +88,11 @@ def test_an_event_without_what_was_before_it_was_forgotten(kind: int) -> None:
 
 
 async def test_the_prefix_watch_continues_when_etcd_is_away_just_as_it_has_forgotten() -> None:
-    hub = WatchHub(None)
-    hub.revision = 5
+    broadcaster = WatchBroadcaster(None)
+    broadcaster.revision = 5
     async with serving(Forgetful(away=20)) as url:
         client = EtcdClient(EtcdSettings((url,), attempt_s=0.2, total_s=0.2))
-        following = PrefixWatch(client, hub, KEYS, ProgressRequester(client, KEYS))
+        following = PrefixWatch(client, broadcaster, KEYS, ProgressRequester(client, KEYS))
         task = asyncio.create_task(following.run())
         assert await following.reach(100, DEADLINE_S)
         task.cancel()
@@ -102,13 +102,13 @@ async def test_the_prefix_watch_continues_when_etcd_is_away_just_as_it_has_forgo
 
 async def test_who_may_have_slept_asks_whether_all_is_there_that_came_after(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefix_watch, "_SUSPENDED_S", 0.0)
-    hub = WatchHub(None)
-    hub.revision = 5
-    watch = hub.watch(PODS, prefix_end(PODS), 5)
-    hub.add(watch)
+    broadcaster = WatchBroadcaster(None)
+    broadcaster.revision = 5
+    watch = broadcaster.watch(PODS, prefix_end(PODS), 5)
+    broadcaster.add(watch)
     async with serving(Skipping(never)) as url:
         client = EtcdClient(EtcdSettings((url,)))
-        following = PrefixWatch(client, hub, KEYS, ProgressRequester(client, KEYS))
+        following = PrefixWatch(client, broadcaster, KEYS, ProgressRequester(client, KEYS))
         task = asyncio.create_task(following.run())
         assert await following.reach(300, DEADLINE_S)
         task.cancel()

@@ -27,18 +27,18 @@ def member(tmp_path: Path) -> Iterator[Member]:
 
 
 def header(revision: int, cluster: int = 1) -> messages.AnyMessage:
-    answer = messages.RANGE.response()
-    answer.header.revision, answer.header.cluster_id = revision, cluster
-    return answer.header
+    response = messages.RANGE.response()
+    response.header.revision, response.header.cluster_id = revision, cluster
+    return response.header
 
 
 def test_an_older_revision_than_was_known_before_the_question_is_another_etcd() -> None:
-    history, told = History(), list[StoreReplaced]()
-    history.replaced = told.append
+    history, reported = History(), list[StoreReplaced]()
+    history.replaced = reported.append
     history.saw(header(7), 0)
     with pytest.raises(StoreUnreachable, match="gone back from revision 7 to 6"):
         history.saw(header(6), 7)
-    assert len(told) == 1
+    assert len(reported) == 1
     with pytest.raises(StoreUnreachable):
         history.check()
 

@@ -15,7 +15,7 @@ async def test_a_store_opens_though_its_first_endpoint_only_learns(tmp_path: Pat
     [member] = started(tmp_path)
     port, peer_port = free_ports(2)
     learner = Member("learner", tmp_path / "learner", port, peer_port, ("--initial-cluster-state=existing",))
-    member.ask("cluster/member/add", {"peerURLs": [learner.peer_url], "isLearner": True})
+    member.call("cluster/member/add", {"peerURLs": [learner.peer_url], "isLearner": True})
     learner.start([member, learner])
     learner.wait()
     store = EtcdStore(EtcdSettings((learner.url, member.url)))

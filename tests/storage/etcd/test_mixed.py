@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sampan.storage.broadcaster import WatchBroadcaster
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.history_reader import HistoryReader
@@ -15,7 +16,6 @@ from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.prefix_watch import PrefixWatch
 from sampan.storage.etcd.progress import ProgressRequester, has_reliable_progress
 from sampan.storage.etcd.store import EtcdStore
-from sampan.storage.hub import WatchHub
 from tests.storage.etcd.fake import FakeEtcd, serving
 from tests.storage.etcd.server import Member
 
@@ -56,8 +56,8 @@ async def test_a_watch_uses_the_endpoint_whose_version_chose_how_it_requests_pro
         progress = ProgressRequester(client, KEYS)
         async with asyncio.timeout(DEADLINE_S):
             if kind == "live":
-                hub = WatchHub(None)
-                following = PrefixWatch(client, hub, KEYS, progress)
+                broadcaster = WatchBroadcaster(None)
+                following = PrefixWatch(client, broadcaster, KEYS, progress)
                 task = asyncio.create_task(following.run())
                 await following.established.wait()
                 task.cancel()
@@ -72,8 +72,8 @@ async def test_a_watch_uses_the_endpoint_whose_version_chose_how_it_requests_pro
 async def test_a_read_writes_the_barrier_only_where_progress_notifications_are_unreliable(etcd: Member) -> None:
     store = EtcdStore(EtcdSettings((etcd.url,)))
     await store.open()
-    written = etcd.ask("kv/put", {"key": base64.b64encode(b"outside").decode()})
+    written = etcd.call("kv/put", {"key": base64.b64encode(b"outside").decode()})
     assert await store.revision() >= int(written["header"]["revision"])
-    found = etcd.ask("kv/range", {"key": base64.b64encode(KEYS.barrier).decode()})
-    assert ("kvs" in found) == (not has_reliable_progress(etcd.ask("maintenance/status")["version"]))
+    found = etcd.call("kv/range", {"key": base64.b64encode(KEYS.barrier).decode()})
+    assert ("kvs" in found) == (not has_reliable_progress(etcd.call("maintenance/status")["version"]))
     await store.close()

@@ -97,19 +97,19 @@ async def test_behind_a_gateway_a_member_that_is_cut_off_is_left_for_another_one
         await gateway.start()
         client = EtcdClient(EtcdSettings((f"http://127.0.0.1:{gateway.port}",), total_s=0.2))
         with pytest.raises(StoreUnreachable):
-            await client.ask(messages.RANGE, messages.RangeRequest(key=b"a"))
+            await client.call(messages.RANGE, messages.RangeRequest(key=b"a"))
         gateway.target = etcd.port
         async with asyncio.timeout(START_TIMEOUT_S):
-            while not await answers(client):  # noqa: ASYNC110
+            while not await is_reachable(client):  # noqa: ASYNC110
                 await asyncio.sleep(PROBE_PAUSE_S)
         await client.close()
         await gateway.close()
 
 
-async def answers(client: EtcdClient) -> bool:
+async def is_reachable(client: EtcdClient) -> bool:
     """Return True if etcd responds."""
     try:
-        await client.ask(messages.RANGE, messages.RangeRequest(key=b"a"))
+        await client.call(messages.RANGE, messages.RangeRequest(key=b"a"))
     except StoreUnreachable:
         return False
     return True

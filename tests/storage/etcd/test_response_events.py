@@ -48,9 +48,9 @@ def test_events_that_the_watch_has_delivered_are_forgotten() -> None:
 async def put(etcd: Member, name: str) -> Revision:
     """Write as a program that is not a server of this cluster."""
     client = EtcdClient(EtcdSettings((etcd.url,)))
-    answer = await client.ask(messages.PUT, messages.PutRequest(key=key(name).encode(), value=b"foreign"))
+    response = await client.call(messages.PUT, messages.PutRequest(key=key(name).encode(), value=b"foreign"))
     await client.close()
-    return Revision(answer.header.revision)
+    return Revision(response.header.revision)
 
 
 async def test_events_from_responses_equal_those_of_etcds_watch(

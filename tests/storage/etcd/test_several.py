@@ -59,7 +59,7 @@ async def test_an_object_that_a_conflict_revealed_is_read_after_it(
     async with running(store) as cache:
         delay_events(store, monkeypatch)
         name = key("a").encode()
-        await store._client.ask(messages.PUT, messages.PutRequest(key=name, value=pod("a")))
+        await store._client.call(messages.PUT, messages.PutRequest(key=name, value=pod("a")))
         with pytest.raises(KeyExists):
             await store.create(key("a"), pod("a"))
         await cache.fresh()
@@ -78,9 +78,9 @@ async def test_both_servers_read_what_either_wrote_last(open_store: OpenStore) -
 async def test_a_watch_from_before_a_write_outside_the_prefix_starts_at_once(open_store: OpenStore) -> None:
     store = await open_store()
     outside = messages.PutRequest(key=b"/elsewhere")
-    await store._client.ask(messages.PUT, outside)
+    await store._client.call(messages.PUT, outside)
     revision = await store.create(key("a"), pod("a"))
-    await store._client.ask(messages.PUT, outside)
+    await store._client.call(messages.PUT, outside)
     async with running(store) as cache, asyncio.timeout(DEADLINE_S), cache.watch(PODS, after=revision) as watcher:
         later = await store.create(key("b"), pod("b"))
         batch = await watcher.next()

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from sampan.storage.broadcaster import LocalWatch
 from sampan.storage.compactor import SharedStore
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.leases import OBJECTS_MAX, Lease, Leases
 from sampan.storage.etcd.progress import has_reliable_progress
 from sampan.storage.etcd.store import EtcdStore
-from sampan.storage.hub import LocalWatch
 from sampan.storage.store import Compacted, StoreFull, prefix_end
 from tests.storage.cached import PODS, key, pod, running
 from tests.storage.conftest import Clock
@@ -46,13 +46,13 @@ async def test_the_revision_is_fresh_though_it_is_of_a_write_that_no_watch_sees(
 ) -> None:
     store = await open_store()
     client = EtcdClient(EtcdSettings((etcd.url,)))
-    answer = await client.ask(messages.PUT, messages.PutRequest(key=b"elsewhere", value=b"1"))
+    response = await client.call(messages.PUT, messages.PutRequest(key=b"elsewhere", value=b"1"))
     await client.close()
     async with store.watch(PODS, END, 1) as watch:
         assert isinstance(watch, LocalWatch)
         revision = await store.revision()
         batch = watch.poll()
-    assert revision >= answer.header.revision
+    assert revision >= response.header.revision
     assert batch is not None
     assert batch.revision >= revision
     assert list(batch.events) == []
@@ -171,7 +171,7 @@ async def test_an_etcd_without_room_refuses_writes_and_goes_on_reading(small: Me
 
 
 @pytest.mark.parametrize(
-    ("version", "tells"),
+    ("version", "is_reliable"),
     [
         ("3.4.30", False),
         ("3.4.31", True),
@@ -185,8 +185,8 @@ async def test_an_etcd_without_room_refuses_writes_and_goes_on_reading(small: Me
         ("?", False),
     ],
 )
-def test_progress_is_believed_from_the_versions_on_that_tell_it_rightly(version: str, tells: bool) -> None:
-    assert has_reliable_progress(version) is tells
+def test_progress_is_believed_from_the_versions_on_that_tell_it_rightly(version: str, is_reliable: bool) -> None:
+    assert has_reliable_progress(version) is is_reliable
 
 
 @pytest.mark.parametrize(

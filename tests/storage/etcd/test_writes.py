@@ -23,7 +23,7 @@ from sampan.storage.store import (
     StoreUnavailable,
     ValueTooLarge,
 )
-from tests.storage.etcd.fake import Answer, FakeEtcd, refused, serving, written
+from tests.storage.etcd.fake import FakeEtcd, Respond, refused, serving, written
 
 KEY = "/registry/pods/ns/a"
 NAME = KEY.encode()
@@ -38,15 +38,15 @@ LARGER = (grpc.StatusCode.RESOURCE_EXHAUSTED, "grpc: received message larger tha
 Failure = tuple[grpc.StatusCode, str]
 
 
-def script(*answers: Failure | Any) -> Answer:
+def script(*responses: Failure | Any) -> Respond:
     """Gives these answers, one after the other, the last one again and again."""
-    left = list(answers)
+    left = list(responses)
 
     async def transact(request: Any, context: Any) -> Any:
-        answer = left.pop(0) if len(left) > 1 else left[0]
-        if isinstance(answer, tuple):
-            await context.abort(*answer)
-        return answer
+        response = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(response, tuple):
+            await context.abort(*response)
+        return response
 
     return transact
 

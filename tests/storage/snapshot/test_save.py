@@ -120,8 +120,8 @@ async def test_without_a_store_there_is_no_snapshot(tmp_path: Path) -> None:
 
 
 async def test_progress_goes_up_to_the_number_of_rows(store: SQLiteStore, path: Path, tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     await write_snapshot(
-        SQLiteRows(path), tmp_path / "s", made_by="", progress=lambda done, total: told.append((done, total))
+        SQLiteRows(path), tmp_path / "s", made_by="", progress=lambda done, total: reported.append((done, total))
     )
-    assert told == [(0, 4), (4, 4)]
+    assert reported == [(0, 4), (4, 4)]

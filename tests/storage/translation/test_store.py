@@ -7,10 +7,10 @@ import pytest
 
 from sampan.core.errors import StatusError
 from sampan.core.object import Object
+from sampan.storage.broadcaster import LocalWatch
 from sampan.storage.cache import WatchCache
 from sampan.storage.compactor import SharedStore
 from sampan.storage.encoding import decode, encode, extractor, respliced_record
-from sampan.storage.hub import LocalWatch
 from sampan.storage.memory import MemoryStore
 from sampan.storage.read_only import ReadOnlyStore
 from sampan.storage.store import Conflict, Store, Untransformable, prefix_end

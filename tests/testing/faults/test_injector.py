@@ -12,7 +12,7 @@ from sampan.testing import virtual_time
 from sampan.testing.faults import (
     Crash,
     EndStream,
-    ErrorAnswer,
+    ErrorResponse,
     Fault,
     Latency,
     LostResponse,
@@ -24,7 +24,7 @@ from sampan.testing.faults import (
 from sampan.testing.faults.injector import FaultInjector
 from tests.testing.faults.requests import SECRETS, Verb, injector, request
 
-CONFLICT = What(error=ErrorAnswer(code=409))
+CONFLICT = What(error=ErrorResponse(code=409))
 LOST = What(lost_response=LostResponse())
 
 
@@ -124,7 +124,7 @@ async def test_a_watch_ends_after_its_events_with_an_error() -> None:
 
         return Response(stream=events())
 
-    end = EndStream(after_events=2, error=ErrorAnswer(code=410))
+    end = EndStream(after_events=2, error=ErrorResponse(code=410))
     fault = Fault(which=Which(verbs=("watch",)), when="after", what=What(end_stream=end))
     faults = FaultInjector(Plan(faults=(fault,)), objects=Verb().read)
     response = await faults.filter(watch)(request("GET", f"{SECRETS}?watch=1"))

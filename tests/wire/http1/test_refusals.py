@@ -46,10 +46,10 @@ def letters(data: bytes) -> list[bytes]:
 @pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
 @pytest.mark.parametrize("split", [False, True], ids=["at once", "letter by letter"])
 def test_fields_that_frame_a_body_in_two_ways_are_refused(fields: bytes, *, split: bool) -> None:
-    asked = b"POST / HTTP/1.1\r\nHost: h\r\n" + fields + b"\r\n5\r\nhello\r\n0\r\n\r\n"
+    requested = b"POST / HTTP/1.1\r\nHost: h\r\n" + fields + b"\r\n5\r\nhello\r\n0\r\n\r\n"
     answered = b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n5\r\nhello\r\n0\r\n\r\n"
     with pytest.raises(Malformed):
-        requests(*(letters(asked) if split else [asked]))
+        requests(*(letters(requested) if split else [requested]))
     with pytest.raises(Malformed):
         responses(["GET"], *(letters(answered) if split else [answered]))
 

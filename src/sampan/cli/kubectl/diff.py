@@ -81,8 +81,8 @@ def _joined(revisions: tuple[str, ...]) -> tuple[str, ...]:
 
 async def _side(client: Client, text: str, show_managed_fields: bool) -> tuple[str, list[str]]:
     """Return name and lines of one side."""
-    said, at, revision = text.partition("@")
-    target = await single_target(client, [said])
+    target_text, at, revision = text.partition("@")
+    target = await single_target(client, [target_text])
     name = target.names[0]
     if at and not (revision.isdecimal() and int(revision)):
         raise TargetError(f"{text!r}: a revision must be a number above 0")

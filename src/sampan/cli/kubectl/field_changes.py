@@ -44,8 +44,12 @@ class _Place:
         return _Place(f"{self.text}.{name}" if plain else f'{self.text}["{name}"]', (*self.keys, f"f:{name}"))
 
     def item(self, key: str) -> "_Place":
-        said = json.decode(key[2:].encode())
-        shown = ",".join(f"{name}={value}" for name, value in said.items()) if isinstance(said, dict) else f"={said}"
+        key_values = json.decode(key[2:].encode())
+        shown = (
+            ",".join(f"{name}={value}" for name, value in key_values.items())
+            if isinstance(key_values, dict)
+            else f"={key_values}"
+        )
         return _Place(f"{self.text}[{shown}]", (*self.keys, key))
 
 
@@ -160,5 +164,5 @@ def _by_key(items: list[Any], keys: tuple[str, ...]) -> dict[str, Any]:
 
 def _key_of(item: Any, keys: tuple[str, ...]) -> str:
     """Return the item's key as in FieldsV1: names in order."""
-    said = {name: item[name] for name in sorted(keys) if name in item} if isinstance(item, dict) else {}
-    return f"k:{json.encode(said).decode()}"
+    key_values = {name: item[name] for name in sorted(keys) if name in item} if isinstance(item, dict) else {}
+    return f"k:{json.encode(key_values).decode()}"

@@ -94,10 +94,10 @@ async def _traced(
     path = target.path(client) if operation == "create" else target.path(client, target.names[0])
     headers = {"content-type": "application/apply-patch+yaml"} if operation == "apply" else {}
     body = await client.rest.call(_METHODS[operation], path, query=query, body=json.encode(obj), headers=headers)
-    answer: Object = json.decode(body)
-    if answer.get("kind") != "RequestTrace":
+    response: Object = json.decode(body)
+    if response.get("kind") != "RequestTrace":
         raise TargetError("the server does not support traces; only Sampan's does")
-    return answer
+    return response
 
 
 def _lines(name: str, trace: Object, *, all_steps: bool) -> Iterator[str]:

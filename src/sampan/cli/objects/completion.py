@@ -20,23 +20,23 @@ def complete_type(context: click.Context, parameter: click.Parameter, begun: str
     words = tuple(context.params.get(parameter.name or "") or ())
     word, slash, _ = begun.partition("/")
     if slash:
-        return _ask(context, begun, lambda client: _names(client, word, prefix=f"{word}/"))
+        return _completed(context, begun, lambda client: _names(client, word, prefix=f"{word}/"))
     if words and "/" not in words[0]:
-        return _ask(context, begun, lambda client: _names(client, words[0]))
-    return _ask(context, begun, _types)
+        return _completed(context, begun, lambda client: _names(client, words[0]))
+    return _completed(context, begun, _types)
 
 
-def _ask(
+def _completed(
     context: click.Context, begun: str, question: Callable[[Client], Awaitable[list[str]]]
 ) -> list[CompletionItem]:
     params: dict[str, Any] = {name: value for name, value in context.params.items() if value}
 
-    async def answer() -> list[str]:
+    async def complete() -> list[str]:
         async with asyncio.timeout(_TIMEOUT_S), Where.taken_from(params).connect() as client:
             return await question(client)
 
     try:
-        found = asyncio.run(answer())
+        found = asyncio.run(complete())
     except (ClientError, click.UsageError, TimeoutError, OSError, ValueError):
         # The shell would show an error in the middle of the command line.
         return []

@@ -127,7 +127,7 @@ async def _print_tables(client: Client, targets: Sequence[ObjectTarget], wanted:
         form = form if target.info.namespaced or not form.namespace or several else replace(form, namespace=False)
         async for table, error in _tables(client, target, wanted):
             if error is not None:
-                code = _say(error, wanted)
+                code = _report(error, wanted)
                 continue
             lines = list(rows(table, form))
             if not lines:
@@ -146,7 +146,7 @@ async def _tables(
 ) -> AsyncIterator[tuple[Object, ApiError | None]]:
     """Yield the tables of the responses as they arrive; with `--sort-by`, one table."""
     found: list[Object] = []
-    async for page, error in _answers(client, target, wanted, ACCEPT):
+    async for page, error in _responses(client, target, wanted, ACCEPT):
         if error is not None:
             yield {}, error
         elif wanted.sort_by:
@@ -162,9 +162,9 @@ async def _print_objects(client: Client, targets: Sequence[ObjectTarget], wanted
     code = 0
     objects: list[Object] = []
     for target in targets:
-        async for page, error in _answers(client, target, wanted, "application/json"):
+        async for page, error in _responses(client, target, wanted, "application/json"):
             if error is not None:
-                code = _say(error, wanted)
+                code = _report(error, wanted)
             elif "items" in page and page.get("kind", "").endswith("List"):
                 objects += [
                     {"apiVersion": target.info.api_version, "kind": target.info.kind, **o} for o in page["items"]
@@ -196,7 +196,7 @@ def _print_document(obj: Object, form: Format, *, document: bool = False) -> Non
         click.echo(form.template.render(obj), nl=False)
 
 
-async def _answers(
+async def _responses(
     client: Client, target: ObjectTarget, wanted: Wanted, accept: str
 ) -> AsyncIterator[tuple[Object, ApiError | None]]:
     """Yield each named object or each page of the list, and errors. An error does not end the iteration."""
@@ -240,7 +240,7 @@ async def _watch(
         target = replace(target, names=())
     accept = ACCEPT if wanted.output.is_table else "application/json"
     version = ""
-    async for page, error in _answers(client, target, wanted, accept):
+    async for page, error in _responses(client, target, wanted, accept):
         if error is not None:
             raise error
         version = page["metadata"]["resourceVersion"]
@@ -269,7 +269,7 @@ def _print_change(target: ObjectTarget, document: Object, wanted: Wanted, printe
             _print_document(shown, wanted.output, document=True)
 
 
-def _say(error: ApiError, wanted: Wanted) -> int:
+def _report(error: ApiError, wanted: Wanted) -> int:
     """Print an error and return the exit code."""
     if isinstance(error, NotFound) and wanted.ignore_not_found:
         return 0

@@ -83,11 +83,11 @@ class WarningPrinter:
     """Prints warnings of the server, each text once."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._shown: set[str] = set()
 
     def __call__(self, warning: Warning) -> None:
-        if warning.text not in self._said:
-            self._said.add(warning.text)
+        if warning.text not in self._shown:
+            self._shown.add(warning.text)
             click.echo(f"Warning: {warning.text}", err=True)
 
 

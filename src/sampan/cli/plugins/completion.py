@@ -49,11 +49,11 @@ def _offered(context: click.Context, parameter: click.Parameter, begun: str) -> 
     program = shutil.which(f"{_COMPLETE}{name}")
     if program is None:
         return []
-    asked = [program, *(context.params.get(parameter.name or "") or ()), begun]
+    command = [program, *(context.params.get(parameter.name or "") or ()), begun]
     try:
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         # The shell would show an error in the middle of the command line.
         return []
     lines = [line.partition("\t") for line in done.stdout.splitlines() if not line.startswith(":")]
-    return [CompletionItem(value, help=said or None) for value, _, said in lines if value.startswith(begun)]
+    return [CompletionItem(value, help=help_text or None) for value, _, help_text in lines if value.startswith(begun)]

@@ -19,7 +19,7 @@ from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 
 NAME: Final = "certificatesigningrequest-cleaner-controller"
-ANSWERED: Final = dt.timedelta(hours=1)
+DECIDED: Final = dt.timedelta(hours=1)
 """Time after which an issued, denied or failed request is deleted."""
 PENDING: Final = dt.timedelta(hours=24)
 """Time after which a request that waits for approval or its certificate is deleted."""
@@ -63,9 +63,9 @@ def ends_at(csr: Object) -> dt.datetime:
         updated = condition.get("lastUpdateTime")
         kind = condition["type"]
         if updated and kind in ("Denied", "Failed"):
-            ends.append(parse_time(updated) + ANSWERED)
+            ends.append(parse_time(updated) + DECIDED)
         elif updated and kind == "Approved":
-            ends.append(parse_time(updated) + (ANSWERED if is_issued(csr) else PENDING))
+            ends.append(parse_time(updated) + (DECIDED if is_issued(csr) else PENDING))
         if kind == "Approved" and is_issued(csr):
             ends.append(_expiry(csr))
     return min(ends, default=dt.datetime.max.replace(tzinfo=dt.UTC))

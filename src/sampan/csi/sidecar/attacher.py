@@ -92,7 +92,7 @@ class Attacher:
         secrets = await self._secrets(source)
         node_id = await self._node_id(attachment, fallback=False)
         await self._mark(attachment, node_id)
-        answer = await self._driver.call(
+        response = await self._driver.call(
             "ControllerPublishVolume",
             volume_id=source["volumeHandle"],
             node_id=node_id,
@@ -101,7 +101,7 @@ class Attacher:
             secrets=secrets,
             volume_context=source.get("volumeAttributes") or {},
         )
-        metadata = dict(answer.publish_context) or None
+        metadata = dict(response.publish_context) or None
         await self._write_status(attachment, {"attached": True, "attachmentMetadata": metadata, "attachError": None})
 
     async def _detach(self, attachment: Object) -> None:

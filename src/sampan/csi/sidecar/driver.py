@@ -58,8 +58,8 @@ async def driver_of(client: CsiClient) -> Driver:
 async def _ready(client: CsiClient) -> None:
     while True:
         try:
-            answer = await client.call("Probe")
-            if not answer.HasField("ready") or answer.ready.value:
+            response = await client.call("Probe")
+            if not response.HasField("ready") or response.ready.value:
                 return
             reason = "the driver is not ready"
         except CsiError as error:
@@ -78,8 +78,8 @@ async def _node_capabilities(client: CsiClient) -> frozenset[str]:
         return frozenset()
 
 
-def _rpcs(answer: AnyMessage) -> frozenset[str]:
-    return frozenset(_name(each.rpc) for each in answer.capabilities if each.HasField("rpc"))
+def _rpcs(response: AnyMessage) -> frozenset[str]:
+    return frozenset(_name(each.rpc) for each in response.capabilities if each.HasField("rpc"))
 
 
 def _name(message: AnyMessage) -> str:

@@ -129,14 +129,14 @@ class Resizer:
             fs_type=source.get("fsType") or "",
             single_node_multi_writer=self._driver.writes_on_one_node,
         )
-        answer = await self._driver.call(
+        response = await self._driver.call(
             "ControllerExpandVolume",
             volume_id=source["volumeHandle"],
             capacity_range={"required_bytes": size.value()},
             secrets=await secret_data(self._client, source.get("controllerExpandSecretRef")),
             volume_capability=capability,
         )
-        return bytes_quantity(answer.capacity_bytes), answer.node_expansion_required
+        return bytes_quantity(response.capacity_bytes), response.node_expansion_required
 
     async def _failed(self, claim: Object, volume: Object, error: CsiError) -> Result:
         """Report a failed expansion. Return the delay of a hopeless one; raise `RetryLater` for others."""

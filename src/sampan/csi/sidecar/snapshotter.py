@@ -99,7 +99,7 @@ class Snapshotter:
             annotations |= {f"{DELETION_SECRET}-{key}": value for key, value in secret.items()}
         await self._annotate(content, annotations)
         try:
-            answer = await self._driver.call(
+            response = await self._driver.call(
                 "CreateSnapshot",
                 name=f"snapshot-{reference['uid']}",
                 source_volume_id=content["spec"]["source"]["volumeHandle"],
@@ -110,7 +110,7 @@ class Snapshotter:
             if error.is_final:
                 await self._annotate(content, {BEING_CREATED: None})
             raise
-        return answer.snapshot
+        return response.snapshot
 
     async def _delete(self, content: Object) -> None:
         """Delete the snapshot of a content that is being deleted, if its policy is to delete it."""

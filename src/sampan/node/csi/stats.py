@@ -64,20 +64,20 @@ class VolumeStats:
     async def _read(self, volume: CsiVolume, driver: Driver) -> dict[str, Any]:
         stages = STAGE in driver.capabilities and not volume.is_inline
         target = self._paths.target(volume.pod.metadata.uid, volume.spec_name, is_block=volume.is_block)
-        answer = await driver.client.call(
+        response = await driver.client.call(
             "NodeGetVolumeStats",
             volume_id=volume.handle,
             volume_path=str(target),
             staging_target_path=str(self._paths.staging_path(volume)) if stages else "",
         )
-        shown = {"time": format_time(self._clock.now()), **_figures(answer), "name": volume.name}
+        shown = {"time": format_time(self._clock.now()), **_figures(response), "name": volume.name}
         if volume.claim is not None:
             metadata = volume.claim.metadata
             shown["pvcRef"] = {"name": metadata.name, "namespace": metadata.namespace}
         return shown
 
 
-def _figures(answer: AnyMessage) -> dict[str, int]:
+def _figures(response: AnyMessage) -> dict[str, int]:
     return {
-        name: int(getattr(usage, field)) for usage in answer.usage for field, name in _FIELDS.get(int(usage.unit), ())
+        name: int(getattr(usage, field)) for usage in response.usage for field, name in _FIELDS.get(int(usage.unit), ())
     }

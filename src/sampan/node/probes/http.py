@@ -11,7 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.core.tls_trust import unverified_context
-from sampan.http import Answer, HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
+from sampan.http import HttpClient, HttpRequest, HttpSettings, PendingResponse, TransportError, Upstream
 from sampan.node.container_view import Container, HttpGetAction
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port, resolve_port
@@ -28,7 +28,7 @@ class HttpFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ProbeResponse:
     """Response of a container; its body up to `BODY_BYTES_MAX`."""
 
     status: int
@@ -67,44 +67,44 @@ async def probe_http(request: HttpGet, timeout_s: float) -> Outcome:
     """
     try:
         async with asyncio.timeout(timeout_s):
-            answer = await send(request)
+            response = await send(request)
     except HttpFailed as error:
         return Outcome("failure", str(error))
     except TimeoutError:
         text = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
         return Outcome("failure", f'Get "{request.url}": {text}')
-    body = answer.body.decode(errors="replace")
-    if 200 <= answer.status < 300:
+    body = response.body.decode(errors="replace")
+    if 200 <= response.status < 300:
         return Outcome("success", body)
-    if 300 <= answer.status < 400:
+    if 300 <= response.status < 400:
         return Outcome("warning", f"Probe terminated redirects, Response body: {body}")
-    return Outcome("failure", f"HTTP probe failed with statuscode: {answer.status}")
+    return Outcome("failure", f"HTTP probe failed with statuscode: {response.status}")
 
 
-async def send(request: HttpGet) -> Answered:
+async def send(request: HttpGet) -> ProbeResponse:
     """Return the response after redirects on the same host. Raises `HttpFailed`."""
     host = urlsplit(request.url).hostname
     for _ in range(_REDIRECTS_MAX):
-        answer = await _exchange(request)
-        location = answer.headers.get("location")
-        if answer.status not in (301, 302, 303, 307, 308) or not location:
-            return answer
+        response = await _exchange(request)
+        location = response.headers.get("location")
+        if response.status not in (301, 302, 303, 307, 308) or not location:
+            return response
         url = urljoin(request.url, location)
         if urlsplit(url).hostname != host:
-            return answer
+            return response
         request = HttpGet(url, request.headers)
     raise HttpFailed(f'Get "{request.url}": stopped after {_REDIRECTS_MAX} redirects')
 
 
-async def _exchange(request: HttpGet) -> Answered:
+async def _exchange(request: HttpGet) -> ProbeResponse:
     parts = urlsplit(request.url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     tls = unverified_context() if parts.scheme == "https" else None
     client = HttpClient(_SETTINGS)
     try:
         endpoint = Upstream(host, port, tls, connect_timeout_s=None)
-        answer = await client.send(endpoint, HttpRequest("GET", "/"), _head(request))
-        return Answered(answer.status, answer.headers, await _body(answer))
+        response = await client.send(endpoint, HttpRequest("GET", "/"), _head(request))
+        return ProbeResponse(response.status, response.headers, await _body(response))
     except TransportError as error:
         text = str(error.__cause__ or error)
         if isinstance(error.__cause__, ConnectionRefusedError) and not error.sent:
@@ -116,11 +116,11 @@ async def _exchange(request: HttpGet) -> Answered:
         await client.aclose()
 
 
-async def _body(answer: Answer) -> bytes:
+async def _body(response: PendingResponse) -> bytes:
     """Return the body, as far as it is kept and arrives."""
     body = b""
     try:
-        while len(body) < BODY_BYTES_MAX and (data := await answer.receive()):
+        while len(body) < BODY_BYTES_MAX and (data := await response.receive()):
             body += data
     except TransportError:
         pass

@@ -148,7 +148,7 @@ class _Launch:
         with suppress(ConnectionError):  # The launcher has sent the error before it closed the channel.
             await loop.sock_sendall(self._channel, len(spec).to_bytes(8, "big") + spec)
         while self._process is None or b"R\n" not in self._received:
-            await self._hear()
+            await self._read_messages()
         recorded(self._process.pid)
         try:
             await loop.sock_sendall(self._channel, b"G")
@@ -160,7 +160,7 @@ class _Launch:
         self._runs = True
         return self._process
 
-    async def _hear(self) -> None:
+    async def _read_messages(self) -> None:
         more = await self._read()
         for line in self._received.split(b"\n"):
             if line.startswith(b"E"):

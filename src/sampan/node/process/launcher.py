@@ -349,7 +349,7 @@ def _program(name: str, path: str) -> str:
 
 def _run(spec: _Spec, channel: int) -> None:
     """Execute the program after the agent's `G`."""
-    _say(channel, "R")
+    _report(channel, "R")
     if os.read(channel, 1) != b"G":
         os._exit(1)
     os.umask(0o022)
@@ -373,7 +373,7 @@ def _run(spec: _Spec, channel: int) -> None:
         raise _Failure(f'exec: "{argv[0]}": {os.strerror(error.errno or 0).lower()}') from None
 
 
-def _say(channel: int, text: str) -> None:
+def _report(channel: int, text: str) -> None:
     os.write(channel, text.encode(errors="replace") + b"\n")
 
 
@@ -393,16 +393,16 @@ def _read_spec(channel: int) -> _Spec:
 def _launch(channel: int) -> None:
     """Set up and execute what the agent has sent."""
     os.set_inheritable(channel, False)
-    _say(channel, f"S{os.getpid()}")
+    _report(channel, f"S{os.getpid()}")
     spec = _read_spec(channel)
     try:
         if _enter(spec):
             pid = _sibling()
             if pid:
-                _say(channel, f"P{pid}")
+                _report(channel, f"P{pid}")
                 os._exit(0)
         else:
-            _say(channel, f"P{os.getpid()}")
+            _report(channel, f"P{os.getpid()}")
         os.setsid()
         if spec.tty:
             fcntl.ioctl(0, _TIOCSCTTY, 0)
@@ -410,7 +410,7 @@ def _launch(channel: int) -> None:
             _make_root(spec)
         _run(spec, channel)
     except (_Failure, OSError, ValueError) as error:
-        _say(channel, f"E{error}")
+        _report(channel, f"E{error}")
     os._exit(128)
 
 

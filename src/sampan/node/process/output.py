@@ -66,7 +66,7 @@ class AttachedClients:
 
         return output, leave
 
-    def tell(self, stream: str, data: bytes) -> None:
+    def write(self, stream: str, data: bytes) -> None:
         """Pass output of the container to all clients."""
         for name, output in self._outputs:
             if name == stream:

@@ -97,5 +97,5 @@ class RunningContainer:
     async def _carry(self, stream: str, end: ReadEnd | None) -> None:
         while end is not None and (data := await end.read()):
             self.log.write(stream, data)
-            self.clients.tell(stream, data)
+            self.clients.write(stream, data)
             await asyncio.sleep(0)  # Let other tasks run, even if there is always more to read.

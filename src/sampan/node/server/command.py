@@ -31,13 +31,13 @@ async def run_command(open_session: OpenSession, streams: CommandStreams, *, att
         session = await open_session()
     except (LookupError, Unsupported, OSError) as error:
         what = "error attaching to container" if attached else "error executing command in container"
-        await _tell(streams, _internal_error(f"{what}: {_text(error)}"))
+        await _send_status(streams, _internal_error(f"{what}: {_text(error)}"))
         return
     try:
         status = await _serve(session, streams)
     finally:
         await session.close()
-    await _tell(streams, _SUCCESS if attached else status)
+    await _send_status(streams, _SUCCESS if attached else status)
 
 
 async def _serve(session: Session, streams: CommandStreams) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _apply(size: Any, session: Session) -> bool:
     return True
 
 
-async def _tell(streams: CommandStreams, status: dict[str, Any]) -> None:
+async def _send_status(streams: CommandStreams, status: dict[str, Any]) -> None:
     try:
         if streams.status_as_json:
             await streams.error.write(json.dumps(status, separators=(",", ":")).encode())

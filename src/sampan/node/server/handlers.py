@@ -18,8 +18,8 @@ from sampan.core.time import Clock
 from sampan.node.runtime import Runtime
 from sampan.node.server.hosted import FindPod, ListPods
 from sampan.node.server.lists import pod_list, running_pod_list
-from sampan.node.server.log_files import answer_log_file
-from sampan.node.server.logs import answer_logs
+from sampan.node.server.log_files import log_file_response
+from sampan.node.server.logs import logs_response
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.port_forward import serve_port_forward
 from sampan.node.server.remote_command import BadStreams, serve_command, wanted_streams
@@ -34,11 +34,11 @@ from sampan.node.server.usage import (
 )
 from sampan.node.sessions import Session, Usage
 from sampan.node.views import Pod
-from sampan.operator.http import Answer, AnyAnswer, Request
+from sampan.operator.http import AnyResponse, Request, Response
 
 _log = logging.getLogger("sampan.node")
 _JSON: Final = "application/json"
-_NOT_FOUND: Final = Answer(404, b"404 page not found\n")
+_NOT_FOUND: Final = Response(404, b"404 page not found\n")
 _CHECKS: Final = ("", "ping", "log", "syncloop")
 
 
@@ -47,7 +47,7 @@ class Missing(Exception):
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
-        self.answer = Answer(code, text.encode())
+        self.response = Response(code, text.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,43 +65,43 @@ class Handlers:
     """Start time of the node agent."""
     volume_stats: ReadVolumeStats = no_volume_stats
 
-    async def answer(self, request: Request) -> AnyAnswer:
+    async def respond(self, request: Request) -> AnyResponse:
         """Return the response; 404 for an unknown path."""
         first, *rest = [unquote(step) for step in request.path.lstrip("/").split("/")]
         try:
             if first in ("exec", "attach", "portForward"):
                 return self._stream(request, first, rest)
             if request.method not in ("GET", "HEAD"):
-                return Answer(405, b"405: Method Not Allowed")
+                return Response(405, b"405: Method Not Allowed")
             if first == "containerLogs" and len(rest) == 3:
                 pod, runtime = self._pod(rest[:2], f'pod "{rest[1]}" does not exist')
-                return await answer_logs(request, pod, runtime, rest[2])
+                return await logs_response(request, pod, runtime, rest[2])
         except Missing as missing:
-            return missing.answer
+            return missing.response
         if first == "logs":
-            return await answer_log_file(self.options.log_directory, "/".join(rest))
+            return await log_file_response(self.options.log_directory, "/".join(rest))
         return await self._document("/".join((first, *rest)).rstrip("/"))
 
-    async def _document(self, path: str) -> Answer:
+    async def _document(self, path: str) -> Response:
         """Return a response that has a body and takes no parameters."""
         match path:
             case "pods":
-                return Answer(200, pod_list(self.list_pods()), _JSON)
+                return Response(200, pod_list(self.list_pods()), _JSON)
             case "runningpods":
-                return Answer(200, running_pod_list(self.list_pods()), _JSON)
+                return Response(200, running_pod_list(self.list_pods()), _JSON)
             case "stats/summary":
                 node = NodeUsage(self.options.node_name, self.node_usage(), self.started_at)
                 shown = summary(await pod_usages(self.list_pods()), node, self.clock.now(), self.volume_stats)
-                return Answer(200, msgspec.json.encode(shown), _JSON)
+                return Response(200, msgspec.json.encode(shown), _JSON)
             case "metrics/resource":
                 text = resource_metrics(await self._usages(), self.node_usage(), self.clock.now())
-                return Answer(200, text, "text/plain; version=0.0.4; charset=utf-8")
+                return Response(200, text, "text/plain; version=0.0.4; charset=utf-8")
             case "metrics":
-                return Answer(200, generate_latest(self.registry), CONTENT_TYPE_LATEST)
+                return Response(200, generate_latest(self.registry), CONTENT_TYPE_LATEST)
             case "configz":
-                return Answer(200, msgspec.json.encode({"kubeletconfig": dict(self.options.configuration)}), _JSON)
+                return Response(200, msgspec.json.encode({"kubeletconfig": dict(self.options.configuration)}), _JSON)
         kind, _, name = path.partition("/")
-        return Answer(200, b"ok") if kind == "healthz" and name in _CHECKS else _NOT_FOUND
+        return Response(200, b"ok") if kind == "healthz" and name in _CHECKS else _NOT_FOUND
 
     async def _usages(self) -> list[PodUsage] | None:
         """Return the usage of all Pods; None if it cannot be read."""
@@ -111,9 +111,9 @@ class Handlers:
             _log.warning("cannot read the resource usage of pods: %s", error)
             return None
 
-    def _stream(self, request: Request, kind: str, steps: Sequence[str]) -> AnyAnswer:
+    def _stream(self, request: Request, kind: str, steps: Sequence[str]) -> AnyResponse:
         if request.method not in ("GET", "POST"):
-            return Answer(405, b"405: Method Not Allowed")
+            return Response(405, b"405: Method Not Allowed")
         if kind == "portForward":
             return self._port_forward(request, steps) if len(steps) in (2, 3) else _NOT_FOUND
         if len(steps) not in (3, 4):
@@ -121,12 +121,12 @@ class Handlers:
         try:
             wanted = wanted_streams(request)
         except BadStreams as error:
-            return Answer(400, str(error).encode())
+            return Response(400, str(error).encode())
         pod, runtime = self._pod(steps[:-1], "pod does not exist")
         container = steps[-1]
         command = request.query.get("command", [])
         if kind == "exec" and not command:
-            return Answer(400, b"you must specify at least one command for the container")
+            return Response(400, b"you must specify at least one command for the container")
         record = runtime.containers(pod.metadata.uid).get(container)
         if record is None or not record.is_running:
             raise Missing(500, f'container not found ("{container}")')
@@ -139,7 +139,7 @@ class Handlers:
 
         return serve_command(request, wanted, execute if kind == "exec" else attach, attached=kind == "attach")
 
-    def _port_forward(self, request: Request, steps: Sequence[str]) -> AnyAnswer:
+    def _port_forward(self, request: Request, steps: Sequence[str]) -> AnyResponse:
         pod, runtime = self._pod(steps, "pod does not exist")
         shown = f"{pod.metadata.name}_{pod.metadata.namespace}, uid {pod.metadata.uid}"
         return serve_port_forward(request, shown, lambda port: runtime.port_forward(pod, port))

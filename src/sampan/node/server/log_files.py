@@ -11,38 +11,38 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from sampan.operator.http import Answer, AnyAnswer, StreamedAnswer
+from sampan.operator.http import AnyResponse, Response, StreamedResponse
 
 _READ_BYTES: Final = 1 << 16
 
 
-async def answer_log_file(directory: Path | None, name: str) -> AnyAnswer:
+async def log_file_response(directory: Path | None, name: str) -> AnyResponse:
     """Return a file, or the names in a directory.
 
     `name` is a relative path; `..` and links out of the directory are refused.
     """
     if directory is None:
-        return Answer(403, b"logs endpoint is disabled.\n")
-    return await asyncio.to_thread(_answer, directory, name)
+        return Response(403, b"logs endpoint is disabled.\n")
+    return await asyncio.to_thread(_response, directory, name)
 
 
-def _answer(directory: Path, name: str) -> AnyAnswer:
+def _response(directory: Path, name: str) -> AnyResponse:
     root = directory.resolve()
     try:
         path = (root / name).resolve()
         if not path.is_relative_to(root):
             return _not_found()
         if path.is_dir():
-            return Answer(200, _listing(path), "text/html; charset=utf-8")
+            return Response(200, _listing(path), "text/html; charset=utf-8")
         if not path.is_file():
             return _not_found()
     except (OSError, ValueError):
         return _not_found()
-    return StreamedAnswer(200, _parts(path))
+    return StreamedResponse(200, _parts(path))
 
 
-def _not_found() -> Answer:
-    return Answer(404, b"404 page not found\n")
+def _not_found() -> Response:
+    return Response(404, b"404 page not found\n")
 
 
 def _listing(path: Path) -> bytes:

@@ -10,7 +10,7 @@ from typing import Final
 from sampan.core.time import parse_time
 from sampan.node.runtime import LogOptions, Runtime
 from sampan.node.views import Pod
-from sampan.operator.http import Answer, AnyAnswer, Request, StreamedAnswer
+from sampan.operator.http import AnyResponse, Request, Response, StreamedResponse
 
 Query = Mapping[str, Sequence[str]]
 
@@ -58,20 +58,20 @@ def _validate(options: LogOptions) -> None:
         raise InvalidQuery("stream")
 
 
-async def answer_logs(request: Request, pod: Pod, runtime: Runtime, container: str) -> AnyAnswer:
+async def logs_response(request: Request, pod: Pod, runtime: Runtime, container: str) -> AnyResponse:
     """Return a response that streams the log of a container."""
     try:
         options = log_options(request.query)
     except UndecodableQuery:
-        return Answer(400, b'{"message": "Unable to decode query."}')
+        return Response(400, b'{"message": "Unable to decode query."}')
     except InvalidQuery:
-        return Answer(422, b'{"message": "Invalid request."}')
+        return Response(422, b'{"message": "Invalid request."}')
     spec = pod.spec
     if container not in (each.name for each in (*spec.containers, *spec.init_containers, *spec.ephemeral_containers)):
-        return Answer(404, f'container "{container}" not found in pod "{pod.metadata.name}"'.encode())
+        return Response(404, f'container "{container}" not found in pod "{pod.metadata.name}"'.encode())
     missing = _missing(pod, runtime, container, previous=options.previous)
     if missing:
-        return Answer(400, missing.encode())
+        return Response(400, missing.encode())
     parts = runtime.logs(pod, container, options)
     first = b""
     if not options.follow:
@@ -79,8 +79,8 @@ async def answer_logs(request: Request, pod: Pod, runtime: Runtime, container: s
         try:
             first = await anext(parts, b"")
         except LookupError as error:
-            return Answer(400, str(error).encode())
-    return StreamedAnswer(200, _joined(first, parts), "text/plain")
+            return Response(400, str(error).encode())
+    return StreamedResponse(200, _joined(first, parts), "text/plain")
 
 
 def _missing(pod: Pod, runtime: Runtime, container: str, *, previous: bool) -> str:

@@ -18,7 +18,7 @@ from sampan.node.server.spdy import SpdyConnection, SpdyStream
 from sampan.node.server.streams import Sink, Source
 from sampan.node.server.upgrade import accept_spdy, accept_websocket, is_websocket
 from sampan.node.sessions import Connection, Unsupported
-from sampan.operator.http import Answer, AnyAnswer, Request, Tunnel
+from sampan.operator.http import AnyResponse, Request, Response, Tunnel
 from sampan.wire.websocket import ByteStream, WebSocket
 
 _log = logging.getLogger("sampan.node.server")
@@ -41,7 +41,7 @@ class BadPort(ValueError):
     """A port is malformed. The text is for the client."""
 
 
-def serve_port_forward(request: Request, pod: str, dial: Dial) -> AnyAnswer:
+def serve_port_forward(request: Request, pod: str, dial: Dial) -> AnyResponse:
     """Return the response to a request for port forwarding. `pod`: its name in errors."""
 
     async def over_spdy(tunnel: Tunnel, protocol: str) -> None:
@@ -58,7 +58,7 @@ def serve_port_forward(request: Request, pod: str, dial: Dial) -> AnyAnswer:
     try:
         ports = _ports(request.query.get("port", []))
     except BadPort as error:
-        return Answer(400, str(error).encode())
+        return Response(400, str(error).encode())
 
     async def over_channels(websocket: WebSocket) -> None:
         await _serve_channels(websocket, ports, pod, dial)

@@ -13,7 +13,7 @@ from sampan.node.server.spdy import SpdyConnection, SpdyStream
 from sampan.node.server.streams import CommandStreams
 from sampan.node.server.upgrade import accept_spdy, accept_websocket, is_websocket
 from sampan.node.sessions import Streams
-from sampan.operator.http import AnyAnswer, Request, Tunnel
+from sampan.operator.http import AnyResponse, Request, Tunnel
 from sampan.wire.websocket import WebSocket
 
 STREAM_CREATION_TIMEOUT_S: Final = 30.0
@@ -52,7 +52,7 @@ def wanted_streams(request: Request) -> Streams:
     return streams
 
 
-def serve_command(request: Request, wanted: Streams, open_session: OpenSession, *, attached: bool) -> AnyAnswer:
+def serve_command(request: Request, wanted: Streams, open_session: OpenSession, *, attached: bool) -> AnyResponse:
     """Return the response to a request for exec or attach. The session is opened once the streams exist."""
 
     async def over_websocket(websocket: WebSocket) -> None:

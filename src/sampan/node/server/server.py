@@ -21,7 +21,7 @@ from sampan.node.server.tls import serving_context
 from sampan.node.server.trust import Authentication, Authorization, attributes_of
 from sampan.node.server.usage import ReadVolumeStats, host_usage, no_volume_stats
 from sampan.node.sessions import Usage
-from sampan.operator.http import Answer, AnyAnswer, HttpLimits, HttpListener, Request
+from sampan.operator.http import AnyResponse, HttpLimits, HttpListener, Request, Response
 
 _log = logging.getLogger("sampan.node.server")
 
@@ -65,7 +65,7 @@ class NodeServer:
             close_timeout_s=30.0,
         )
         self._tls = serving_context(options, clock)
-        self._listener = HttpListener(self.answer, options.host, options.port, limits=limits, tls=self._tls)
+        self._listener = HttpListener(self.respond, options.host, options.port, limits=limits, tls=self._tls)
 
     def __str__(self) -> str:
         return "node server"
@@ -87,18 +87,18 @@ class NodeServer:
         """Serve until cancelled. Raises `OSError` in an `ExceptionGroup` if it cannot listen."""
         await self._listener.run()
 
-    async def answer(self, request: Request) -> AnyAnswer:
+    async def respond(self, request: Request) -> AnyResponse:
         """Authenticate, authorize and answer one request."""
         user = await self._authentication.user_of(request)
         if user is None:
-            return Answer(401, b"Unauthorized")
+            return Response(401, b"Unauthorized")
         attributes = attributes_of(request.method, request.path)
         shown = f"user={user.name}, verb={attributes.verb}, resource=nodes, subresource"
         try:
             allowed = await self._authorization.allows(user, attributes)
         except ClientError as error:
             _log.warning("cannot authorize %s: %s", user.name, error)
-            return Answer(500, f"Authorization error ({shown}={attributes.subresources[0]})".encode())
+            return Response(500, f"Authorization error ({shown}={attributes.subresources[0]})".encode())
         if not allowed:
-            return Answer(403, f"Forbidden ({shown}(s)=[{' '.join(attributes.subresources)}])\n".encode())
-        return await self._handlers.answer(request)
+            return Response(403, f"Forbidden ({shown}(s)=[{' '.join(attributes.subresources)}])\n".encode())
+        return await self._handlers.respond(request)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from sampan.node.server.channels import MESSAGE_BYTES_MAX
-from sampan.operator.http import Answer, AnyAnswer, Request, Takeover, Tunnel
+from sampan.operator.http import AnyResponse, Request, Response, Takeover, Tunnel
 from sampan.wire.websocket import (
     VERSION,
     BadHandshake,
@@ -31,14 +31,14 @@ def is_websocket(request: Request) -> bool:
     return wants_websocket(request.headers)
 
 
-def accept_websocket(request: Request, protocols: Sequence[str], serve: ServeWebSocket) -> AnyAnswer:
+def accept_websocket(request: Request, protocols: Sequence[str], serve: ServeWebSocket) -> AnyResponse:
     """Return the response to a WebSocket request, with one of these sub-protocols."""
     try:
         protocol, fields = accept_upgrade(request.method, request.headers, protocols)
     except BadVersion as error:
-        return Answer(400, f"{error}\n".encode(), headers={"sec-websocket-version": VERSION})
+        return Response(400, f"{error}\n".encode(), headers={"sec-websocket-version": VERSION})
     except BadHandshake as error:
-        return Answer(403 if isinstance(error, BadProtocol) else 400, f"{error}\n".encode())
+        return Response(403 if isinstance(error, BadProtocol) else 400, f"{error}\n".encode())
 
     async def take_over(tunnel: Tunnel) -> None:
         await serve(WebSocket(tunnel, protocol, message_bytes_max=MESSAGE_BYTES_MAX))
@@ -46,7 +46,7 @@ def accept_websocket(request: Request, protocols: Sequence[str], serve: ServeWeb
     return Takeover(fields, take_over)
 
 
-def accept_spdy(request: Request, protocols: Sequence[str], serve: ServeSpdy) -> AnyAnswer:
+def accept_spdy(request: Request, protocols: Sequence[str], serve: ServeSpdy) -> AnyResponse:
     """Return the response to a SPDY request, with one of these stream protocols."""
     headers = request.headers
     if _PROTOCOL not in headers:
@@ -66,5 +66,5 @@ def accept_spdy(request: Request, protocols: Sequence[str], serve: ServeSpdy) ->
     return Takeover({"upgrade": SPDY, _PROTOCOL: protocol}, take_over)
 
 
-def _refused(code: int, text: str, headers: dict[str, str] | None = None) -> Answer:
-    return Answer(code, f"unable to upgrade: {text}\n".encode(), headers=headers or {})
+def _refused(code: int, text: str, headers: dict[str, str] | None = None) -> Response:
+    return Response(code, f"unable to upgrade: {text}\n".encode(), headers=headers or {})

@@ -69,13 +69,13 @@ class Tokens:
         body: Object = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         accounts = self._client.resource(SERVICE_ACCOUNTS, namespace=pod.metadata.namespace)
         try:
-            answer = await accounts.subresource("token").create(account, body)
+            response = await accounts.subresource("token").create(account, body)
         except NotFound as error:
             raise Missing(f"failed to fetch token: {error}") from None
         except ClientError as error:
             raise Unreadable(f"failed to fetch token: {error}") from error
-        expires_at = parse_time(answer["status"]["expirationTimestamp"]).timestamp()
-        lasts_s = float(answer["spec"].get("expirationSeconds") or wanted.expiration_seconds)
+        expires_at = parse_time(response["status"]["expirationTimestamp"]).timestamp()
+        lasts_s = float(response["spec"].get("expirationSeconds") or wanted.expiration_seconds)
         made_at = expires_at - lasts_s
         renew_at = made_at + min(lasts_s * RENEW_AT, RENEW_S_MAX)
-        return Token(answer["status"]["token"], renew_at, expires_at)
+        return Token(response["status"]["token"], renew_at, expires_at)

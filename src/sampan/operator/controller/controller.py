@@ -225,8 +225,8 @@ class Controller:
         if self._executor is None:
             workers = self.options.max_concurrent_reconciles
             self._executor = ThreadPoolExecutor(workers, thread_name_prefix=f"reconcile-{self.name}")
-        answer: object = await in_thread(self._executor, self._function, request)
-        return await answer if isinstance(answer, Awaitable) else answer
+        response: object = await in_thread(self._executor, self._function, request)
+        return await response if isinstance(response, Awaitable) else response
 
     def _succeeded(self, context: ReconcileContext, result: Result) -> None:
         self.queue.forget(context.request)

@@ -31,7 +31,7 @@ class ObjectReference:
 
     def to_dict(self) -> dict[str, str]:
         """Return the reference as `v1.ObjectReference`."""
-        said = {
+        values = {
             "apiVersion": self.api_version,
             "kind": self.kind,
             "namespace": self.namespace,
@@ -40,7 +40,7 @@ class ObjectReference:
             "resourceVersion": self.resource_version,
             "fieldPath": self.field_path,
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in values.items() if value}
 
 
 def reference_to(obj: Any) -> ObjectReference:

@@ -32,12 +32,12 @@ class EventLogHandler(logging.Handler):
             return
         try:
             note, reason = record.getMessage(), getattr(record, "reason", "Logging")
-            self._loop.call_soon_threadsafe(self._tell, reconcile, record.levelno >= logging.WARNING, reason, note)
+            self._loop.call_soon_threadsafe(self._record, reconcile, record.levelno >= logging.WARNING, reason, note)
         except Exception:
             self.handleError(record)
 
-    def _tell(self, reconcile: ReconcileContext, is_warning: bool, reason: str, note: str) -> None:
+    def _record(self, reconcile: ReconcileContext, is_warning: bool, reason: str, note: str) -> None:
         obj = self._find(reconcile)
         if obj is not None:
-            tell = self._recorder.warning if is_warning else self._recorder.normal
-            tell(obj, reason, note)
+            write = self._recorder.warning if is_warning else self._recorder.normal
+            write(obj, reason, note)

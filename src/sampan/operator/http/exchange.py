@@ -36,7 +36,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """Response with its whole body."""
 
     code: int
@@ -47,7 +47,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamedAnswer:
+class StreamedResponse:
     """Response whose body is sent in parts. The connection closes after it."""
 
     code: int
@@ -96,26 +96,26 @@ class HttpLimits:
     """Limit of the time in which a client must read the rest of a response when a TLS connection closes."""
 
 
-AnyAnswer = Answer | StreamedAnswer | Takeover
-Respond = Callable[[Request], Awaitable[AnyAnswer]]
+AnyResponse = Response | StreamedResponse | Takeover
+Respond = Callable[[Request], Awaitable[AnyResponse]]
 """Answers a request. An exception is logged and answered with 500."""
 
 
-def head_of(answer: Answer, *, keep_alive: bool) -> bytes:
+def head_of(response: Response, *, keep_alive: bool) -> bytes:
     """Return the status line and the header fields."""
-    fields = {"content-type": answer.media_type, "content-length": str(len(answer.body)), **answer.headers}
-    return _head(answer.code, {**fields, **_NOSNIFF, "connection": "keep-alive" if keep_alive else "close"})
+    fields = {"content-type": response.media_type, "content-length": str(len(response.body)), **response.headers}
+    return _head(response.code, {**fields, **_NOSNIFF, "connection": "keep-alive" if keep_alive else "close"})
 
 
-def head_of_stream(answer: StreamedAnswer) -> bytes:
+def head_of_stream(response: StreamedResponse) -> bytes:
     """Return the head of a response with a chunked body."""
-    fields = {"content-type": answer.media_type, "transfer-encoding": "chunked", "connection": "close"}
-    return _head(answer.code, {**_NOSNIFF, **fields})
+    fields = {"content-type": response.media_type, "transfer-encoding": "chunked", "connection": "close"}
+    return _head(response.code, {**_NOSNIFF, **fields})
 
 
-def head_of_takeover(answer: Takeover) -> bytes:
+def head_of_takeover(response: Takeover) -> bytes:
     """Return the head of a response after which HTTP ends."""
-    return _head(101, {**answer.headers, "connection": "Upgrade"})
+    return _head(101, {**response.headers, "connection": "Upgrade"})
 
 
 def _head(code: int, fields: Mapping[str, str]) -> bytes:

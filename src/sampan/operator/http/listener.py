@@ -11,7 +11,7 @@ import ssl
 from typing import Final
 
 from sampan.http.tunnel import Tunnel
-from sampan.operator.http.exchange import Answer, AnyAnswer, HttpLimits, Request, Respond, StreamedAnswer, head_of
+from sampan.operator.http.exchange import AnyResponse, HttpLimits, Request, Respond, Response, StreamedResponse, head_of
 from sampan.operator.http.parser import RequestParser, RequestRefused
 from sampan.operator.http.streaming import send_parts, take_over
 from sampan.wire.http1 import CONTINUE
@@ -131,23 +131,23 @@ class HttpListener:
         self._busy(True)
         try:
             async with asyncio.timeout(self._limits.request_timeout_s):
-                asked = await self._read_request(data, parser, connection)
-                if asked is None:
+                received = await self._read_request(data, parser, connection)
+                if received is None:
                     return False
-                request, alive = asked
-                answer = await self._ask(request)
-                if isinstance(answer, Answer):
+                request, alive = received
+                response = await self._safe_response(request)
+                if isinstance(response, Response):
                     alive = alive and self._limits.keep_alive and not self._draining
                     connection.write(
-                        head_of(answer, keep_alive=alive) + (b"" if request.method == "HEAD" else answer.body)
+                        head_of(response, keep_alive=alive) + (b"" if request.method == "HEAD" else response.body)
                     )
                     await connection.drain()
                     return alive
             idle_timeout_s = self._limits.stream_idle_timeout_s
-            if isinstance(answer, StreamedAnswer):
-                await send_parts(answer, connection, idle_timeout_s)
+            if isinstance(response, StreamedResponse):
+                await send_parts(response, connection, idle_timeout_s)
             else:
-                await take_over(answer, parser.take_ahead(), connection, idle_timeout_s)
+                await take_over(response, parser.take_ahead(), connection, idle_timeout_s)
         finally:
             self._busy(False)
         return False
@@ -168,16 +168,16 @@ class HttpListener:
                     connection.write(CONTINUE)
                 data = await connection.read()
         except RequestRefused as refusal:
-            await _refuse(refusal.answer, connection)
+            await _refuse(refusal.response, connection)
             return None
         return parser.requests.popleft() if parser.requests else None
 
-    async def _ask(self, request: Request) -> AnyAnswer:
+    async def _safe_response(self, request: Request) -> AnyResponse:
         try:
             return await self._respond(request)
         except Exception:
             _log.exception("request failed: %s %s", request.method, request.path)
-            return Answer(500, b"internal error\n")
+            return Response(500, b"internal error\n")
 
     def _busy(self, busy: bool) -> None:
         task = asyncio.current_task()
@@ -190,11 +190,11 @@ def _client_certificate(connection: Tunnel) -> bytes:
     return (tls.getpeercert(binary_form=True) or b"") if tls is not None else b""
 
 
-async def _refuse(answer: Answer, connection: Tunnel) -> None:
+async def _refuse(response: Response, connection: Tunnel) -> None:
     """Answer before the whole request is read, and discard the rest: a client whose connection is reset while it sends
     may never see the response.
     """
-    connection.write(head_of(answer, keep_alive=False) + answer.body)
+    connection.write(head_of(response, keep_alive=False) + response.body)
     await connection.drain()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_LINGER_S):

@@ -5,7 +5,7 @@ Bytes that break a rule end the connection: `RequestRefused` has the response.
 
 from collections import deque
 
-from sampan.operator.http.exchange import Answer, HttpLimits, Request
+from sampan.operator.http.exchange import HttpLimits, Request, Response
 from sampan.wire.http1 import Limits, Malformed, RequestHead, RequestReader
 
 
@@ -14,7 +14,7 @@ class RequestRefused(Exception):
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
-        self.answer = Answer(code, f"{message}\n".encode())
+        self.response = Response(code, f"{message}\n".encode())
 
 
 class RequestParser:

@@ -9,7 +9,7 @@ import logging
 from typing import Final
 
 from sampan.http.tunnel import Tunnel
-from sampan.operator.http.exchange import StreamedAnswer, Takeover, head_of_stream, head_of_takeover
+from sampan.operator.http.exchange import StreamedResponse, Takeover, head_of_stream, head_of_takeover
 from sampan.wire.http1 import BodyWriter
 
 _log = logging.getLogger("sampan.http")
@@ -17,22 +17,22 @@ _log = logging.getLogger("sampan.http")
 _TOUCH_S: Final = 1.0
 
 
-async def send_parts(answer: StreamedAnswer, connection: Tunnel, idle_timeout_s: float) -> None:
+async def send_parts(response: StreamedResponse, connection: Tunnel, idle_timeout_s: float) -> None:
     """Send a response as its parts arrive. Returns also when the client disconnects.
 
     Raises `ConnectionAbortedError` if the body is incomplete, and `TimeoutError`.
     """
-    async with contextlib.aclosing(answer.parts), asyncio.TaskGroup() as tasks:
-        sending = tasks.create_task(_send(answer, connection, idle_timeout_s), name="answer")
+    async with contextlib.aclosing(response.parts), asyncio.TaskGroup() as tasks:
+        sending = tasks.create_task(_send(response, connection, idle_timeout_s), name="answer")
         watching = tasks.create_task(_until_gone(connection, sending), name="client")
         sending.add_done_callback(lambda _: watching.cancel())
     if not sending.cancelled() and not sending.result():
         raise ConnectionAbortedError("the answer has no end")
 
 
-async def take_over(answer: Takeover, ahead: bytes, connection: Tunnel, idle_timeout_s: float) -> None:
+async def take_over(response: Takeover, ahead: bytes, connection: Tunnel, idle_timeout_s: float) -> None:
     """Run another protocol on the connection. Its exceptions are logged. Raises `TimeoutError` when it is idle."""
-    connection.write(head_of_takeover(answer))
+    connection.write(head_of_takeover(response))
     connection.unread(ahead)
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(idle_timeout_s) as idle:
@@ -44,21 +44,21 @@ async def take_over(answer: Takeover, ahead: bytes, connection: Tunnel, idle_tim
 
         connection.touched = touched
         try:
-            await answer.serve(connection)
+            await response.serve(connection)
         except OSError:
             pass
         except Exception:
             _log.exception("upgraded connection failed")
 
 
-async def _send(answer: StreamedAnswer, connection: Tunnel, idle_timeout_s: float) -> bool:
+async def _send(response: StreamedResponse, connection: Tunnel, idle_timeout_s: float) -> bool:
     """Send all parts. Return True if the body is complete. A disconnected client is not an error."""
-    connection.write(head_of_stream(answer))
+    connection.write(head_of_stream(response))
     writer = BodyWriter(chunked=True)
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(idle_timeout_s) as idle:
-            async for part in answer.parts:
+            async for part in response.parts:
                 if part:
                     connection.write(writer.data(part))
                     await connection.drain()

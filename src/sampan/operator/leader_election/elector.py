@@ -170,12 +170,12 @@ class LeaderElector:
         try:
             if self.is_leader() and await self._renew_unseen():
                 return True
-            asked_at = self._now()
+            requested_at = self._now()
             record = await self._lease.get()
             if record is None:
                 mine = self._mine(acquire_time=self._lease.time())
                 await self._lease.create(mine)
-                self._observe(mine, asked_at)
+                self._observe(mine, requested_at)
                 return True
             if record != self._observed:
                 self._observe(record, self._now())
@@ -194,21 +194,21 @@ class LeaderElector:
             mine = self._mine(record.acquire_time, record.transitions)
         else:
             mine = self._mine(self._lease.time(), record.transitions + 1)
-        asked_at = self._now()
+        requested_at = self._now()
         await self._lease.update(mine)
-        self._observe(mine, asked_at)
+        self._observe(mine, requested_at)
         return True
 
     async def _renew_unseen(self) -> bool:
         """Renew without reading first, because no other candidate should have written."""
         mine = self._mine(self._observed.acquire_time, self._observed.transitions)
-        asked_at = self._now()
+        requested_at = self._now()
         try:
             await self._lease.update(mine)
         except ClientError as error:
             _log.info("reading lease %s again: %s", self.config.name, error)
             return False
-        self._observe(mine, asked_at)
+        self._observe(mine, requested_at)
         return True
 
     async def _release(self) -> None:

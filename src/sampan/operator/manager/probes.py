@@ -13,7 +13,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from sampan.operator.http import Answer, HttpLimits, HttpListener, Request
+from sampan.operator.http import HttpLimits, HttpListener, Request, Response
 
 _log = logging.getLogger("sampan.manager")
 
@@ -31,7 +31,7 @@ class Probes:
     def __init__(self, registry: CollectorRegistry, address: str) -> None:
         self._registry = registry
         host, _, port = address.rpartition(":")
-        self._listener = HttpListener(self.answer, host.strip("[]"), int(port), limits=_LIMITS)
+        self._listener = HttpListener(self.respond, host.strip("[]"), int(port), limits=_LIMITS)
         self._checks: dict[str, dict[str, Check]] = {
             "healthz": {"ping": lambda: None},
             "readyz": {"ping": lambda: None},
@@ -65,19 +65,19 @@ class Probes:
         """Serve until cancelled. Raises `OSError` if it cannot listen."""
         await self._listener.run()
 
-    async def answer(self, request: Request) -> Answer:
+    async def respond(self, request: Request) -> Response:
         """Return the response to a request."""
         if request.method not in ("GET", "HEAD"):
-            return Answer(405, b"only GET\n")
+            return Response(405, b"only GET\n")
         query = request.query
         kind, _, name = request.path.strip("/").partition("/")
         if kind == "metrics" and not name:
-            return Answer(200, generate_latest(self._registry), CONTENT_TYPE_LATEST)
+            return Response(200, generate_latest(self._registry), CONTENT_TYPE_LATEST)
         checks = self._checks.get(kind)
         if checks is None or (name and name not in checks):
-            return Answer(404, b"404 page not found\n")
-        asked = {name: checks[name]} if name else checks
-        left = {each: check for each, check in asked.items() if each not in query.get("exclude", [])}
+            return Response(404, b"404 page not found\n")
+        selected = {name: checks[name]} if name else checks
+        left = {each: check for each, check in selected.items() if each not in query.get("exclude", [])}
         return await self._report(kind, left, verbose="verbose" in query)
 
     def _add(self, kind: str, name: str, check: Check) -> None:
@@ -85,7 +85,7 @@ class Probes:
             raise ValueError(f"there is a {kind} check {name!r} already")
         self._checks[kind][name] = check
 
-    async def _report(self, kind: str, checks: dict[str, Check], *, verbose: bool) -> Answer:
+    async def _report(self, kind: str, checks: dict[str, Check], *, verbose: bool) -> Response:
         lines, failed = [], False
         for name, check in checks.items():
             try:
@@ -99,6 +99,6 @@ class Probes:
             else:
                 lines.append(f"[+]{name} ok")
         if not failed and not verbose:
-            return Answer(200, b"ok")
+            return Response(200, b"ok")
         lines.append(f"{kind} check {'failed' if failed else 'passed'}\n")
-        return Answer(500 if failed else 200, "\n".join(lines).encode())
+        return Response(500 if failed else 200, "\n".join(lines).encode())

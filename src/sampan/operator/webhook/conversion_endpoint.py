@@ -13,7 +13,7 @@ import msgspec
 from sampan.core.errors import StatusError
 from sampan.core.gvk import GroupKind, GroupVersion
 from sampan.operator.webhook.conversion import ConversionError, HubConversion
-from sampan.operator.webhook.endpoint import EndpointAnswer
+from sampan.operator.webhook.endpoint import EndpointResponse
 from sampan.resource import Object
 from sampan.wire import json
 from sampan.wire.json import UNREADABLE
@@ -65,15 +65,15 @@ class ConversionEndpoint:
             raise ValueError(f"{conversion.group_kind} already has a conversion")
         self._kinds[conversion.group_kind] = conversion
 
-    async def answer(self, body: bytes) -> EndpointAnswer:
-        """See `Endpoint.answer`. If one object cannot be converted, the whole review fails."""
+    async def respond(self, body: bytes) -> EndpointResponse:
+        """See `Endpoint.respond`. If one object cannot be converted, the whole review fails."""
         try:
             review = _decoder.decode(body)
         except UNREADABLE as error:
-            return EndpointAnswer(400, json.encode({"message": f"the review cannot be read: {error}"}))
+            return EndpointResponse(400, json.encode({"message": f"the review cannot be read: {error}"}))
         if review.kind != KIND or review.api_version not in API_VERSIONS:
             text = f"expected {KIND} in {' or '.join(API_VERSIONS)}, got {review.kind} in {review.api_version}"
-            return EndpointAnswer(400, json.encode({"message": text}))
+            return EndpointResponse(400, json.encode({"message": text}))
         response: Object = {"uid": review.request.uid}
         try:
             response["convertedObjects"] = await self._convert_all(review.request)
@@ -84,7 +84,9 @@ class ConversionEndpoint:
             self._on_panic()
             _log.exception("conversion failed", extra={"uid": review.request.uid})
             response["result"] = _failure(f"the conversion failed with {type(error).__name__}; its log says more")
-        return EndpointAnswer(200, json.encode({"kind": KIND, "apiVersion": review.api_version, "response": response}))
+        return EndpointResponse(
+            200, json.encode({"kind": KIND, "apiVersion": review.api_version, "response": response})
+        )
 
     async def _convert_all(self, request: _Request) -> list[Object]:
         results = []

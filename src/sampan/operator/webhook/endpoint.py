@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointAnswer:
+class EndpointResponse:
     """HTTP code and JSON body."""
 
     code: int
@@ -20,6 +20,6 @@ class ReviewEndpoint(Protocol):
         """Limit of the body size."""
         ...
 
-    async def answer(self, body: bytes) -> EndpointAnswer:
+    async def respond(self, body: bytes) -> EndpointResponse:
         """Return the response to a review. An exception is logged and answered with 500."""
         ...

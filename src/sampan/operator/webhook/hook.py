@@ -98,9 +98,9 @@ class Hook:
                 }
             ],
         }
-        for name, said in _OPTIONAL.items():
+        for name, key in _OPTIONAL.items():
             if name in options:
-                entry[said] = options[name]  # type: ignore[literal-required]  # the names are those of the TypedDict
+                entry[key] = options[name]  # type: ignore[literal-required]  # the names are those of the TypedDict
         return entry
 
 

@@ -65,6 +65,6 @@ class WebhookMetrics:
             finally:
                 self._latency.labels(path).observe(perf_counter() - begin)
 
-    def answered(self, path: str, code: int) -> None:
+    def record_response(self, path: str, code: int) -> None:
         """Count a response."""
         self._total.labels(path, str(code)).inc()

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
-from sampan.operator.http import Answer, HttpLimits, HttpListener, Request
+from sampan.operator.http import HttpLimits, HttpListener, Request, Response
 from sampan.operator.manager import Group, Manager
 from sampan.operator.webhook.admission import AdmissionEndpoint
 from sampan.operator.webhook.certificates import CertificateSource, CertificateStore, IssuedCertificates
@@ -152,36 +152,36 @@ class WebhookServer(Hooks):
         if self._listener is not None:
             await self._listener.drain()
 
-    async def respond(self, request: Request) -> Answer:
+    async def respond(self, request: Request) -> Response:
         """Return the response to a request."""
         path = request.path
         endpoint = self._endpoints.get(path)
         if endpoint is None:
-            return Answer(404, b"404 page not found\n")
+            return Response(404, b"404 page not found\n")
         with self._metrics.request(path):
-            answer = await self._answer(endpoint, request)
-        self._metrics.answered(path, answer.code)
-        return answer
+            response = await self._response(endpoint, request)
+        self._metrics.record_response(path, response.code)
+        return response
 
-    async def _answer(self, endpoint: ReviewEndpoint, request: Request) -> Answer:
+    async def _response(self, endpoint: ReviewEndpoint, request: Request) -> Response:
         if request.method != "POST":
-            return Answer(405, b"only POST\n")
+            return Response(405, b"only POST\n")
         if not request.body:
-            return Answer(400, b"request body is empty\n")
+            return Response(400, b"request body is empty\n")
         media_type = request.headers.get("content-type", "").partition(";")[0].strip()
         if media_type != _JSON:
-            return Answer(400, f"contentType={media_type}, expected {_JSON}\n".encode())
+            return Response(400, f"contentType={media_type}, expected {_JSON}\n".encode())
         try:
             async with asyncio.timeout(self._timeout_s(request)):
-                answer = await endpoint.answer(request.body)
+                response = await endpoint.respond(request.body)
         except TimeoutError:
             # An error without a review: the webhook's failurePolicy applies.
             _log.warning("request timed out: %s", request.path)
-            return Answer(504, b"the webhook took too long\n")
+            return Response(504, b"the webhook took too long\n")
         except Exception:
             _log.exception("request failed: %s", request.path)
-            return Answer(500, b"internal error\n")
-        return Answer(answer.code, answer.body, _JSON)
+            return Response(500, b"internal error\n")
+        return Response(response.code, response.body, _JSON)
 
     def _timeout_s(self, request: Request) -> float:
         """Return the timeout of the API server (in the query), but at most that of the options."""

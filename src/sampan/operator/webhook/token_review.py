@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from sampan.operator.webhook.admission import UserInfo
-from sampan.operator.webhook.endpoint import EndpointAnswer
+from sampan.operator.webhook.endpoint import EndpointResponse
 from sampan.wire import json
 from sampan.wire.json import UNREADABLE
 
@@ -61,18 +61,18 @@ class TokenReviewEndpoint:
         self._authenticate = authenticate
         self._on_panic = on_panic
 
-    async def answer(self, body: bytes) -> EndpointAnswer:
-        """See `Endpoint.answer`. Tokens are never logged, nor repeated in the response."""
+    async def respond(self, body: bytes) -> EndpointResponse:
+        """See `Endpoint.respond`. Tokens are never logged, nor repeated in the response."""
         try:
             review = _decoder.decode(body)
         except UNREADABLE as error:
-            return _answer(400, API_VERSIONS[0], _no(f"the review cannot be read: {error}"))
+            return _response(400, API_VERSIONS[0], _no(f"the review cannot be read: {error}"))
         if review.kind != KIND or review.api_version not in API_VERSIONS:
             text = f"expected {KIND} in {' or '.join(API_VERSIONS)}, got {review.kind} in {review.api_version}"
-            return _answer(400, API_VERSIONS[0], _no(text))
+            return _response(400, API_VERSIONS[0], _no(text))
         if not review.spec.token:
-            return _answer(400, review.api_version, _no("token is empty"))
-        return _answer(200, review.api_version, await self._status(review.spec))
+            return _response(400, review.api_version, _no("token is empty"))
+        return _response(200, review.api_version, await self._status(review.spec))
 
     async def _status(self, spec: _Spec) -> dict[str, Any]:
         try:
@@ -95,5 +95,5 @@ def _no(error: str) -> dict[str, Any]:
     return {"authenticated": False, "error": error}
 
 
-def _answer(code: int, api_version: str, status: dict[str, Any]) -> EndpointAnswer:
-    return EndpointAnswer(code, json.encode({"kind": KIND, "apiVersion": api_version, "status": status}))
+def _response(code: int, api_version: str, status: dict[str, Any]) -> EndpointResponse:
+    return EndpointResponse(code, json.encode({"kind": KIND, "apiVersion": api_version, "status": status}))

@@ -225,19 +225,19 @@ def _take_node_ports(spec: Object, txn: Transaction) -> None:
     """Allocate node ports. Ports with the same number (and different protocols) share one unless they name others."""
     by_number: dict[int, int] = {}
     ports = spec.get("ports") or []
-    asked_for = {port.get("port", 0): port["nodePort"] for port in reversed(ports) if port.get("nodePort")}
+    requested_ports = {port.get("port", 0): port["nodePort"] for port in reversed(ports) if port.get("nodePort")}
     for i, port in enumerate(ports):
         number, own = port.get("port", 0), port.get("nodePort", 0)
         if not own and not _shall_have_node_port(spec):
             continue
         shared = by_number.get(number)
         if shared is None:
-            asked = asked_for.get(number, 0)
-            if asked:
-                txn.take_port(asked, _PORTS.index(i).child("nodePort"))
+            number_requested = requested_ports.get(number, 0)
+            if number_requested:
+                txn.take_port(number_requested, _PORTS.index(i).child("nodePort"))
             else:
-                asked = txn.take_any_port()
-            port["nodePort"] = by_number[number] = asked
+                number_requested = txn.take_any_port()
+            port["nodePort"] = by_number[number] = number_requested
         elif not own:
             port["nodePort"] = shared
         elif own != shared:

@@ -58,7 +58,7 @@ def request(version: str, uid: str, objects: Sequence[Object], api_version: str)
     )
 
 
-def answer(version: str, uid: str, body: bytes) -> list[Any]:
+def responses_of(version: str, uid: str, body: bytes) -> list[Any]:
     """Return the converted objects of a response; they are not checked. Raises `ReviewError`."""
     try:
         review = _READER.read(body, f"{_GROUP}/{version}")
@@ -97,9 +97,9 @@ def accepted(original: Object, converted: Any, api_version: str) -> Object:
     """
     _check_object(original, converted, api_version)
     before, metadata = original["metadata"], converted.get("metadata")
-    told = metadata if isinstance(metadata, dict) else {}
+    returned = metadata if isinstance(metadata, dict) else {}
     for name, shown in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
-        old, new = before.get(name, ""), _string(told.get(name))
+        old, new = before.get(name, ""), _string(returned.get(name))
         if old != new:
             raise ReviewError(f"must have the same {shown}: {old} != {new}", _MISMATCH)
     if metadata is None:

@@ -16,7 +16,7 @@ from sampan.core.errors import StatusError
 from sampan.core.object import Object
 from sampan.core.tracing import part_of_current
 from sampan.patch.errors import unexpected
-from sampan.registry.crd.conversion_review import ReviewError, accepted, answer, request, review_version
+from sampan.registry.crd.conversion_review import ReviewError, accepted, request, responses_of, review_version
 from sampan.registry.endpoint import encode_prefix
 from sampan.registry.rest.metadata import new_uid
 from sampan.registry.webhook.client import Webhook, WebhookError
@@ -89,7 +89,7 @@ class WebhookConversion:
             with part_of_current("Call conversion webhook", attributes):
                 body = await self._webhook.post(request(version, uid, objects, api_version), TIMEOUT_S)
             call.failure = _MALFORMED
-            found = answer(version, uid, body)
+            found = responses_of(version, uid, body)
         except (WebhookError, ReviewError) as error:
             raise unexpected(f"{subject} failed: {error}") from None
         call.failure = _PARTIAL

@@ -1,7 +1,7 @@
 """HTTPS client for webhooks: JSON requests and responses on pooled connections.
 
 Concurrency: `post` runs in the caller's task and has exclusive use of a connection, which it closes when cancelled.
-`ANSWER_SIZE_BYTES_MAX` bounds the response, `timeout_s` the time. `WebhookClients` owns the idle connections.
+`RESPONSE_SIZE_BYTES_MAX` bounds the response, `timeout_s` the time. `WebhookClients` owns the idle connections.
 Source: apiserver pkg/util/webhook/client.go, client-go rest/request.go (1.36).
 """
 
@@ -23,17 +23,17 @@ from sampan.core.tls_trust import unverified_context
 from sampan.core.tracing import current_span, trace_headers
 from sampan.http import BodyTooLarge, HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
 from sampan.registry.measures import Requests
-from sampan.registry.webhook import answer as answers
-from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError, not_http
+from sampan.registry.webhook import response as responses
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials
+from sampan.registry.webhook.response import RESPONSE_SIZE_BYTES_MAX, WebhookError, WebhookResponse, not_http
 from sampan.registry.webhook.services import Resolve, ServiceError
 from sampan.registry.webhook.target import WebhookTarget
 from sampan.wire.http1 import Malformed, request_head
 
-__all__ = ["ANSWER_SIZE_BYTES_MAX", "Connect", "HttpsWebhook", "Webhook", "WebhookClients", "WebhookError"]
+__all__ = ["RESPONSE_SIZE_BYTES_MAX", "Connect", "HttpsWebhook", "Webhook", "WebhookClients", "WebhookError"]
 
-_NO_ANSWER = "<error>"
+_NO_RESPONSE = "<error>"
 _CLIENTS_MAX = 100
 IDLE_MAX = 25
 IDLE_S = 90.0
@@ -81,7 +81,7 @@ class HttpsWebhook:
                 connections_max=None,
                 idle_max=IDLE_MAX,
                 idle_timeout_s=IDLE_S,
-                body_bytes_max=answers.ANSWER_SIZE_BYTES_MAX,
+                body_bytes_max=responses.RESPONSE_SIZE_BYTES_MAX,
                 decompression=False,
             )
         )
@@ -92,7 +92,7 @@ class HttpsWebhook:
         call = Call(self._target, "POST", body, f"timeout={_shown_seconds(timeout_s)}")
         try:
             async with asyncio.timeout(timeout_s):
-                return (await self._answer(call)).checked()
+                return (await self._response(call)).checked()
         except TimeoutError:
             raise call.failure("context deadline exceeded") from None
 
@@ -100,44 +100,44 @@ class HttpsWebhook:
         """Close the idle connections now, and the others after their responses."""
         self._client.pool.stop_keeping()
 
-    async def _answer(self, call: "Call") -> Answer:
+    async def _response(self, call: "Call") -> WebhookResponse:
         """Send the request and return the last response. Follow redirects, and retry if the webhook requests it."""
         redirects = retries = 0
         while True:
-            answer = await self._counted_exchange(call)
-            if answer.location:
+            reply = await self._counted_exchange(call)
+            if reply.location:
                 redirects += 1
                 if redirects >= REDIRECTS_MAX:
-                    raise WebhookError(f"Post {quote(answer.location)}: stopped after {REDIRECTS_MAX} redirects")
-                call.follow(answer)
+                    raise WebhookError(f"Post {quote(reply.location)}: stopped after {REDIRECTS_MAX} redirects")
+                call.follow(reply)
                 continue
-            wait_s = answer.retry_after_s
+            wait_s = reply.retry_after_s
             if wait_s is None or retries >= RETRIES_MAX:
-                return answer
+                return reply
             retries += 1
             await asyncio.sleep(wait_s)
 
-    async def _counted_exchange(self, call: "Call") -> Answer:
+    async def _counted_exchange(self, call: "Call") -> WebhookResponse:
         """Send one request and count it. Raises `WebhookError`."""
-        began, code = perf_counter(), _NO_ANSWER
+        began, code = perf_counter(), _NO_RESPONSE
         method, host = call.method, call.target.authority
         try:
-            answer = await self._exchange_or_raise(call)
-            code = str(answer.status)
+            reply = await self._exchange_or_raise(call)
+            code = str(reply.status)
         finally:
             self._requests.sent(method, host, code, perf_counter() - began)
-        self._requests.answered(method, host, len(call.body), len(answer.body))
-        return answer
+        self._requests.record_response(method, host, len(call.body), len(reply.body))
+        return reply
 
-    async def _exchange_or_raise(self, call: "Call") -> Answer:
+    async def _exchange_or_raise(self, call: "Call") -> WebhookResponse:
         """Send one request. Raises `WebhookError` with Go's texts."""
-        call.is_answered = False
+        call.has_response = False
         try:
             return await self._exchange(call)
         except (ServiceError, ValueError) as error:
             raise call.failure(str(error)) from None
         except BodyTooLarge:
-            raise WebhookError(f"the answer is larger than {answers.ANSWER_SIZE_BYTES_MAX} bytes") from None
+            raise WebhookError(f"the answer is larger than {responses.RESPONSE_SIZE_BYTES_MAX} bytes") from None
         except ssl.SSLError as error:
             raise call.failure(await self._tls_text(error, call.target)) from None
         except TransportError as error:
@@ -147,7 +147,7 @@ class HttpsWebhook:
             text = self._dial_text(call.target, cause) if not error.sent else _text(cause)
             raise call.failure(text, may_pass=isinstance(cause, ConnectionResetError)) from None
 
-    async def _exchange(self, call: "Call") -> Answer:
+    async def _exchange(self, call: "Call") -> WebhookResponse:
         """Send one request inside a trace span. The client replaces a pooled connection that turns out to be closed."""
         span = current_span()
         if span is None:
@@ -156,12 +156,12 @@ class HttpsWebhook:
         with span.collected_part(f"HTTP {call.method}", attributes):
             return await self._exchanged(call)
 
-    async def _exchanged(self, call: "Call") -> Answer:
+    async def _exchanged(self, call: "Call") -> WebhookResponse:
         head = call.head(self._credentials, self._target)
         request = HttpRequest(call.method, "/", body=call.body)
         response = await self._client.send(self._endpoint(call.target), request, head, replay=True)
-        call.is_answered = True
-        return Answer(response.status, response.headers, await response.read())
+        call.has_response = True
+        return WebhookResponse(response.status, response.headers, await response.read())
 
     def _endpoint(self, target: WebhookTarget) -> Upstream:
         host, port = self._place(target)
@@ -218,25 +218,25 @@ class Call:
         self.method = method
         self.body = body
         self.query = query
-        self.is_answered = False
+        self.has_response = False
         """True if the head of the response has arrived."""
         self.url = target.url(query)
 
-    def follow(self, answer: Answer) -> None:
+    def follow(self, reply: WebhookResponse) -> None:
         """Send the same request to the location that a redirect names. Raises `WebhookError`.
 
         Method and body stay for every redirect status. Go's client sends a GET without a body after 301, 302 and 303;
         no webhook can answer that.
         """
         try:
-            self.target = self.target.elsewhere(answer.location)
+            self.target = self.target.elsewhere(reply.location)
         except ValueError as error:
-            raise WebhookError(f"Post {quote(answer.location)}: {error}") from None
-        self.query, self.url = "", answer.location
+            raise WebhookError(f"Post {quote(reply.location)}: {error}") from None
+        self.query, self.url = "", reply.location
 
     def failure(self, text: str, *, may_pass: bool = False) -> WebhookError:
         """Return the error for a call that failed in this state."""
-        if self.is_answered:
+        if self.has_response:
             text = f"unexpected error when reading response body. Please retry. Original error: {text}"
             return WebhookError(text, may_pass=may_pass)
         return WebhookError(f"{self.method.capitalize()} {quote(self.url)}: {text}", may_pass=may_pass)

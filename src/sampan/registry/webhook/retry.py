@@ -8,7 +8,7 @@ import random
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Final, TypeVar
 
-from sampan.registry.webhook.answer import WebhookError
+from sampan.registry.webhook.response import WebhookError
 
 TRIES: Final = 5
 FIRST_WAIT_S: Final = 0.5

@@ -62,11 +62,11 @@ class ReviewReader:
     def __init__(
         self, group: str, kind: str, responses: Mapping[str, Schema], fields: tuple[str, str] = ("request", "response")
     ) -> None:
-        request, answer = fields
+        request, reply = fields
         self._kind = kind
         self._decoders: dict[str, Decoder] = {
             f"{group}/{version}": DecoderCompiler().compile(
-                struct(f"{version}.{kind}", {"apiVersion": STRING, "kind": STRING, request: RAW, answer: response})
+                struct(f"{version}.{kind}", {"apiVersion": STRING, "kind": STRING, request: RAW, reply: response})
             )
             for version, response in responses.items()
         }

@@ -12,10 +12,10 @@ from typing import ClassVar, Final, NamedTuple
 from sampan.core.clock import monotonic
 from sampan.core.object import Object
 from sampan.core.time import format_duration
-from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.client import Webhook
 from sampan.registry.webhook.credentials import Credentials
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
+from sampan.registry.webhook.response import WebhookError
 from sampan.registry.webhook.retry import with_retries
 from sampan.registry.webhook.review_body import BOOLEAN, STRING, STRING_MAP, NotDecodableError, ReviewReader, struct
 from sampan.registry.webhook.target import WebhookTarget
@@ -129,8 +129,10 @@ class ImagePolicyWebhook:
         review = {"kind": KIND, "apiVersion": API_VERSION, "metadata": {}, "spec": spec, "status": {"allowed": False}}
         body, settings = wire_json.encode(review), self._settings
         wait_s = settings.first_wait_s
-        answer = await with_retries(lambda: self._webhook.post(body, TIMEOUT_S), first_wait_s=wait_s, sleep=self._sleep)
-        status = _status(answer)
+        response = await with_retries(
+            lambda: self._webhook.post(body, TIMEOUT_S), first_wait_s=wait_s, sleep=self._sleep
+        )
+        status = _status(response)
         ttl_s = settings.allow_ttl_s if status.allowed else settings.deny_ttl_s
         self._kept[key] = (self._now() + ttl_s, status)
         self._kept.move_to_end(key)
@@ -152,10 +154,10 @@ def _review_spec(attributes: Attributes, pod: Object) -> Object:
     return spec
 
 
-def _status(answer: bytes) -> _Status:
+def _status(response: bytes) -> _Status:
     """Parse a response. **Raises** `WebhookError` if it is not an ImageReview."""
     try:
-        review = _READER.read(answer, API_VERSION)
+        review = _READER.read(response, API_VERSION)
     except NotDecodableError as error:
         raise WebhookError(str(error)) from None
     status = review.get("status") or {}

@@ -43,12 +43,12 @@ class OwnerReferencesPermissionEnforcement:
         if not blocking:
             return
         anything = RequestInfo("", "update", True, "*", "*", "", "*", "finalizers", "*")
-        if (await self._ask(attributes, anything)).decision is Decision.ALLOW:
+        if (await self._authorize(attributes, anything)).decision is Decision.ALLOW:
             return
         for reference in blocking:
             await self._check_blocking(attributes, reference)
 
-    async def _ask(self, attributes: Attributes, info: RequestInfo) -> Verdict:
+    async def _authorize(self, attributes: Attributes, info: RequestInfo) -> Verdict:
         assert attributes.user is not None
         return await self._authorizer.authorize(attributes.user, info)
 
@@ -65,7 +65,7 @@ class OwnerReferencesPermissionEnforcement:
             subresource=attributes.subresource,
             name=attributes.name,
         )
-        verdict = await self._ask(attributes, info)
+        verdict = await self._authorize(attributes, info)
         if verdict.decision is not Decision.ALLOW:
             text = f"cannot set an ownerRef on a resource you can't delete: {verdict.reason}, <nil>"
             raise refusal(attributes, text)
@@ -73,7 +73,7 @@ class OwnerReferencesPermissionEnforcement:
     async def _check_blocking(self, attributes: Attributes, reference: dict[str, Any]) -> None:
         api_version, kind = reference.get("apiVersion", ""), reference.get("kind", "")
         for info in self._finalizers_of(attributes, reference):
-            verdict = await self._ask(attributes, info)
+            verdict = await self._authorize(attributes, info)
             if verdict.decision is not Decision.ALLOW:
                 raise refusal(
                     attributes,

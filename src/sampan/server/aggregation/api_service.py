@@ -55,8 +55,10 @@ class ApiService:
 def api_service_of(obj: Object) -> ApiService:
     """Parse a validated APIService."""
     spec: dict[str, Any] = obj["spec"]
-    told = spec.get("service")
-    service = ServiceReference(told["namespace"], told["name"], told.get("port") or 443) if told else None
+    reference = spec.get("service")
+    service = (
+        ServiceReference(reference["namespace"], reference["name"], reference.get("port") or 443) if reference else None
+    )
     return ApiService(
         obj["metadata"]["name"],
         spec.get("group") or "",

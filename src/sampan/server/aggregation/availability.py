@@ -111,10 +111,10 @@ async def _discovered(api_service: ApiService, client: BackendClient) -> Verdict
 async def _attempt(api_service: ApiService, client: BackendClient) -> str:
     """Return the fault, or an empty string."""
     try:
-        answer = await client.get(api_service, api_service.path, {"accept": "application/json"}, body=False)
+        response = await client.get(api_service, api_service.path, {"accept": "application/json"}, body=False)
     except BackendError as error:
         url = str(error).partition('"')[2].partition('"')[0]
         return f"failing or missing response from {url}: {error}" if url else str(error)
-    if 200 <= answer.status < 300:
+    if 200 <= response.status < 300:
         return ""
-    return f"failing or missing response from {answer.url}: bad status from {answer.url}: {answer.status}"
+    return f"failing or missing response from {response.url}: bad status from {response.url}: {response.status}"

@@ -68,10 +68,10 @@ class BackendClient:
             raise BackendError(f'Get "{url}": {error}') from error
 
     async def _exchange(self, target: ProxyTarget, url: str, outgoing: Outgoing, body: bool) -> BackendResponse:
-        exchange = await self._proxy.ask(target, outgoing)
+        exchange = await self._proxy.send(target, outgoing)
         try:
             content = await _body(exchange) if body else b""
-            return BackendResponse(url, exchange.answer.status, exchange.answer.fields, content)
+            return BackendResponse(url, exchange.response.status, exchange.response.fields, content)
         finally:
             await exchange.aclose()
 

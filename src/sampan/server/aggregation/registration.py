@@ -81,7 +81,7 @@ class Registration:
                 if before is None:
                     group.create_task(self._create(obj))
                 elif before["spec"] != obj["spec"] and _is_kept(before, started):
-                    group.create_task(self._mend(name, obj))
+                    group.create_task(self._repair(name, obj))
             for name, obj in present.items():
                 if name not in desired and _is_kept(obj, started):
                     group.create_task(self._delete(obj))
@@ -108,7 +108,7 @@ class Registration:
             if error.reason is not Reason.ALREADY_EXISTS:
                 raise
 
-    async def _mend(self, name: str, wanted: Object) -> None:
+    async def _repair(self, name: str, wanted: Object) -> None:
         store = endpoint_of(self._cluster).store
 
         def edit(obj: Object, old: Object) -> Object:

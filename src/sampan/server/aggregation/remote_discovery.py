@@ -61,19 +61,19 @@ class RemoteDiscovery:
         headers = {"accept": _ACCEPT}
         if place in self._etags and place in self._known:
             headers["if-none-match"] = self._etags[place]
-        answer = await client.get(api_service, "/apis", headers)
-        if answer.status == 304 and "if-none-match" in headers:
+        response = await client.get(api_service, "/apis", headers)
+        if response.status == 304 and "if-none-match" in headers:
             return self._known[place]
-        if answer.status == 503:
+        if response.status == 503:
             raise BackendError("the service returned non-success response code: 503")
-        if answer.status == 200 and _AGGREGATED in answer.header(b"content-type").lower().replace(" ", ""):
-            found = _of_list(_decoded(answer.body), place)
-            self._etags[place] = answer.header(b"etag")
+        if response.status == 200 and _AGGREGATED in response.header(b"content-type").lower().replace(" ", ""):
+            found = _of_list(_decoded(response.body), place)
+            self._etags[place] = response.header(b"etag")
             return found
-        answer = await client.get(api_service, api_service.path, {"accept": "application/json"})
-        if answer.status != 200:
-            raise BackendError(f"failed to download legacy discovery for {api_service.path}: {answer.status}")
-        return _of_resources(_decoded(answer.body), place)
+        response = await client.get(api_service, api_service.path, {"accept": "application/json"})
+        if response.status != 200:
+            raise BackendError(f"failed to download legacy discovery for {api_service.path}: {response.status}")
+        return _of_resources(_decoded(response.body), place)
 
 
 def _decoded(body: bytes) -> Document:

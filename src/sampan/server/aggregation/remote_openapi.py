@@ -39,8 +39,8 @@ class RemoteOpenApi:
         if index is not None and self._index.get(path) != (url := _url(index, path)):
             self._index[path] = url
             self.generation += 1
-        answer = await self._fetch(api_service, client, "/openapi/v2")
-        if answer is not None and self._parts.get(path) != (part := await asyncio.to_thread(_part, answer, path)):
+        response = await self._fetch(api_service, client, "/openapi/v2")
+        if response is not None and self._parts.get(path) != (part := await asyncio.to_thread(_part, response, path)):
             self._parts[path] = part
             self.generation += 1
 
@@ -57,33 +57,33 @@ class RemoteOpenApi:
         key, headers = f"{path} {api_service.path}", {"accept": "application/json"}
         if key in self._etags:
             headers["if-none-match"] = self._etags[key]
-        answer = await client.get(api_service, path, headers)
-        if answer.status == 200:
-            if etag := answer.header(b"etag"):
+        response = await client.get(api_service, path, headers)
+        if response.status == 200:
+            if etag := response.header(b"etag"):
                 self._etags[key] = etag
-            return answer
-        if answer.status >= 500:
-            raise BackendError(f"{path}: {answer.status}")
+            return response
+        if response.status >= 500:
+            raise BackendError(f"{path}: {response.status}")
         return None
 
 
-def _url(answer: BackendResponse, path: str) -> str:
-    paths = _decoded(answer).get("paths")
+def _url(response: BackendResponse, path: str) -> str:
+    paths = _decoded(response).get("paths")
     entry = paths.get(path[1:]) if isinstance(paths, dict) else None
     url = entry.get("serverRelativeURL") if isinstance(entry, dict) else None
     return url if isinstance(url, str) and url.partition("?")[0] == f"/openapi/v3{path}" else ""
 
 
-def _part(answer: BackendResponse, path: str) -> Json:
+def _part(response: BackendResponse, path: str) -> Json:
     try:
-        return below(_decoded(answer), path)
+        return below(_decoded(response), path)
     except (AttributeError, TypeError, RecursionError) as error:
         raise BackendError("the response is not an OpenAPI document") from error
 
 
-def _decoded(answer: BackendResponse) -> dict[str, Any]:
+def _decoded(response: BackendResponse) -> dict[str, Any]:
     try:
-        found = wire_json.decode(answer.body)
+        found = wire_json.decode(response.body)
     except wire_json.DecodeError as error:
         raise BackendError(f"the response is not JSON: {error}") from error
     if not isinstance(found, dict):

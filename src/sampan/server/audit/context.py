@@ -85,7 +85,7 @@ class AuditContext:
         self._truncated = True
         return None
 
-    def answered(self, response: Response) -> None:
+    def record_response(self, response: Response) -> None:
         """Record the response."""
         body = response.body
         self._status = {"metadata": {}}

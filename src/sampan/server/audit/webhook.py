@@ -6,8 +6,8 @@ Source: apiserver plugin/pkg/audit/webhook/webhook.go, pkg/util/webhook/webhook.
 import asyncio
 from collections.abc import Callable, Sequence
 
-from sampan.registry.webhook.answer import EmptyAnswer
 from sampan.registry.webhook.client import Webhook, WebhookError
+from sampan.registry.webhook.response import EmptyResponse
 from sampan.registry.webhook.retry import Sleep, backoff_delays_s
 from sampan.server.audit.event import Event
 from sampan.server.audit.metrics import AuditMetrics
@@ -42,7 +42,7 @@ class WebhookBackend:
             try:
                 await self._webhook.post(body, TIMEOUT_S)
                 return True
-            except EmptyAnswer:
+            except EmptyResponse:
                 return True  # The response to audit events has no content to check.
             except WebhookError as error:
                 if wait_s is None:

@@ -16,8 +16,8 @@ import orjson
 
 from sampan.core.clock import monotonic
 from sampan.core.object import Object
-from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.client import Webhook
+from sampan.registry.webhook.response import WebhookError
 from sampan.registry.webhook.retry import Sleep, with_retries
 from sampan.registry.webhook.review_body import BOOLEAN, STRING, STRINGS, NotDecodableError, ReviewReader, struct
 from sampan.schema.structural import Schema
@@ -59,7 +59,7 @@ class WebhookTokenSettings:
     """Timeout of one attempt."""
 
 
-class _Answer(NamedTuple):
+class _CachedReview(NamedTuple):
     found: TokenUser | None
     fault: str
     until: float
@@ -82,13 +82,13 @@ class WebhookTokens:
         self._settings = settings
         self._now = now
         self._sleep = sleep
-        self._answers: OrderedDict[bytes, _Answer] = OrderedDict()
+        self._reviews: OrderedDict[bytes, _CachedReview] = OrderedDict()
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
         """See `TokenAuthenticator`. A failure of the webhook raises `TokenError` and is not cached."""
         wanted = audiences or self._settings.api_audiences
         key = _key(token, wanted)
-        known = self._answers.get(key)
+        known = self._reviews.get(key)
         if known is None or known.until <= self._now():
             known = self._read(await self._review(token, wanted), wanted)
             self._remember(key, known)
@@ -106,8 +106,8 @@ class WebhookTokens:
         body, timeout_s = orjson.dumps(review), self._settings.timeout_s
         try:
             async with asyncio.timeout(LOOKUP_S):
-                answer = await with_retries(lambda: self._webhook.post(body, timeout_s), sleep=self._sleep)
-            return _status(answer, version)
+                cached = await with_retries(lambda: self._webhook.post(body, timeout_s), sleep=self._sleep)
+            return _status(cached, version)
         except TimeoutError:
             text = "context deadline exceeded"
         except WebhookError as error:
@@ -115,21 +115,21 @@ class WebhookTokens:
         _log.error("token webhook failed", extra={"error": text})
         raise TokenError(text)
 
-    def _read(self, status: Object, wanted: tuple[str, ...]) -> _Answer:
+    def _read(self, status: Object, wanted: tuple[str, ...]) -> _CachedReview:
         until = self._now() + self._settings.cache_ttl_s
         named = tuple(status.get("audiences") or ()) or self._settings.api_audiences
         agreed = common(wanted, named)
         if wanted and not agreed:
-            return _Answer(None, "", until)
+            return _CachedReview(None, "", until)
         if status.get("authenticated") is not True:
-            return _Answer(None, str(status.get("error") or ""), until)
-        return _Answer(TokenUser(_user(status.get("user") or {}), agreed), "", until)
+            return _CachedReview(None, str(status.get("error") or ""), until)
+        return _CachedReview(TokenUser(_user(status.get("user") or {}), agreed), "", until)
 
-    def _remember(self, key: bytes, answer: _Answer) -> None:
-        self._answers[key] = answer
-        self._answers.move_to_end(key)
-        if len(self._answers) > _CACHE_ENTRIES_MAX:
-            self._answers.popitem(last=False)
+    def _remember(self, key: bytes, cached: _CachedReview) -> None:
+        self._reviews[key] = cached
+        self._reviews.move_to_end(key)
+        if len(self._reviews) > _CACHE_ENTRIES_MAX:
+            self._reviews.popitem(last=False)
 
 
 def _key(token: str, wanted: tuple[str, ...]) -> bytes:

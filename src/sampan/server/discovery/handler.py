@@ -103,12 +103,12 @@ class Discovery:
         accept = request.headers.get("accept", "")
         page = self._aggregated.get(path)
         if page is None:
-            return _answer(request, legacy, negotiate(accept, allow_transforms=False))
+            return _response(request, legacy, negotiate(accept, allow_transforms=False))
         media = negotiate_discovery(accept)
         if media.transform:
             request.counted = _COUNTED[path]
             return _aggregated_answer(request, page, media)
-        return _answer(request, legacy, media, (b"Vary", b"Accept"))
+        return _response(request, legacy, media, (b"Vary", b"Accept"))
 
     def paths(self) -> list[str]:
         """Return all discovery paths for the index."""
@@ -140,7 +140,7 @@ class Discovery:
         self._generation = generation
 
 
-def _answer(request: Request, page: _Page, media: MediaType, *headers: tuple[bytes, bytes]) -> Response:
+def _response(request: Request, page: _Page, media: MediaType, *headers: tuple[bytes, bytes]) -> Response:
     body = page.body(media, pretty=media.pretty or wants_pretty(request))
     return Response(200, body, media.media_type, list(headers))
 

@@ -94,16 +94,16 @@ def served_groups(
 
 def _group(name: str, versions: Mapping[str, list[Resource]], aggregated: Aggregated) -> tuple[int, Group]:
     """Return a group and its priority, which is the highest of its versions."""
-    told = {version: aggregated.priorities.get((name, version)) for version in versions}
+    by_version = {version: aggregated.priorities.get((name, version)) for version in versions}
     usual = group_priority(name)
-    priority = max(usual if each is None else each[0] for each in told.values())
+    priority = max(usual if each is None else each[0] for each in by_version.values())
 
     def key(version: str) -> tuple[int, tuple[int, int, int, int, str]]:
-        each = told[version]
+        each = by_version[version]
         return (-(CUSTOM_VERSION_PRIORITY if each is None else each[1]), version_key(version))
 
     # Use the default order of versions before APIServices exist.
-    ordered = sorted(versions, key=key if None not in told.values() else version_key)
+    ordered = sorted(versions, key=key if None not in by_version.values() else version_key)
     return priority, Group(name, tuple(_version(name, v, versions[v], aggregated) for v in ordered))
 
 

@@ -98,8 +98,8 @@ class _Reading:
 
         def selected(obj: Object) -> bool:
             metadata = obj["metadata"]
-            said = {f"metadata.{name}": metadata.get(name, "") for name in ("name", "namespace")}
-            return labels.matches(metadata.get("labels") or {}) and fields.matches(said)
+            selectable = {f"metadata.{name}": metadata.get(name, "") for name in ("name", "namespace")}
+            return labels.matches(metadata.get("labels") or {}) and fields.matches(selectable)
 
         return [obj for obj in await self._resource.list(info.namespace) if selected(obj)]
 

@@ -10,7 +10,7 @@ from sampan.core.errors import unauthorized
 from sampan.core.offload import note_size, offloaded
 from sampan.server.audit.audit import PANIC, RESPONSE_COMPLETE, RESPONSE_STARTED, Audit
 from sampan.server.audit.context import AuditContext
-from sampan.server.filters.answers import status_error_of
+from sampan.server.filters.error_responses import status_error_of
 from sampan.server.request import Filter, Handler, Request, Response
 
 _EARLY = "Connection closed early"
@@ -26,7 +26,7 @@ def with_audit(audit: Audit) -> Filter:
             if context is None:
                 return await handler(request)
             await audit.received(context)
-            response = await _answered(audit, context, request, handler)
+            response = await _audited_response(audit, context, request, handler)
             if response.stream is None and response.takeover is None:
                 await audit.reached(context, RESPONSE_COMPLETE)
                 return response
@@ -40,12 +40,12 @@ def with_audit(audit: Audit) -> Filter:
     return wrap
 
 
-async def _answered(audit: Audit, context: AuditContext, request: Request, handler: Handler) -> Response:
+async def _audited_response(audit: Audit, context: AuditContext, request: Request, handler: Handler) -> Response:
     """Return the handler's response after `context` has recorded it. Record an exception as the last event."""
     try:
         response = await handler(request)
         note_size(len(response.body))
-        await offloaded(context.answered, response)
+        await offloaded(context.record_response, response)
         return response
     except BaseException as error:
         await audit.reached(context, _failed(context, request, error))

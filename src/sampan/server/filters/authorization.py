@@ -39,7 +39,7 @@ def with_authorization(authorizer: Authorizer, metrics: AccessMetrics) -> Filter
                     annotations[REASON] = "internal error"
                     return internal_error_page(request.wire.raw_target, verdict.error)
                 annotations[DECISION], annotations[REASON] = "forbid", verdict.reason
-                request.answer_headers = (*request.answer_headers, NOSNIFF)
+                request.response_headers = (*request.response_headers, NOSNIFF)
                 observe(("denied",) if verdict.decision is Decision.DENY else ("no-opinion",), seconds)
                 raise forbidden_error(user, request.info, verdict.reason)
             annotations[DECISION], annotations[REASON] = "allow", verdict.reason

@@ -22,12 +22,12 @@ def with_impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics | N
             for name in request.headers:
                 if name[:length] == PREFIX:
                     began = monotonic()
-                    before, request.answer_headers = request.answer_headers, (*request.answer_headers, NOSNIFF)
+                    before, request.response_headers = request.response_headers, (*request.response_headers, NOSNIFF)
                     try:
                         await _impersonate(request, impersonator)
                     finally:
                         request.latencies["impersonation"] = monotonic() - began
-                    request.answer_headers = before
+                    request.response_headers = before
                     break
             return await handler(request)
 

@@ -8,14 +8,14 @@ from typing import Protocol
 
 from sampan.core.clock import monotonic
 from sampan.core.tracing import Exported
-from sampan.server.filters.answers import status_error_of
+from sampan.server.filters.error_responses import status_error_of
 from sampan.server.request import Filter, Handler, Request, Response
 
 
 class Collected(Exported, Protocol):
     """Exported span of a request."""
 
-    def answered(self, code: int, size_bytes: int | None = None) -> None:
+    def record_response(self, code: int, size_bytes: int | None = None) -> None:
         """Record the status of the response, and the size of its body if it is known."""
 
 
@@ -38,14 +38,14 @@ def with_tracing(tracer: Tracer) -> Filter:
                 response = await handler(request)
             except BaseException as error:
                 status_error = status_error_of(error)
-                collected.answered(status_error.code if status_error is not None else 500)
+                collected.record_response(status_error.code if status_error is not None else 500)
                 collected.end(monotonic())
                 raise
             if response.stream is None and response.takeover is None:
-                collected.answered(response.status, len(response.body) or len(response.gzip_body or b""))
+                collected.record_response(response.status, len(response.body) or len(response.gzip_body or b""))
                 collected.end(monotonic())
             else:
-                collected.answered(response.status)
+                collected.record_response(response.status)
                 _end_with(response, collected)
             return response
 

@@ -54,7 +54,7 @@ async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> N
 
 def combined(present: Mapping[str, str], own: Mapping[str, str], now: datetime) -> dict[str, str]:
     """Return the union of both: each certificate and name once, without expired certificates."""
-    return {**present, **{name: _both(present.get(name, ""), told, now) for name, told in own.items()}}
+    return {**present, **{name: _both(present.get(name, ""), published, now) for name, published in own.items()}}
 
 
 def _both(present: str, own: str, now: datetime) -> str:

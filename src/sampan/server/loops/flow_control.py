@@ -128,9 +128,9 @@ def revised(existing: Object, name: str, spec: Object) -> Object | None:
     """Return the object as it must be; None if it is already. `existing` is not changed."""
     metadata = existing["metadata"]
     annotations = metadata.get("annotations") or {}
-    said = annotations.get(AUTO_UPDATE, "")
-    automatic = name in MANDATORY or _automatic(said, metadata.get("generation", 0))
-    annotated = said in (_TRUE if automatic else _FALSE)
+    annotation = annotations.get(AUTO_UPDATE, "")
+    automatic = name in MANDATORY or _automatic(annotation, metadata.get("generation", 0))
+    annotated = annotation in (_TRUE if automatic else _FALSE)
     equal = not automatic or _equal(existing.get("spec") or {}, name, spec)
     if annotated and equal:
         return None
@@ -150,10 +150,10 @@ def _equal(present: Object, name: str, spec: Object) -> bool:
     return same_spec(present, spec)
 
 
-def _automatic(said: str, generation: int) -> bool:
+def _automatic(annotation: str, generation: int) -> bool:
     """Return whether the spec follows the table: the annotation decides; without it, a spec that was never changed."""
-    if said in _TRUE or said in _FALSE:
-        return said in _TRUE
+    if annotation in _TRUE or annotation in _FALSE:
+        return annotation in _TRUE
     return generation == 1
 
 

@@ -57,7 +57,7 @@ class KubernetesService:
         self._known = [Address(address, port)] if address else []
         self._renew_at = 0.0
         self._other_ports: list[int] = []
-        self._said = False
+        self._published = False
         self._ended = False
 
     async def begin(self) -> None:
@@ -70,7 +70,7 @@ class KubernetesService:
             if self._leaves_it_to_others():
                 await self._withdraw(set())
             await self._remake()
-            await self._say()
+            await self._publish()
         except StoreFull as error:
             _log.warning("cannot publish the Service kubernetes; retrying later", extra={"error": str(error)})
 
@@ -80,13 +80,13 @@ class KubernetesService:
         if self._servers is not None:
             await self._servers.remove()
             self._known = await self._servers.present() or self._known
-            await self._say()
+            await self._publish()
 
     async def keep(self) -> None:
         """Create again what is missing, until cancelled or `end`. A server that is alone waits for a change first."""
         touched = self._touched()
         while not self._ended:
-            if self._servers is None and self._said:
+            if self._servers is None and self._published:
                 await touched.wait()
             await asyncio.sleep(KEEP_INTERVAL_S)
             touched.clear()
@@ -96,8 +96,8 @@ class KubernetesService:
                 if changed and self._leaves_it_to_others():
                     await self._withdraw({address.port for address in before if address.loopback})
                 await self._remake()
-                if changed or not self._said:
-                    await self._say()
+                if changed or not self._published:
+                    await self._publish()
             except Exception as error:
                 _log.warning("cannot keep the Service kubernetes; retrying", extra={"error": str(error)})
 
@@ -133,41 +133,41 @@ class KubernetesService:
                 extra={"port": servers.own.port, "other": others[0]},
             )
 
-    async def _say(self) -> None:
-        for endpoint, said in self._addresses():
-            await self._correct(endpoint, said)
-        self._said = True
+    async def _publish(self) -> None:
+        for endpoint, desired in self._addresses():
+            await self._correct(endpoint, desired)
+        self._published = True
 
     async def _remake(self) -> None:
         namespaces, services = self._endpoint("", "namespaces"), self._endpoint("", "services")
         for endpoint in (namespaces, services):
             endpoint.store.cache.poll_events()
         await bootstrap(namespaces, services, clock=self._clock, port=self._port)
-        for endpoint, said in self._addresses():
+        for endpoint, desired in self._addresses():
             endpoint.store.cache.poll_events()
             if endpoint.store.cache.get(endpoint.store.key(_NAMESPACE, _NAME)) is None:
-                await self._create(endpoint, said)
+                await self._create(endpoint, desired)
 
-    async def _create(self, endpoint: Endpoint, said: Mapping[str, Any]) -> None:
+    async def _create(self, endpoint: Endpoint, desired: Mapping[str, Any]) -> None:
         """Write straight into the store: validation refuses loopback addresses, which a server of one machine has."""
-        metadata: Object = {"name": _NAME, "namespace": _NAMESPACE, "labels": dict(said["labels"])}
+        metadata: Object = {"name": _NAME, "namespace": _NAMESPACE, "labels": dict(desired["labels"])}
         fill_system_fields(metadata, self._clock)
         head = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version, "metadata": metadata}
         try:
             key = endpoint.store.key(_NAMESPACE, _NAME)
-            await endpoint.store.store.create(key, encode({**head, **said["content"]}))
+            await endpoint.store.store.create(key, encode({**head, **desired["content"]}))
         except KeyExists:
             pass  # Another server created it first.
 
-    async def _correct(self, endpoint: Endpoint, said: Mapping[str, Any]) -> None:
+    async def _correct(self, endpoint: Endpoint, desired: Mapping[str, Any]) -> None:
         store = endpoint.store
         row = await store.store.get(store.key(_NAMESPACE, _NAME))
         if row is None:
             return
         present: Object = decode(row.value)
         metadata = present["metadata"]
-        labels = {**(metadata.get("labels") or {}), **said["labels"]}
-        wanted = {**present, **said["content"], "metadata": {**metadata, "labels": labels}}
+        labels = {**(metadata.get("labels") or {}), **desired["labels"]}
+        wanted = {**present, **desired["content"], "metadata": {**metadata, "labels": labels}}
         if wanted == present:
             return
         try:

@@ -61,7 +61,7 @@ class TrackingSince:
         present = self._cluster.reader.get("", "configmaps", TRACKING_NAMESPACE, TRACKING_NAME)
         if present is not None:
             if not _is_day((present.get("data") or {}).get(TRACKING_KEY, "")):
-                await self._mend()
+                await self._repair()
             return None
         now_s = asyncio.get_running_loop().time()
         if now_s < self._create_at:
@@ -89,7 +89,7 @@ class TrackingSince:
             if error.reason not in _PASSING:
                 raise
 
-    async def _mend(self) -> None:
+    async def _repair(self) -> None:
         store = self._endpoint.store
 
         def edit(obj: Object, old: Object) -> None:

@@ -21,15 +21,20 @@ def content(request: Request, body: bytes, content_type: str, headers: Headers, 
     tags = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
     if "*" in tags or (etag and etag in tags):
         return Response(304, content_type="", headers=headers)
-    asked = request.headers.get("range", "")
-    if not asked or "," in asked or accepts_gzip(request.headers) or request.headers.get("if-range", etag) != etag:
+    requested = request.headers.get("range", "")
+    if (
+        not requested
+        or "," in requested
+        or accepts_gzip(request.headers)
+        or request.headers.get("if-range", etag) != etag
+    ):
         return Response(200, body, content_type, [(b"Accept-Ranges", b"bytes"), *headers])
-    return _part(asked, body, content_type, headers)
+    return _part(requested, body, content_type, headers)
 
 
-def _part(asked: str, body: bytes, content_type: str, headers: Headers) -> Response:
+def _part(requested: str, body: bytes, content_type: str, headers: Headers) -> Response:
     size = len(body)
-    found = _RANGE.fullmatch(asked)
+    found = _RANGE.fullmatch(requested)
     first, last = (_offset(text) for text in (found.groups() if found is not None else ("", "")))
     if (first is None and last is None) or (first is not None and last is not None and last < first):
         return _no_part("invalid range\n", [pair for pair in headers if pair[0] != b"Etag"])

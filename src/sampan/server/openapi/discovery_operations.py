@@ -49,7 +49,7 @@ def _item(
     path: str,
     operation_id: str,
     tag: str,
-    answer: str,
+    response: str,
     *,
     consumes: tuple[str, ...] = (),
     produces: tuple[str, ...] = JSON_TYPES,
@@ -58,6 +58,6 @@ def _item(
     text = f"read {path.strip('/')}"
     return PathItem(
         path,
-        [Operation("get", operation_id, "", text, None, answer, consumes=takes, produces=produces)],
+        [Operation("get", operation_id, "", text, None, response, consumes=takes, produces=produces)],
         tag=tag,
     )

@@ -84,7 +84,7 @@ def _collect(
             item.tag = tag_of(definition.group, version.name)
         items += own
     for operation in [operation for item in items for operation in item.operations]:
-        roots |= dict.fromkeys([name for name in (operation.answer, operation.body) if name])
+        roots |= dict.fromkeys([name for name in (operation.response, operation.body) if name])
     return items, known, list(roots)
 
 
@@ -96,8 +96,8 @@ def _extensions(operation: Operation) -> Json:
     return {"x-kubernetes-action": operation.action, "x-kubernetes-group-version-kind": kind}
 
 
-def _answer(operation: Operation, prefix: str) -> Json:
-    return {"$ref": f"{prefix}{operation.answer}"} if operation.answer else {"type": "string"}
+def _response(operation: Operation, prefix: str) -> Json:
+    return {"$ref": f"{prefix}{operation.response}"} if operation.response else {"type": "string"}
 
 
 def _unless_empty(name: str, value: list[Json]) -> Json:
@@ -111,9 +111,9 @@ def _item_v3(item: PathItem) -> Json:
 
 
 def _operation_v3(operation: Operation, tag: str) -> Json:
-    answer = {"schema": _answer(operation, "#/components/schemas/")}
+    response = {"schema": _response(operation, "#/components/schemas/")}
     responses: Json = {
-        str(code): {"description": _REASONS[code], "content": dict.fromkeys(operation.produces, answer)}
+        str(code): {"description": _REASONS[code], "content": dict.fromkeys(operation.produces, response)}
         for code in operation.codes
     }
     responses["401"] = {"description": "Unauthorized"}
@@ -151,8 +151,8 @@ def _item_v2(item: PathItem) -> Json:
 
 
 def _operation_v2(operation: Operation, tag: str) -> Json:
-    answer = _answer(operation, "#/definitions/")
-    responses: Json = {str(code): {"description": _REASONS[code], "schema": answer} for code in operation.codes}
+    response = _response(operation, "#/definitions/")
+    responses: Json = {str(code): {"description": _REASONS[code], "schema": response} for code in operation.codes}
     responses["401"] = {"description": "Unauthorized"}
     parameters = [_parameter_v2(parameter) for parameter in operation.parameters]
     if operation.body:

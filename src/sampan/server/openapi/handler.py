@@ -100,11 +100,11 @@ class OpenApi:
         if media_type is None:
             return Response(406, content_type="", headers=list(_VARY_V3))
         document = await self._document_v3(rest, served[rest])
-        asked = request.wire.param("hash").strip('"')
-        if asked and asked != document.hash:
+        requested = request.wire.param("hash").strip('"')
+        if requested and requested != document.hash:
             target = f"/openapi/v3/{rest}?hash={document.hash}"
             return Response(301, headers=[(b"Location", target.encode()), *_VARY_V3])
-        headers = [*_VARY_V3, *_kept_for_ever()] if asked else [*_VARY_V3]
+        headers = [*_VARY_V3, *_kept_for_ever()] if requested else [*_VARY_V3]
         if media_type == PROTOBUF_V3:
             document = await self._message_v3(rest, document)
         return content(request, document.body, media_type, headers, f'"{document.hash}"')

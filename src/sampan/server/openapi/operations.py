@@ -27,7 +27,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Method of a path. `body` and `answer` are names of definitions; an empty `answer` is a string.
+    """Method of a path. `body` and `response` are names of definitions; an empty `response` is a string.
 
     Paths outside resources have no `action` and no `gvk`.
     """
@@ -37,7 +37,7 @@ class Operation:
     action: str
     description: str
     gvk: GroupVersionKind | None
-    answer: str
+    response: str
     codes: tuple[int, ...] = (200,)
     parameters: tuple[Parameter, ...] = ()
     body: str = ""

@@ -53,11 +53,11 @@ class Profiling:
         if name == "profile":
             return await self._cpu(request)
         if name == "heap":
-            return _answer(request, name, await asyncio.to_thread(memory_profile))
+            return _response(request, name, await asyncio.to_thread(memory_profile))
         if name == "goroutine":
             if request.wire.param("debug") == "2":
                 return text_response(200, stacks_text())
-            return _answer(request, name, stacks_profile())
+            return _response(request, name, stacks_profile())
         if name == "cmdline":
             return text_response(200, "\0".join(sys.orig_argv))
         if name == "symbol":
@@ -73,7 +73,7 @@ class Profiling:
         self._busy = True
         stop = threading.Event()
         try:
-            return _answer(request, "profile", await asyncio.to_thread(sample_cpu, seconds, stop))
+            return _response(request, "profile", await asyncio.to_thread(sample_cpu, seconds, stop))
         finally:
             stop.set()
             self._busy = False
@@ -88,7 +88,7 @@ def _seconds(request: Request) -> float:
     return seconds if seconds > 0 else SECONDS_DEFAULT
 
 
-def _answer(request: Request, name: str, profile: Profile) -> Response:
+def _response(request: Request, name: str, profile: Profile) -> Response:
     if request.wire.param("debug") not in ("", "0"):
         return text_response(200, profile.text(name))
     response = Response(200, profile.encode(), "application/octet-stream")

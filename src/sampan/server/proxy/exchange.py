@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from sampan.http import Answer, Connection, HttpClient, HttpRequest, TransportError, Tunnel
+from sampan.http import Connection, HttpClient, HttpRequest, PendingResponse, TransportError, Tunnel
 from sampan.server.proxy.headers import head_of
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.proxy.words import dial_text
@@ -40,7 +40,7 @@ class Outgoing:
 class Exchange:
     """Response whose head has arrived. Iterate over it to read the body, and always call `aclose`."""
 
-    answer: Answer
+    response: PendingResponse
 
     def __init__(self, outgoing: Outgoing) -> None:
         self._outgoing = outgoing
@@ -54,7 +54,7 @@ class Exchange:
     async def __anext__(self) -> bytes:
         """Return the next part of the body. Raises `ConnectionResetError` if the upstream disconnects."""
         try:
-            data = await self.answer.receive()
+            data = await self.response.receive()
         except TransportError as error:
             await self.aclose()
             raise ConnectionResetError(f"the upstream broke off: {failure_text(error)}") from error
@@ -77,20 +77,20 @@ class Exchange:
             if self._sender is not None:
                 self._sender.cancel()
             if self._connection is not None:
-                self.answer.close()
+                self.response.close()
 
     def switch(self) -> Tunnel:
         """Return the connection as a byte stream, after a 101 response."""
         assert self._connection is not None
         return self._connection.switch()
 
-    def begin(self, connection: Connection, answer: Answer) -> None:
+    def begin(self, connection: Connection, response: PendingResponse) -> None:
         """Start to send the body, after the head was written."""
-        self._connection, self.answer = connection, answer
+        self._connection, self.response = connection, response
         outgoing = self._outgoing
         connection.retired = connection.retired or outgoing.single
         if self._over:
-            answer.close()
+            response.close()
         elif outgoing.body is not None:
             writer = BodyWriter(chunked=outgoing.chunked)
             self._sender = asyncio.create_task(_send_body(connection, outgoing.body, writer))

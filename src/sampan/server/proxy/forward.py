@@ -27,7 +27,7 @@ from sampan.core.errors import Reason, StatusError, bad_request
 from sampan.http import ConnectionPool, HttpClient, HttpSettings, Tunnel
 from sampan.http.client import DialledOrigin
 from sampan.server.proxy.exchange import CONNECT_TIMEOUT_S, Exchange, Outgoing, begin
-from sampan.server.proxy.headers import answered, first, forwarded, switched, upgrade_of
+from sampan.server.proxy.headers import first, forwarded, forwarded_response, switched, upgrade_of
 from sampan.server.proxy.pipe import pipe
 from sampan.server.proxy.rewrite import Rewriting, rewritten
 from sampan.server.proxy.target import ProxyTarget
@@ -66,7 +66,7 @@ class Proxy:
         """Return the pool of connections."""
         return self._client.pool
 
-    async def ask(self, target: ProxyTarget, outgoing: Outgoing) -> Exchange:
+    async def send(self, target: ProxyTarget, outgoing: Outgoing) -> Exchange:
         """Send a request of this server. Raises the error that `ProxyTarget.failure` returns."""
         return await begin(target, outgoing, self._client, self._connect_timeout_s)
 
@@ -89,12 +89,12 @@ class Proxy:
             gone=request.wire.disconnected,
             single=bool(wanted),
         )
-        exchange = await self.ask(target, outgoing)
-        if exchange.answer.status == 101:
+        exchange = await self.send(target, outgoing)
+        if exchange.response.status == 101:
             return _switched(exchange, wanted)
-        if wanted and target.upgrade_only and exchange.answer.status < 400:
+        if wanted and target.upgrade_only and exchange.response.status < 400:
             exchange.abandon()
-            text = f"invalid upgrade response: status code {exchange.answer.status}"
+            text = f"invalid upgrade response: status code {exchange.response.status}"
             raise StatusError(Reason.UNKNOWN, 500, text)
         return await _passed_on(request, target, exchange)
 
@@ -146,18 +146,18 @@ def _switched(exchange: Exchange, wanted: str) -> Response:
         cut = FrameCutter().cut if wanted.lower() == "websocket" else None
         await pipe(tunnel, exchange.switch(), cut)
 
-    response = Response(101, content_type="", headers=switched(exchange.answer.fields), takeover=takeover)
+    response = Response(101, content_type="", headers=switched(exchange.response.fields), takeover=takeover)
     response.finished = exchange.abandon
     response.patient = True
     return response
 
 
 async def _passed_on(request: Request, target: ProxyTarget, exchange: Exchange) -> Response:
-    answer = exchange.answer
-    content_type, headers = answered(answer.fields)
-    response = Response(answer.status, content_type=content_type, headers=headers, length=answer.length)
+    reply = exchange.response
+    content_type, headers = forwarded_response(reply.fields)
+    response = Response(reply.status, content_type=content_type, headers=headers, length=reply.length)
     response.patient = True
-    if request.wire.method == "HEAD" or answer.status in BODILESS:
+    if request.wire.method == "HEAD" or reply.status in BODILESS:
         await exchange.aclose()
     else:
         response.stream = exchange
@@ -165,7 +165,7 @@ async def _passed_on(request: Request, target: ProxyTarget, exchange: Exchange) 
     if target.prefix is None:
         return response
     rewriting = Rewriting(target, request.headers.get("host", ""))
-    location = first(answer.fields, b"location")
+    location = first(reply.fields, b"location")
     if location:
         response.headers = [header for header in headers if header[0].lower() != b"location"]
         response.headers.append((b"Location", rewriting.url(location).encode("latin-1", "replace")))

@@ -88,7 +88,7 @@ def head_of(method: str, target: ProxyTarget, headers: Mapping[str, str]) -> byt
     return request_head(method, _printable(path), lines, encoding="latin-1")
 
 
-def answered(headers: Headers) -> tuple[str, Headers]:
+def forwarded_response(headers: Headers) -> tuple[str, Headers]:
     """Return the content type and the other headers of a response to forward."""
     dropped = _KEPT_BACK | {
         name.strip().lower()

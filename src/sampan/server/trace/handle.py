@@ -45,14 +45,14 @@ async def traced(scope: Scope) -> Response:
     # Traced requests get a separate chain: a trace also shows plug-ins without effect, and does not count in metrics.
     chain = AdmissionChain(scope.admission.plugins)
     try:
-        answer = await verb(replace(scope, admission=chain, observer=recorder))
+        response = await verb(replace(scope, admission=chain, observer=recorder))
     except StatusError as error:
         if not any(step.error for step in recorder.steps):
             recorder.end("refused", error.message)
         return json_response(_document(request, recorder, error.code, status=error.to_status()))
     recorder.end("store", "dry run: encoded, not written")
-    obj = orjson.loads(answer.body) if answer.body else None
-    return json_response(_document(request, recorder, answer.status, object=obj))
+    obj = orjson.loads(response.body) if response.body else None
+    return json_response(_document(request, recorder, response.status, object=obj))
 
 
 async def _check_allowed(scope: Scope) -> None:

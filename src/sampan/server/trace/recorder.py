@@ -38,8 +38,8 @@ class Step:
 
     def document(self) -> dict[str, Any]:
         """Return the step as JSON, without empty fields."""
-        said = {"name": self.name, "detail": self.detail, "changes": self.changes, "error": self.error}
-        return {name: value for name, value in said.items() if value} | {
+        fields = {"name": self.name, "detail": self.detail, "changes": self.changes, "error": self.error}
+        return {name: value for name, value in fields.items() if value} | {
             "tookMicroseconds": round(self.took_s * 1e6, 1)
         }
 

@@ -59,7 +59,7 @@ class CollectedSpan:
         """See `Exported`."""
         self._span.add_event(name, timestamp=_nanoseconds(at))
 
-    def answered(self, code: int, size_bytes: int | None = None) -> None:
+    def record_response(self, code: int, size_bytes: int | None = None) -> None:
         """See `Collected`."""
         self._span.set_attribute("http.response.status_code", code)
         if size_bytes is not None:

@@ -36,34 +36,34 @@ Review = Callable[[Scope, Object], Awaitable[Object]]
 
 async def subject_access_review(scope: Scope) -> Response:
     """Handle POST subjectaccessreviews, for any user."""
-    return await _answered(scope, _subject)
+    return await _review_response(scope, _subject)
 
 
 async def local_subject_access_review(scope: Scope) -> Response:
     """Handle POST localsubjectaccessreviews, for any user in one namespace."""
-    return await _answered(scope, _local)
+    return await _review_response(scope, _local)
 
 
 async def self_subject_access_review(scope: Scope) -> Response:
     """Handle POST selfsubjectaccessreviews, for the user of the request (`kubectl auth can-i`)."""
-    return await _answered(scope, _own)
+    return await _review_response(scope, _own)
 
 
 async def self_subject_rules_review(scope: Scope) -> Response:
     """Handle POST selfsubjectrulesreviews: return the user's rules in a namespace (`kubectl auth can-i --list`)."""
-    return await _answered(scope, _rules)
+    return await _review_response(scope, _rules)
 
 
-async def _answered(scope: Scope, review: Review) -> Response:
+async def _review_response(scope: Scope, review: Review) -> Response:
     """Return 201 with the review and its status, after all admission."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
     obj = await offloaded(_decoded, scope, value, options, faults)
     obj = await admit(scope, "CREATE", obj, None, options.dry_run)
-    answer = await review(scope, obj)
+    response = await review(scope, obj)
     await validate(scope, "CREATE", obj, None, options.dry_run)
-    return await offloaded(dict_response, request, answer, 201)
+    return await offloaded(dict_response, request, response, 201)
 
 
 def _decoded(scope: Scope, value: Object, options: WriteOptions, faults: list[str]) -> Object:

@@ -57,8 +57,8 @@ async def create_eviction(scope: Scope) -> Response:
     deletion = _deletion(scope, eviction, options)
     await scope.admission.validate(attributes)
     await _evict(scope, deletion)
-    answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
-    return await offloaded(dict_response, request, answer, 201)
+    response = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+    return await offloaded(dict_response, request, response, 201)
 
 
 async def _read(scope: Scope, options: WriteOptions) -> Object:
@@ -74,13 +74,13 @@ def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeletePa
         fault = invalid(path, True, "can not be set for pod eviction, try after removing the option")
         raise errors.invalid(_EVICTION.group_kind, scope.request.info.name, [fault])
     parameters = delete_parameters(scope.request, given)
-    asked = scope.request.wire.query.get("dryRun", [])
-    if asked and parameters.dry_run and asked != parameters.dry_run:
-        text = f"[{' '.join(asked)}] and [{' '.join(parameters.dry_run)}]"
+    requested = scope.request.wire.query.get("dryRun", [])
+    if requested and parameters.dry_run and requested != parameters.dry_run:
+        text = f"[{' '.join(requested)}] and [{' '.join(parameters.dry_run)}]"
         text = f"Non-matching dry-run options in request and content: {text}"
         raise errors.StatusError(errors.Reason.UNKNOWN, 500, text)
     if options.dry_run:
-        parameters.dry_run = asked
+        parameters.dry_run = requested
     return parameters
 
 

@@ -57,14 +57,14 @@ async def get_log(scope: Scope) -> Response:
         return Response(204, content_type="")
     target = _target(scope, pod, container, params)
     outgoing = Outgoing("GET", {"host": target.netloc, "accept-encoding": "identity"}, gone=request.wire.disconnected)
-    exchange = await scope.shared.upstreams.kubelet_proxy.ask(target, outgoing)
-    status = exchange.answer.status
+    exchange = await scope.shared.upstreams.kubelet_proxy.send(target, outgoing)
+    status = exchange.response.status
     if status not in _OK:
         raise await _refusal(exchange, target, request.info.name)
     if wants_websocket(request):
         return _websocket(request, exchange)
     response = Response(200, content_type="text/plain", stream=exchange, patient=True)
-    response.length = exchange.answer.length
+    response.length = exchange.response.length
     response.finished = exchange.abandon
     return response
 
@@ -155,7 +155,7 @@ def _faults(numbers: dict[str, int | None], since_time: str | None, stream: bool
 
 async def _refusal(exchange: Exchange, target: ProxyTarget, name: str) -> StatusError:
     """Return the error for the client after an error of the kubelet."""
-    status = exchange.answer.status
+    status = exchange.response.status
     if 300 <= status < 400:
         exchange.abandon()
         return target.failure("redirects forbidden")

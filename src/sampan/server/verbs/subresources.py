@@ -68,8 +68,8 @@ async def create_binding(scope: Scope) -> Response:
     ctx = replace(scope.ctx, name=name)
     how = UpdateOptions(part=Part.ALL, dry_run=options.dry_run, faults=lambda new, old: [])
     await update_directly(pods.store, ctx, bind, scope.clock, how)
-    answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
-    return await offloaded(dict_response, request, answer, 201)
+    response = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+    return await offloaded(dict_response, request, response, 201)
 
 
 async def self_subject_review(scope: Scope) -> Response:

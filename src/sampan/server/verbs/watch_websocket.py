@@ -24,12 +24,12 @@ async def watch(scope: Scope) -> Response:
         if events is not None and events.stream is not None:
             await send_stream(websocket, events.stream, _splitter(events.content_type))
 
-    answer = accept(scope.request, serve)
-    if answer.takeover is None:
-        return answer
+    response = accept(scope.request, serve)
+    if response.takeover is None:
+        return response
     events = await plain.watch(scope)
-    answer.finished = events.finished
-    return answer
+    response.finished = events.finished
+    return response
 
 
 def _splitter(content_type: str) -> Split:

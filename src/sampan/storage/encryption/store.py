@@ -9,10 +9,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from time import perf_counter
 
 from sampan.core.gvk import GroupResource
+from sampan.storage.broadcaster import LocalWatch
 from sampan.storage.compactor import SharedStore
 from sampan.storage.encryption.providers import Providers
 from sampan.storage.encryption.transformer import Identity, KeyServiceDown, Transformer, TransformError
-from sampan.storage.hub import LocalWatch
 from sampan.storage.store import (
     Conflict,
     EventBatch,

@@ -20,20 +20,20 @@ class Availability:
     def __init__(self, clock: Callable[[], float]) -> None:
         self.away = False
         self.clock = clock
-        self._answered_at = float("-inf")
+        self._responded_at = float("-inf")
         self._probing = False
         self._probe_at = float("-inf")
 
-    def answered(self) -> None:
+    def record_response(self) -> None:
         """Record an answer that needs a quorum."""
         if self.away:
             _log.info("etcd answers again")
         self.away = False
-        self._answered_at = self.clock()
+        self._responded_at = self.clock()
 
     def failed(self, since: float) -> bool:
         """Record that a call started at `since` has used all its attempts. Return True if this opens the circuit."""
-        if self.away or self._answered_at >= since:
+        if self.away or self._responded_at >= since:
             return False
         self.away = True
         return True

@@ -65,7 +65,7 @@ class EtcdClient:
         for endpoint in self._endpoints:
             endpoint.reconnect()
 
-    async def ask(self, method: Method, request: Any) -> Any:
+    async def call(self, method: Method, request: Any) -> Any:
         """Make a call that may be repeated, until an endpoint answers.
 
         Raises `StoreUnreachable` after `total_s`, at once while etcd is unavailable, and when etcd denies permission;
@@ -162,12 +162,12 @@ class Attempts:
         before = history.revision
         self.endpoint = self._client.endpoint
         left = max(self._deadline - self._loop.time(), 0.001)
-        answer = await self.endpoint.call(method, request, min(left, self._client.settings.attempt_s))
+        response = await self.endpoint.call(method, request, min(left, self._client.settings.attempt_s))
         if method is not messages.STATUS:  # a member answers that without a quorum
-            self._client.availability.answered()
+            self._client.availability.record_response()
         if method in _LINEARIZABLE:
-            history.saw(answer.header, before)
-        return answer
+            history.saw(response.header, before)
+        return response
 
     async def another(self, error: AioRpcError) -> bool:
         """Switch to the next endpoint after a failure, and pause. Return False when the time is over."""

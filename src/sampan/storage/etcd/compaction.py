@@ -41,11 +41,11 @@ class CompactionCoordinator:
             success=[RequestOp(request_put=PutRequest(key=COMPACT_REV_KEY, value=b"%d" % revision))],
             failure=[RequestOp(request_range=RangeRequest(key=COMPACT_REV_KEY))],
         )
-        answer = await self._client.ask(messages.TXN, request)
-        if answer.succeeded:
+        response = await self._client.call(messages.TXN, request)
+        if response.succeeded:
             self._version += 1
             return True
-        rows = answer.responses[0].response_range.kvs
+        rows = response.responses[0].response_range.kvs
         self._version = rows[0].version if rows else 0
         return False
 
@@ -55,7 +55,7 @@ class CompactionCoordinator:
         while True:
             try:
                 async with self._client.watch(COMPACT_REV_KEY, b"", 0) as stream:
-                    found = await self._client.ask(messages.RANGE, RangeRequest(key=COMPACT_REV_KEY))
+                    found = await self._client.call(messages.RANGE, RangeRequest(key=COMPACT_REV_KEY))
                     self._note(found.kvs)
                     pause_s = _BACKOFF_S[0]
                     while True:

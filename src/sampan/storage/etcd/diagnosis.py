@@ -127,14 +127,14 @@ def _check(server: str, settings: EtcdSettings) -> Finding | None:
 def _check_without_tls(host: str, port: int) -> None:
     try:
         with closing(_connected(host, port)) as sock:
-            answer = _http2_reply(sock)
+            response = _http2_reply(sock)
     except ConnectionResetError:
-        answer = b""
-    if _is_http2(answer):
+        response = b""
+    if _is_http2(response):
         return
-    if _speaks_tls(host, port):
+    if _accepts_tls(host, port):
         raise _EndpointFault("uses TLS: its URL must begin with https://")
-    raise _EndpointFault(_foreign_protocol(answer))
+    raise _EndpointFault(_foreign_protocol(response))
 
 
 def _check_with_tls(host: str, port: int, settings: EtcdSettings) -> None:
@@ -142,7 +142,7 @@ def _check_with_tls(host: str, port: int, settings: EtcdSettings) -> None:
     sock = _connected(host, port)
     try:
         with closing(context.wrap_socket(sock, server_hostname=host)) as secured:
-            answer = _http2_reply(secured, _unrequested(secured))
+            response = _http2_reply(secured, _unrequested(secured))
     except ssl.SSLCertVerificationError as error:
         raise _EndpointFault(
             server_certificate_fault(error, _peer_certificate(host, port, settings), host, settings.ca_file)
@@ -155,8 +155,8 @@ def _check_with_tls(host: str, port: int, settings: EtcdSettings) -> None:
         raise _EndpointFault(_tls_fault(host, port, "it closes the connection")) from error
     finally:
         sock.close()
-    if not _is_http2(answer):
-        raise _EndpointFault(_foreign_protocol(answer))
+    if not _is_http2(response):
+        raise _EndpointFault(_foreign_protocol(response))
 
 
 def _connected(host: str, port: int) -> socket.socket:
@@ -196,25 +196,25 @@ def _unrequested(secured: ssl.SSLSocket) -> bytes:
 def _http2_reply(sock: socket.socket, received: bytes = b"") -> bytes:
     """Send an HTTP/2 preface and return the first bytes of the answer. `received`: bytes received before."""
     sock.sendall(_PREFACE)
-    answer = received
-    while len(answer) < _HEAD and (more := sock.recv(256)):
-        answer += more
-    return answer
+    response = received
+    while len(response) < _HEAD and (more := sock.recv(256)):
+        response += more
+    return response
 
 
-def _is_http2(answer: bytes) -> bool:
-    return len(answer) >= _HEAD and answer[3] == _SETTINGS_TYPE and answer[:2] == b"\0\0"
+def _is_http2(response: bytes) -> bool:
+    return len(response) >= _HEAD and response[3] == _SETTINGS_TYPE and response[:2] == b"\0\0"
 
 
-def _foreign_protocol(answer: bytes) -> str:
-    if answer:
-        fault = "it answers " + repr(answer.split(b"\n")[0][:40].rstrip())[1:]
+def _foreign_protocol(response: bytes) -> str:
+    if response:
+        fault = "it answers " + repr(response.split(b"\n")[0][:40].rstrip())[1:]
     else:
         fault = "it closes the connection without an answer"
     return f"is not etcd: {fault}; check that the port is the client port"
 
 
-def _speaks_tls(host: str, port: int) -> bool:
+def _accepts_tls(host: str, port: int) -> bool:
     try:
         with (
             closing(_connected(host, port)) as sock,
@@ -248,9 +248,9 @@ def _with_own(context: ssl.SSLContext, settings: EtcdSettings) -> ssl.SSLContext
 def _tls_fault(host: str, port: int, reason: str) -> str:
     """Explain why the TLS handshake failed; the server may not use TLS at all."""
     with suppress(OSError, _EndpointFault), closing(_connected(host, port)) as sock:
-        answer = _http2_reply(sock)
-        if _is_http2(answer):
+        response = _http2_reply(sock)
+        if _is_http2(response):
             return "does not use TLS: its URL must begin with http://"
-        if answer and not answer.startswith((b"\x15", b"\x16")):
-            return _foreign_protocol(answer)
+        if response and not response.startswith((b"\x15", b"\x16")):
+            return _foreign_protocol(response)
     return f"fails the TLS handshake: {reason.replace('_', ' ').lower()}"

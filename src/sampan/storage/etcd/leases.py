@@ -56,10 +56,10 @@ class Leases:
         reuse_s = int(min(ttl_s * _REUSE_PART, REUSE_MAX_S))
         began = self._clock()
         request = messages.LeaseGrantRequest(TTL=ttl_s + reuse_s)
-        answer = await self._client.ask(messages.LEASE_GRANT, request)
+        response = await self._client.call(messages.LEASE_GRANT, request)
         if self._granted is not None:
-            self._granted(answer.ID, ttl_s)
+            self._granted(response.ID, ttl_s)
         expired = [ttl for ttl, lease in self._by_ttl.items() if began >= lease.reusable_until]
         for ttl in expired:
             del self._by_ttl[ttl]
-        return Lease(answer.ID, began + reuse_s)
+        return Lease(response.ID, began + reuse_s)

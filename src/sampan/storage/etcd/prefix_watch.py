@@ -1,9 +1,9 @@
-"""`PrefixWatch`: one etcd watch of the whole prefix, which feeds the hub and so all watches of this server.
+"""`PrefixWatch`: one etcd watch of the whole prefix, which feeds the broadcaster and so all watches of this server.
 
 Events of this server's own writes are dispatched from etcd's responses as soon as they are next in order
 (`response_events.py`). The watch delivers everything else, and repeats of those are dropped.
 
-Concurrency: `run` is one task of the store. It reads the stream and passes each response to the hub at once. The hub's
+Concurrency: `run` is one task of the store. It reads the stream and passes each response to the broadcaster at once. The broadcaster's
 watches have bounded buffers and read older events from etcd when these overflow. A second task requests progress while
 a reader waits for a revision that no event brings. When the stream breaks, it is opened again at the next endpoint from
 the revision after the last dispatched one: no gap, no duplicate.
@@ -16,6 +16,7 @@ from itertools import count
 
 from grpc.aio import AioRpcError
 
+from sampan.storage.broadcaster import WatchBroadcaster
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.availability import PROBE_PAUSE_S
 from sampan.storage.etcd.client import BACKOFF_S, EtcdClient
@@ -24,7 +25,6 @@ from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.progress import ProgressRequester
 from sampan.storage.etcd.response_events import ResponseEvents
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
-from sampan.storage.hub import WatchHub
 from sampan.storage.store import StoreEvent, StoreUnavailable
 
 _log = logging.getLogger(__name__)
@@ -38,9 +38,11 @@ _SUSPENDED_S = 30.0
 class PrefixWatch:
     """Watch of the prefix."""
 
-    def __init__(self, client: EtcdClient, hub: WatchHub, keys: Keys, progress: ProgressRequester) -> None:
+    def __init__(
+        self, client: EtcdClient, broadcaster: WatchBroadcaster, keys: Keys, progress: ProgressRequester
+    ) -> None:
         self._client = client
-        self._hub = hub
+        self._broadcaster = broadcaster
         self._keys = keys
         self._progress = progress
         self._responses = ResponseEvents()
@@ -49,14 +51,14 @@ class PrefixWatch:
         self._wanted = asyncio.Event()
         self.established = asyncio.Event()
         """Set while a watch that etcd has confirmed is read."""
-        hub.fail(None)
-        client.history.replaced = hub.fail
+        broadcaster.fail(None)
+        client.history.replaced = broadcaster.fail
 
     async def run(self) -> None:
-        """Follow etcd until cancelled, or until etcd is another one. Starts after `hub.revision`."""
+        """Follow etcd until cancelled, or until etcd is another one. Starts after `broadcaster.revision`."""
         pause_s = BACKOFF_S[0]
         while True:
-            before = self._hub.revision
+            before = self._broadcaster.revision
             try:
                 await self._follow()
             except CompactedInEtcd as error:
@@ -67,13 +69,13 @@ class PrefixWatch:
             finally:
                 self.established.clear()
             if self._client.history.fault:
-                return  # the hub reports it to all watches
-            pause_s = BACKOFF_S[0] if self._hub.revision > before else min(pause_s * 2, BACKOFF_S[1])
+                return  # the broadcaster reports it to all watches
+            pause_s = BACKOFF_S[0] if self._broadcaster.revision > before else min(pause_s * 2, BACKOFF_S[1])
             await asyncio.sleep(pause_s)
 
     async def reach(self, revision: int, timeout_s: float) -> bool:
-        """Wait until the hub has every event up to a revision that etcd has; return False after `timeout_s`."""
-        if self._hub.revision >= revision:
+        """Wait until the broadcaster has every event up to a revision that etcd has; return False after `timeout_s`."""
+        if self._broadcaster.revision >= revision:
             return True
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiters, (revision, next(self._numbers), future))
@@ -86,7 +88,7 @@ class PrefixWatch:
 
     def wrote(self, event: StoreEvent) -> None:
         """Dispatch the event of an own write, and those that follow it, unless an earlier event is still missing."""
-        after = self._hub.revision
+        after = self._broadcaster.revision
         if event.revision <= after:
             return
         self._responses.add(event)
@@ -96,7 +98,7 @@ class PrefixWatch:
     async def _follow(self) -> None:
         await self._check_history()
         endpoint, keys = await self._progress.choose_endpoint(), self._keys
-        async with self._client.watch(keys.barrier, keys.end, self._hub.revision + 1, at=endpoint) as stream:
+        async with self._client.watch(keys.barrier, keys.end, self._broadcaster.revision + 1, at=endpoint) as stream:
             await self._check_history()  # again: etcd may have been restored meanwhile
             self.established.set()
             tasks = [asyncio.create_task(part) for part in (self._read(stream), self._request_progress(stream))]
@@ -117,15 +119,15 @@ class PrefixWatch:
             if now() - started > _SUSPENDED_S:
                 await self._check_history()
             reached = self._progress.revision_of(response)
-            if reached > self._hub.revision:
+            if reached > self._broadcaster.revision:
                 self._responses.forget(reached)
                 following = self._responses.take(reached)
-                events = self._keys.events(response.events, self._hub.revision) + following
+                events = self._keys.events(response.events, self._broadcaster.revision) + following
                 self._dispatch(events, following[-1].revision if following else reached)
 
     def _dispatch(self, events: list[StoreEvent], reached: int) -> None:
         self._client.history.reached(reached)
-        self._hub.dispatch(events, reached)
+        self._broadcaster.dispatch(events, reached)
         self._settle_waiters()
 
     async def _check_history(self) -> None:
@@ -134,20 +136,20 @@ class PrefixWatch:
         Raises `CompactedInEtcd`, `StoreUnreachable`. A watch whose buffer is full at that moment may continue with
         newer events although etcd has compacted its start (etcd 3.5.1).
         """
-        revision = self._hub.revision
+        revision = self._broadcaster.revision
         try:
             request = messages.RangeRequest(key=self._keys.barrier, keys_only=True, revision=revision)
-            await self._client.ask(messages.RANGE, request)
+            await self._client.call(messages.RANGE, request)
         except AioRpcError as error:
             fault = fault_of(error)
             if fault is Fault.COMPACTED:
                 raise CompactedInEtcd(revision) from error
             if fault is Fault.FUTURE:  # etcd went back: the answer to this request shows how far
-                await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier, keys_only=True))
+                await self._client.call(messages.RANGE, messages.RangeRequest(key=self._keys.barrier, keys_only=True))
             raise
 
     def _settle_waiters(self) -> None:
-        waiters, reached = self._waiters, self._hub.revision
+        waiters, reached = self._waiters, self._broadcaster.revision
         while waiters and waiters[0][0] <= reached:
             _settle(heapq.heappop(waiters)[2], True)
 
@@ -158,9 +160,9 @@ class PrefixWatch:
             if not self._waiting():
                 self._wanted.clear()
                 await self._wanted.wait()
-            before, pause_s = self._hub.revision, self._progress.wait_s
+            before, pause_s = self._broadcaster.revision, self._progress.wait_s
             await asyncio.sleep(pause_s)
-            if self._hub.revision > before or not self._waiting():
+            if self._broadcaster.revision > before or not self._waiting():
                 silent_s = 0.0
             else:
                 silent_s += pause_s
@@ -176,16 +178,18 @@ class PrefixWatch:
     async def _skipped(self, error: CompactedInEtcd) -> bool:
         """Continue after the compacted events. Each watch detects its own loss."""
         _log.warning(
-            "cannot read events after revision %d, compacted by etcd: %s; watches restart", self._hub.revision, error
+            "cannot read events after revision %d, compacted by etcd: %s; watches restart",
+            self._broadcaster.revision,
+            error,
         )
         try:
             await asyncio.sleep(2 * PROBE_PAUSE_S)  # the request for etcd's version may have been the probe
-            answer = await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier))
+            reply = await self._client.call(messages.RANGE, messages.RangeRequest(key=self._keys.barrier))
         except (AioRpcError, StoreUnavailable) as failure:
             self._log_break(failure)
             return False
-        self._responses.forget(answer.header.revision)
-        self._hub.skip(answer.header.revision)
+        self._responses.forget(reply.header.revision)
+        self._broadcaster.skip(reply.header.revision)
         self._settle_waiters()
         return True
 

@@ -55,7 +55,7 @@ class ProgressRequester:
     async def request(self, stream: WatchStream) -> None:
         """Request progress once. Raises `AioRpcError`, `StoreUnavailable`."""
         if self.by_write:
-            await self._client.ask(messages.PUT, messages.PutRequest(key=self._keys.barrier))
+            await self._client.call(messages.PUT, messages.PutRequest(key=self._keys.barrier))
         else:
             await stream.request_progress()
 

@@ -28,14 +28,14 @@ class Reads:
 
     async def revision(self) -> int:
         """Return etcd's newest revision, including those of writes outside the prefix."""
-        answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
-        revision: int = answer.header.revision
+        response = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
+        revision: int = response.header.revision
         return revision
 
     async def get(self, key: str) -> KeyValue | None:
         """Return the current row, or None."""
-        answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
-        return self._keys.row(answer.kvs[0]) if answer.kvs else None
+        response = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
+        return self._keys.row(response.kvs[0]) if response.kvs else None
 
     async def range(self, start: str, end: str, limit: int, revision: int) -> RangeResult:
         """See `Store.range`. Reads pages of one revision, and yields to the event loop between them."""
@@ -45,14 +45,14 @@ class Reads:
         size = _PAGE_FIRST
         while True:
             size = min(size, limit - len(items)) if limit else size
-            answer = await self._page(RangeRequest(key=key, range_end=range_end, limit=size, revision=revision))
-            revision = revision or answer.header.revision
-            total = answer.count if total < 0 else total
-            await self._add(items, answer.kvs)
-            if not answer.more or len(items) == limit:
-                return RangeResult(items, revision, answer.more, total)
-            key = answer.kvs[-1].key + b"\0"
-            size = _next_size(answer)
+            response = await self._page(RangeRequest(key=key, range_end=range_end, limit=size, revision=revision))
+            revision = revision or response.header.revision
+            total = response.count if total < 0 else total
+            await self._add(items, response.kvs)
+            if not response.more or len(items) == limit:
+                return RangeResult(items, revision, response.more, total)
+            key = response.kvs[-1].key + b"\0"
+            size = _next_size(response)
 
     async def check(self, revision: int) -> None:
         """Raise `Compacted` if etcd no longer has all events after a revision."""
@@ -63,7 +63,7 @@ class Reads:
         if revision <= 0:
             raise await self.compacted()
         try:
-            await self._client.ask(messages.COMPACT, messages.CompactionRequest(revision=revision))
+            await self._client.call(messages.COMPACT, messages.CompactionRequest(revision=revision))
         except AioRpcError as error:
             raise await self._translated(error, revision) from error
 
@@ -81,7 +81,7 @@ class Reads:
 
     async def _page(self, request: Any) -> Any:
         try:
-            return await self._client.ask(messages.RANGE, request)
+            return await self._client.call(messages.RANGE, request)
         except AioRpcError as error:
             raise await self._translated(error, request.revision) from error
 
@@ -101,7 +101,7 @@ class Reads:
         return StoreUnreachable(text_of(error))
 
 
-def _next_size(answer: Any) -> int:
+def _next_size(response: Any) -> int:
     """Return the number of rows of the next page, from the average row size of the last one."""
-    row_bytes = max(sum(len(row.value) for row in answer.kvs) // len(answer.kvs), 1)
+    row_bytes = max(sum(len(row.value) for row in response.kvs) // len(response.kvs), 1)
     return max(min(_PAGE_BYTES // row_bytes, _PAGE_MAX), 1)

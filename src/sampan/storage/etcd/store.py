@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager
 from grpc.aio import AioRpcError
 
 from sampan.core.clock import monotonic
+from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.ack_batch import AckBatch
 from sampan.storage.etcd.client import EtcdClient
@@ -30,7 +31,6 @@ from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.stream import WatchedThroughProxy, WatchEndedByEtcd
 from sampan.storage.etcd.watch import EtcdWatch, HistorySource
 from sampan.storage.etcd.writes import Writes
-from sampan.storage.hub import BUFFER_MAX, WatchHub
 from sampan.storage.store import (
     EventBatch,
     KeyValue,
@@ -67,7 +67,7 @@ class EtcdStore:
         self._keys = Keys(settings.prefix)
         self._clock = clock
         self._granted = granted
-        self._hub = WatchHub(None, buffer_max=watch_buffer_max)
+        self._broadcaster = WatchBroadcaster(None, buffer_max=watch_buffer_max)
         self._client: EtcdClient
         self._reads: Reads
         self._writes: Writes
@@ -88,15 +88,15 @@ class EtcdStore:
             self._reads = Reads(client, self._keys)
             self._newest = CoalescedCall(self._reads.revision)
             progress = ProgressRequester(client, self._keys)
-            self._watch = PrefixWatch(client, self._hub, self._keys, progress)
+            self._watch = PrefixWatch(client, self._broadcaster, self._keys, progress)
             self._writes = Writes(client, self._keys, Leases(client, self._clock, self._granted), self._watch.wrote)
             self._source = HistorySource(client, self._keys, progress, self._reads)
             self._compaction = CompactionCoordinator(client)
-            self._hub.revision = await diagnosed(self._reads.revision(), self._settings)
+            self._broadcaster.revision = await diagnosed(self._reads.revision(), self._settings)
             # The first request that needs permissions outside the prefix.
             await diagnosed(self._refuse_incomplete(), self._settings)
             await self._refuse_proxy()
-            self._hub.closed = False
+            self._broadcaster.closed = False
             self._tasks.append(asyncio.create_task(self._watch.run(), name="etcd watch"))
             await self._until_watching()
             self._tasks.append(asyncio.create_task(self._compaction.follow(), name="etcd compaction"))
@@ -107,7 +107,7 @@ class EtcdStore:
     async def close(self) -> None:
         """See `Store.close`."""
         if self._tasks:
-            self._hub.close()
+            self._broadcaster.close()
             self._newest.close()
             await self._end()
 
@@ -149,7 +149,7 @@ class EtcdStore:
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """See `Store.watch`."""
-        return EtcdWatch(self._hub, self._source, start, end, after)
+        return EtcdWatch(self._broadcaster, self._source, start, end, after)
 
     async def compact(self, revision: int) -> None:
         """See `Store.compact`. etcd drops history at once, and frees the space later."""
@@ -167,13 +167,13 @@ class EtcdStore:
 
     async def size_bytes(self) -> int:
         """Return the size of the database of the endpoint in use."""
-        answer = await self._client.ask(messages.STATUS, messages.StatusRequest())
-        size: int = answer.dbSize
+        response = await self._client.call(messages.STATUS, messages.StatusRequest())
+        size: int = response.dbSize
         return size
 
     async def incomplete_copy(self) -> str | None:
         """Return the description of an unfinished copy into the prefix, or None. Raises `StoreUnreachable`."""
-        found = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.incomplete))
+        found = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.incomplete))
         return found.kvs[0].value.decode(errors="replace") if found.kvs else None
 
     async def _delivered(self, write: Awaitable[Revision]) -> Revision:

@@ -1,17 +1,17 @@
-"""`EtcdWatch`: a watch of the store, fed by the hub; older events come from etcd, on a separate stream."""
+"""`EtcdWatch`: a watch of the store, fed by the broadcaster; older events come from etcd, on a separate stream."""
 
 import asyncio
 from types import TracebackType
 
 from grpc.aio import AioRpcError
 
+from sampan.storage.broadcaster import BufferedWatch, WatchBroadcaster
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.progress import ProgressRequester
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
-from sampan.storage.hub import HubWatch, WatchHub
 from sampan.storage.store import Compacted, EventBatch, StoreUnavailable
 
 _PAUSE_S = 0.2
@@ -32,11 +32,11 @@ class HistorySource:
         return HistoryReader(self._client, self._keys, self._progress.another(), (start, end), after)
 
 
-class EtcdWatch(HubWatch):
-    """See the module. Has a separate stream only while it catches up with the hub."""
+class EtcdWatch(BufferedWatch):
+    """See the module. Has a separate stream only while it catches up with the broadcaster."""
 
-    def __init__(self, hub: WatchHub, source: HistorySource, start: str, end: str, after: int) -> None:
-        super().__init__(hub, start, end, after)
+    def __init__(self, broadcaster: WatchBroadcaster, source: HistorySource, start: str, end: str, after: int) -> None:
+        super().__init__(broadcaster, start, end, after)
         self._source = source
         self._reader: HistoryReader | None = None
 
@@ -50,7 +50,7 @@ class EtcdWatch(HubWatch):
         await self._source.reads.check(self._position)
 
     async def _read_history(self) -> EventBatch:
-        if self._hub.closed:
+        if self._broadcaster.closed:
             raise StopAsyncIteration
         if self._reader is None:
             self._reader = self._source.reader(self.start, self.end, self._position)
@@ -60,7 +60,7 @@ class EtcdWatch(HubWatch):
             await self._check_history()
         except CompactedInEtcd as error:
             await self._close_reader()
-            raise Compacted(error.revision, self._hub.revision) from error
+            raise Compacted(error.revision, self._broadcaster.revision) from error
         except _BROKEN:
             await self._close_reader()
             await asyncio.sleep(_PAUSE_S)

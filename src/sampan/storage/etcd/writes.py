@@ -86,18 +86,18 @@ class Writes:
         failure = [RequestOp(request_range=RangeRequest(key=name))]
         request = TxnRequest(compare=compare, success=[change], failure=failure)
         try:
-            answer, perhaps = await self._commit(request, again=expected != _CREATE)
+            reply, perhaps = await self._commit(request, again=expected != _CREATE)
         except OutcomeUnknown:
             if expected != _CREATE or value is None:
                 raise
             return await self._found(key, value)
-        if answer.succeeded:
-            revision = Revision(answer.header.revision)
-            previous = self._previous(answer.responses)
+        if reply.succeeded:
+            revision = Revision(reply.header.revision)
+            previous = self._previous(reply.responses)
             if previous is not None or expected == _CREATE:
                 self._wrote(StoreEvent(revision, key, value, previous))
             return revision
-        found = answer.responses[0].response_range.kvs
+        found = reply.responses[0].response_range.kvs
         current = self._keys.row(found[0]) if found else None
         if self.fence is not None and (current.mod_revision if current else 0) == expected:
             raise StoreUnavailable("another process has taken over this prefix of etcd: nothing was written")
@@ -120,18 +120,18 @@ class Writes:
     async def _found(self, key: str, value: bytes) -> Revision:
         """Return the revision of the row if a create of unknown outcome has made it. Raises `OutcomeUnknown`."""
         try:
-            answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
+            reply = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
         except StoreUnavailable as error:
             raise OutcomeUnknown(str(error)) from error
-        if not answer.kvs or answer.kvs[0].value != value:
+        if not reply.kvs or reply.kvs[0].value != value:
             raise OutcomeUnknown(f"etcd did not confirm the write of {key}: it may or may not have happened")
-        return Revision(answer.kvs[0].mod_revision)
+        return Revision(reply.kvs[0].mod_revision)
 
     async def _commit(self, request: Any, *, again: bool) -> tuple[Any, bool]:
         """Return etcd's answer, and whether an earlier attempt may have written. `again`: retry after it."""
         if self._client.availability.away:
             # Let a read be the probe: the outcome of a failed write would be unknown.
-            await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
+            await self._client.call(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
         self._client.history.check()
         perhaps = False
         with Attempts(self._client) as attempts:

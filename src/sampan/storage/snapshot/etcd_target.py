@@ -56,7 +56,7 @@ class EtcdCopyTarget(EtcdStore):
     async def finish(self) -> None:
         """Remove the marker: the copy is complete. Raises `StoreIncomplete` if another copy has taken over."""
         delete = RequestOp(request_delete_range=DeleteRangeRequest(key=self._keys.incomplete))
-        await self._client.ask(messages.TXN, TxnRequest(compare=[self._writes.fence], success=[delete]))
+        await self._client.call(messages.TXN, TxnRequest(compare=[self._writes.fence], success=[delete]))
         other = await self.incomplete_copy()
         if other is not None:
             raise StoreIncomplete(other)
@@ -69,10 +69,10 @@ class EtcdCopyTarget(EtcdStore):
         key = self._keys.incomplete
         absent = [] if taking_over else [Compare(target=messages.TARGET_VERSION, key=key, version=0)]
         put = RequestOp(request_put=PutRequest(key=key, value=what.encode()))
-        await self._client.ask(messages.TXN, TxnRequest(compare=absent, success=[put]))
+        await self._client.call(messages.TXN, TxnRequest(compare=absent, success=[put]))
         # Read the marker back: the response is unreliable, because the client may have repeated a request that had
         # succeeded.
-        found = (await self._client.ask(messages.RANGE, RangeRequest(key=key))).kvs
+        found = (await self._client.call(messages.RANGE, RangeRequest(key=key))).kvs
         if not found or found[0].value != what.encode():
             raise StoreIncomplete(found[0].value.decode(errors="replace") if found else "")
         self._writes.fence = Compare(target=messages.TARGET_MOD, key=key, mod_revision=found[0].mod_revision)
@@ -83,14 +83,14 @@ class EtcdCopyTarget(EtcdStore):
         """Wait until the lease key of an earlier copy has expired. Raises `SnapshotError` if it is renewed."""
         deadline = asyncio.get_running_loop().time() + TTL_S + RENEW_S
         running = RangeRequest(key=self._keys.copy_running, count_only=True)
-        while (await self._client.ask(messages.RANGE, running)).count:
+        while (await self._client.call(messages.RANGE, running)).count:
             if asyncio.get_running_loop().time() >= deadline:
                 raise SnapshotError("another copy writes to this prefix of the target's etcd: stop it first")
             await asyncio.sleep(_LOOK_S)
 
     async def _show_running(self) -> None:
-        lease = await self._client.ask(messages.LEASE_GRANT, messages.LeaseGrantRequest(TTL=TTL_S))
-        await self._client.ask(messages.PUT, PutRequest(key=self._keys.copy_running, lease=lease.ID))
+        lease = await self._client.call(messages.LEASE_GRANT, messages.LeaseGrantRequest(TTL=TTL_S))
+        await self._client.call(messages.PUT, PutRequest(key=self._keys.copy_running, lease=lease.ID))
 
     async def _renew(self) -> None:
         while True:
@@ -106,7 +106,7 @@ class EtcdCopyTarget(EtcdStore):
             await asyncio.gather(self._renewing, return_exceptions=True)
             self._renewing = None
             with suppress(StoreUnavailable):
-                await self._client.ask(messages.DELETE_RANGE, DeleteRangeRequest(key=self._keys.copy_running))
+                await self._client.call(messages.DELETE_RANGE, DeleteRangeRequest(key=self._keys.copy_running))
         await super()._end()
 
     async def _refuse_written_since(self) -> None:
@@ -124,8 +124,8 @@ class EtcdCopyTarget(EtcdStore):
         start = self._keys.barrier
         while True:
             request = RangeRequest(key=start, range_end=self._keys.end, keys_only=True, limit=_DELETE_PAGE)
-            found = await self._client.ask(messages.RANGE, request)
+            found = await self._client.call(messages.RANGE, request)
             if not found.kvs:
                 return
             end = found.kvs[-1].key + b"\0"
-            await self._client.ask(messages.DELETE_RANGE, DeleteRangeRequest(key=start, range_end=end))
+            await self._client.call(messages.DELETE_RANGE, DeleteRangeRequest(key=start, range_end=end))

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from sampan.storage.hub import WatchHub
+from sampan.storage.broadcaster import WatchBroadcaster
 from sampan.storage.sqlite.recent import RecentRows
 from sampan.storage.sqlite.writer import Row, Writer, commit
 from sampan.storage.store import (
@@ -74,18 +74,18 @@ class WriteQueue:
     def __init__(
         self,
         writer: Writer,
-        hub: WatchHub,
+        broadcaster: WatchBroadcaster,
         recent: RecentRows,
         index: dict[str, IndexEntry],
         expires: Callable[[float, str, int], None],
     ) -> None:
         self._writer = writer
-        self._hub = hub
+        self._broadcaster = broadcaster
         self._recent = recent
         self._index = index
         self._expires = expires
         self._loop = asyncio.get_running_loop()
-        self._last_revision = hub.revision
+        self._last_revision = broadcaster.revision
         self._pending: dict[str, KeyValue | None] = {}
         self._queue: list[_Write] = []
         self._closed = False
@@ -190,7 +190,7 @@ class WriteQueue:
             if events:
                 for write in group:
                     self._apply(write)
-                self._hub.dispatch(events, events[-1].revision)
+                self._broadcaster.dispatch(events, events[-1].revision)
             for write in group:
                 if write.event is None:
                     assert write.refusal is not None

@@ -8,8 +8,8 @@ from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 
 from sampan.core.clock import unix_time
+from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
 from sampan.storage.expiry import Expiry
-from sampan.storage.hub import BUFFER_MAX, WatchHub
 from sampan.storage.sqlite import compaction
 from sampan.storage.sqlite.condition import Condition
 from sampan.storage.sqlite.damage import check_log, damaged, is_damage
@@ -58,7 +58,7 @@ class SQLiteStore:
         self._condition = Condition(self._path, bounded=size_bytes_max > 0, space=space)
         self._size_bytes_max = size_bytes_max
         self._expiry = Expiry(clock, expiry_interval_s)
-        self._hub = WatchHub(self._history, buffer_max=watch_buffer_max)
+        self._broadcaster = WatchBroadcaster(self._history, buffer_max=watch_buffer_max)
         self._compacted = 0
         self._compacting = asyncio.Lock()
         self._lock: sqlite3.Connection | None = None
@@ -85,7 +85,7 @@ class SQLiteStore:
             raise
         self._reader = Reader(self._path, self._condition)
         self._writer = Writer(connection, self._condition.explain)
-        self._queue = WriteQueue(self._writer, self._hub, RecentRows(self._reader.row), index, self._expiry.add)
+        self._queue = WriteQueue(self._writer, self._broadcaster, RecentRows(self._reader.row), index, self._expiry.add)
         self._expiry.start(self.expire)
         self._scrubbing = asyncio.get_running_loop().run_in_executor(None, self._condition.scrub)
 
@@ -95,7 +95,7 @@ class SQLiteStore:
             return
         self._expiry.stop()
         await self._queue.close()
-        self._hub.close()
+        self._broadcaster.close()
         self._reader.close()
         while not self._scrubbing.done():
             self._condition.stop()
@@ -106,7 +106,7 @@ class SQLiteStore:
 
     async def revision(self) -> Revision:
         """See `Store.revision`. Read from memory."""
-        return Revision(self._hub.revision)
+        return Revision(self._broadcaster.revision)
 
     async def ready(self) -> None:
         """See `Store.ready`. Does not read the database, but waits for the earlier writes.
@@ -145,15 +145,15 @@ class SQLiteStore:
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """See `Store.watch`."""
-        return self._hub.watch(start, end, after)
+        return self._broadcaster.watch(start, end, after)
 
     async def compact(self, revision: int) -> None:
         """See `Store.compact`. Returns when the rows are deleted. Writers run between its small steps."""
         async with self._compacting:
-            if revision > self._hub.revision:
-                raise FutureRevision(revision, self._hub.revision)
+            if revision > self._broadcaster.revision:
+                raise FutureRevision(revision, self._broadcaster.revision)
             if revision <= self._compacted:
-                raise Compacted(self._compacted, self._hub.revision)
+                raise Compacted(self._compacted, self._broadcaster.revision)
             swept = await self._writer.run(partial(compaction.mark, revision=revision))
             self._compacted = revision
             while swept < revision:
@@ -190,9 +190,9 @@ class SQLiteStore:
         try:
             await self._writer.run(self._condition.look)
         except StoreFull:
-            if self._compacting.locked() or self._compacted >= self._hub.revision:
+            if self._compacting.locked() or self._compacted >= self._broadcaster.revision:
                 raise
-            await self.compact(self._hub.revision)
+            await self.compact(self._broadcaster.revision)
             await self._writer.run(self._condition.look)
 
     def _load(self, new: bool) -> tuple[sqlite3.Connection, dict[str, IndexEntry]]:
@@ -218,7 +218,7 @@ class SQLiteStore:
     def _read_index(self) -> tuple[sqlite3.Connection, dict[str, IndexEntry]]:
         connection = open_writer(self._path, self._size_bytes_max)
         try:
-            self._hub.revision, self._compacted, _ = connection.execute(SNAPSHOT).fetchone()
+            self._broadcaster.revision, self._compacted, _ = connection.execute(SNAPSHOT).fetchone()
             rows = connection.execute("SELECT key, revision, create_revision FROM current")
             index = {key: (revision, created) for key, revision, created in rows}
             expiring = "SELECT expires_at, key, revision FROM current WHERE expires_at > 0"
@@ -231,7 +231,7 @@ class SQLiteStore:
 
     def _history(self, start: str, end: str, after: int, until: int) -> EventBatch:
         if after < self._compacted:
-            raise Compacted(self._compacted, self._hub.revision)
+            raise Compacted(self._compacted, self._broadcaster.revision)
         return self._reader.history(start, end, after, until)
 
     def _unlock(self) -> None:

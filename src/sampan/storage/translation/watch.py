@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Self
 
-from sampan.storage.hub import LocalWatch
+from sampan.storage.broadcaster import LocalWatch
 from sampan.storage.store import EventBatch, KeyValue, StoreEvent, UnreadableValue
 from sampan.storage.translation.forms import is_canonical
 

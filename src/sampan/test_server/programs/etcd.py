@@ -19,7 +19,7 @@ Usage:
   --data-dir DIR             No effect, like all other options.
 """
 BODY = b'{"health":"true","reason":""}'
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%b" % (
+RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%b" % (
     len(BODY),
     BODY,
 )
@@ -57,7 +57,7 @@ def listen(host: str, port: int) -> _socket.socket:
     return listener
 
 
-def answer(connection: _socket.socket) -> None:
+def respond(connection: _socket.socket) -> None:
     """Read one request and answer it."""
     connection.settimeout(LOOK_S)
     received = b""
@@ -67,7 +67,7 @@ def answer(connection: _socket.socket) -> None:
             if not data:
                 break
             received += data
-        connection.sendall(ANSWER)
+        connection.sendall(RESPONSE)
     except OSError:
         pass
     connection.close()
@@ -124,7 +124,7 @@ def main(assets: str, directory: str, python: str, *given: str) -> int:
             descriptor, _ = listener._accept()  # type: ignore[attr-defined]  # has no types; `socket` takes 15 ms
         except TimeoutError:
             continue
-        answer(_socket.socket(fileno=descriptor))
+        respond(_socket.socket(fileno=descriptor))
     return 0
 
 

@@ -16,7 +16,7 @@ from sampan.testing.faults.injector import FaultInjector, Fired
 from sampan.testing.faults.plan import (
     Crash,
     EndStream,
-    ErrorAnswer,
+    ErrorResponse,
     Fault,
     Latency,
     LostResponse,
@@ -30,7 +30,7 @@ from sampan.testing.faults.plan import (
 __all__ = [
     "Crash",
     "EndStream",
-    "ErrorAnswer",
+    "ErrorResponse",
     "Fault",
     "FaultInjector",
     "Fired",

@@ -17,7 +17,7 @@ from sampan.testing.faults.plan import (
     REASONS,
     Crash,
     EndStream,
-    ErrorAnswer,
+    ErrorResponse,
     Fault,
     Latency,
     Plan,
@@ -176,7 +176,7 @@ class FaultInjector:
         if isinstance(action, Latency):
             await asyncio.sleep(action.seconds + self._random.random() * action.jitter_seconds)
             return None
-        if isinstance(action, ErrorAnswer):
+        if isinstance(action, ErrorResponse):
             raise status_error(action)
         if isinstance(action, Crash) and self._crash is not None:
             await self._crash()
@@ -193,17 +193,17 @@ class FaultInjector:
             replaced = await self._act(fault, request)
         finally:
             # A response that is not sent must release its watcher all the same.
-            if (replaced is not None or isinstance(action, ErrorAnswer)) and response.finished is not None:
+            if (replaced is not None or isinstance(action, ErrorResponse)) and response.finished is not None:
                 response.finished()
         return response if replaced is None else replaced
 
 
-def status_error(answer: ErrorAnswer) -> StatusError:
+def status_error(reply: ErrorResponse) -> StatusError:
     """Return the error with the usual reason of its code."""
-    reason = answer.reason or REASONS.get(answer.code, "")
-    details = {"retryAfterSeconds": answer.retry_after_seconds} if answer.retry_after_seconds else None
+    reason = reply.reason or REASONS.get(reply.code, "")
+    details = {"retryAfterSeconds": reply.retry_after_seconds} if reply.retry_after_seconds else None
     known = Reason(reason) if reason in set(Reason) else Reason.UNKNOWN
-    return StatusError(known, answer.code, answer.message, details=details)
+    return StatusError(known, reply.code, reply.message, details=details)
 
 
 async def _ending(stream: AsyncIterator[bytes], action: EndStream, *, protobuf: bool) -> AsyncIterator[bytes]:

@@ -44,7 +44,7 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Part of a plan. Unknown fields are errors."""
 
 
-class ErrorAnswer(_Part, frozen=True):
+class ErrorResponse(_Part, frozen=True):
     """Send an error with a Status body. `reason` defaults to the usual one of the code; 409 can be AlreadyExists."""
 
     code: int
@@ -75,23 +75,23 @@ class EndStream(_Part, frozen=True):
     """End a watch after `after_events` events, with an ERROR event if `error` is set; 410 makes clients list again."""
 
     after_events: int = 0
-    error: ErrorAnswer | None = None
+    error: ErrorResponse | None = None
 
 
 class What(_Part, frozen=True):
     """Action of a fault: exactly one field is set."""
 
-    error: ErrorAnswer | None = None
+    error: ErrorResponse | None = None
     latency: Latency | None = None
     lost_response: LostResponse | None = None
     crash: Crash | None = None
     end_stream: EndStream | None = None
 
     @property
-    def action(self) -> ErrorAnswer | Latency | LostResponse | Crash | EndStream:
+    def action(self) -> ErrorResponse | Latency | LostResponse | Crash | EndStream:
         """The field that is set."""
         for field in self.__struct_fields__:
-            found: ErrorAnswer | Latency | LostResponse | Crash | EndStream | None = getattr(self, field)
+            found: ErrorResponse | Latency | LostResponse | Crash | EndStream | None = getattr(self, field)
             if found is not None:
                 return found
         raise AssertionError("an action without fields")  # `check` has refused it

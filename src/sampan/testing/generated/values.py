@@ -130,7 +130,7 @@ class Generator:
                 break
             item = self.value(items, singular)
             if unique:
-                _tell_apart(item, node, number, len(found) < (rules.min_items or 0))
+                _make_distinct(item, node, number, len(found) < (rules.min_items or 0))
                 if isinstance(item, str) and _identity(item, node) in seen and (rules.min_items or 0) > len(found):
                     item = self._other_text(items, item, number)
                 if _identity(item, node) in seen:
@@ -187,7 +187,7 @@ def _additional(node: Schema) -> Schema:
     return node.additional_properties if isinstance(node.additional_properties, Schema) else Schema(type="string")
 
 
-def _tell_apart(item: Any, node: Schema, number: int, needed: bool) -> None:
+def _make_distinct(item: Any, node: Schema, number: int, needed: bool) -> None:
     """Change the free keys of an item of a map list, so that its key is new."""
     if node.list_type is not ListType.MAP or not isinstance(item, dict) or node.items is None:
         return

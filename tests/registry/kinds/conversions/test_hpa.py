@@ -69,9 +69,9 @@ def test_other_metrics_are_stored_in_an_annotation() -> None:
 def test_annotations_are_written_as_go_writes_them() -> None:
     container = {"name": "cpu", "container": "c", "target": {"type": "Utilization", "averageUtilization": 50}}
     since = "2026-01-01T00:00:00Z"
-    told = {"message": "<m>", "reason": "R", "lastTransitionTime": since, "status": "True", "type": "AbleToScale"}
+    reported = {"message": "<m>", "reason": "R", "lastTransitionTime": since, "status": "True", "type": "AbleToScale"}
     autoscaler = hub({"containerResource": container, "type": "ContainerResource"})
-    annotations = from_hub({**autoscaler, "status": {"conditions": [told]}})["metadata"]["annotations"]
+    annotations = from_hub({**autoscaler, "status": {"conditions": [reported]}})["metadata"]["annotations"]
     assert annotations[METRICS] == (
         '[{"type":"ContainerResource","containerResource":'
         '{"name":"cpu","targetAverageUtilization":50,"container":"c"}}]'

@@ -128,10 +128,10 @@ async def test_lists_are_merged_by_their_keys_and_defaulted(api: Api) -> None:
 async def test_what_cannot_be_applied_is_refused(api: Api, expression: str, text: str) -> None:
     await enforce_all(api, mutating(expression, matchConstraints={"resourceRules": [EVERY_POD]}))
     pod = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "main", "image": "busybox"}]}}
-    answer = await api.post(PODS, pod)
-    assert (answer.code, answer.reason) == (403, "Invalid")
-    assert answer.message == f"policy 'p' with binding 'p-b' denied request: {text}"
-    assert answer.causes == [{"message": answer.message}]
+    response = await api.post(PODS, pod)
+    assert (response.code, response.reason) == (403, "Invalid")
+    assert response.message == f"policy 'p' with binding 'p-b' denied request: {text}"
+    assert response.causes == [{"message": response.message}]
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ async def test_what_cannot_be_applied_is_refused(api: Api, expression: str, text
 )
 async def test_a_patch_makes_nothing_of_another_type(api: Api, patch: str, text: str) -> None:
     await enforce_all(api, mutating(f"[JSONPatch{patch}]"))
-    answer = await api.post(MAPS, config_map())
-    assert (answer.code, answer.message) == (500, text)
+    response = await api.post(MAPS, config_map())
+    assert (response.code, response.message) == (500, text)
 
 
 async def test_failures_may_be_ignored(api: Api) -> None:

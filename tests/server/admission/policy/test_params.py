@@ -58,8 +58,8 @@ async def test_changed_parameters_count_at_once(api: Api) -> None:
 @pytest.mark.parametrize("reference", [{"name": "limit"}, {"selector": {"matchLabels": {"a": "b"}}}], ids=str)
 async def test_without_parameters_the_binding_decides(api: Api, reference: Any) -> None:
     await enforce(api, limited(), referring(**reference))
-    answer = await api.post(MAPS, config_map(data={"n": "7"}))
-    assert answer.message == (
+    response = await api.post(MAPS, config_map(data={"n": "7"}))
+    assert response.message == (
         "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed to "
         "configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"
     )
@@ -77,8 +77,8 @@ async def test_without_reference_there_are_no_parameters(api: Api) -> None:
 
 async def test_an_unknown_kind_is_an_error_of_the_policy(api: Api) -> None:
     await enforce(api, limited(apiVersion="example.com/v1", kind="Limit"), referring(name="limit"))
-    answer = await api.post(MAPS, config_map(data={"n": "1"}))
-    assert answer.message.endswith(
+    response = await api.post(MAPS, config_map(data={"n": "1"}))
+    assert response.message.endswith(
         "ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource "
         "referenced by paramKind: 'example.com/v1, Kind=Limit'"
     )
@@ -86,8 +86,8 @@ async def test_an_unknown_kind_is_an_error_of_the_policy(api: Api) -> None:
 
 async def test_a_namespace_for_a_kind_outside_of_namespaces_is_an_error(api: Api) -> None:
     await enforce(api, limited(apiVersion="v1", kind="Node"), referring(name="a", namespace="default"))
-    answer = await api.post(MAPS, config_map(data={"n": "1"}))
-    assert answer.message.endswith(
+    response = await api.post(MAPS, config_map(data={"n": "1"}))
+    assert response.message.endswith(
         "failed to configure binding: paramRef.namespace must not be provided for a cluster-scoped `paramKind`"
     )
 

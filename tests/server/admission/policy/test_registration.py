@@ -58,10 +58,10 @@ VALID = failing("true")
     ],
 )
 async def test_a_validating_policy_must_compile(api: Api, spec: Any, field: str, text: str) -> None:
-    answer = await api.post(f"{GROUP}/validatingadmissionpolicies", validating(**spec))
-    assert answer.code == 422
-    assert [cause["field"] for cause in answer.causes] == [field]
-    assert text in answer.causes[0]["message"]
+    response = await api.post(f"{GROUP}/validatingadmissionpolicies", validating(**spec))
+    assert response.code == 422
+    assert [cause["field"] for cause in response.causes] == [field]
+    assert text in response.causes[0]["message"]
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ async def test_a_validating_policy_must_compile(api: Api, spec: Any, field: str,
     ids=["unknown", "map", "part", "no patch", "unknown field"],
 )
 async def test_a_mutating_policy_must_compile(api: Api, expression: str, name: str, text: str) -> None:
-    answer = await api.post(f"{GROUP}/mutatingadmissionpolicies", mutating(expression))
-    assert answer.code == 422
-    assert answer.causes[0]["field"] == f"spec.mutations[0].{name}.expression"
-    assert text in answer.causes[0]["message"]
+    response = await api.post(f"{GROUP}/mutatingadmissionpolicies", mutating(expression))
+    assert response.code == 422
+    assert response.causes[0]["field"] == f"spec.mutations[0].{name}.expression"
+    assert text in response.causes[0]["message"]
 
 
 @pytest.mark.parametrize("kind", ["Mutating", "Validating"])
@@ -90,9 +90,9 @@ async def test_the_conditions_of_a_webhook_must_compile(api: Api, kind: str) -> 
         "metadata": {"name": "a"},
         "webhooks": [hook(matchConditions=[{"name": "a", "expression": "variables.a"}])],
     }
-    answer = await api.post(f"{GROUP}/{kind.lower()}webhookconfigurations", body)
-    assert answer.code == 422
-    assert answer.causes[0]["field"] == "webhooks[0].matchConditions[0].expression"
+    response = await api.post(f"{GROUP}/{kind.lower()}webhookconfigurations", body)
+    assert response.code == 422
+    assert response.causes[0]["field"] == "webhooks[0].matchConditions[0].expression"
 
 
 async def test_a_policy_may_use_what_was_declared_before(api: Api) -> None:

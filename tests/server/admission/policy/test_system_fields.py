@@ -5,7 +5,7 @@ import pytest
 from sampan.core.object import Object
 from tests.server.admission.policy.policies import config_map
 from tests.server.admission.policy.test_mutating import enforce_all, mutating
-from tests.server.cluster import Answer, Api
+from tests.server.cluster import Api, ApiResponse
 
 LIMITS = "/api/v1/namespaces/default/limitranges"
 FORGED: Object = {
@@ -19,7 +19,7 @@ WAYS = ["post", "apply", "put", "post generated"]
 EVERY_LIMIT = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["limitranges"]}
 
 
-async def created(api: Api, way: str, query: str, **metadata: object) -> Answer:
+async def created(api: Api, way: str, query: str, **metadata: object) -> ApiResponse:
     """Create a LimitRange, of which PUT creates too."""
     body: Object = {"kind": "LimitRange", "apiVersion": "v1", "metadata": {"name": "l", **metadata}}
     if way == "post generated":
@@ -32,9 +32,9 @@ async def created(api: Api, way: str, query: str, **metadata: object) -> Answer:
     return await api.apply(f"{LIMITS}/l", body, f"fieldManager=tests&{query}")
 
 
-def check(answer: Answer) -> None:
-    assert answer.code == 201, answer.body
-    metadata = answer.metadata
+def check(response: ApiResponse) -> None:
+    assert response.code == 201, response.body
+    metadata = response.metadata
     assert not metadata.keys() & {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}
     assert metadata["creationTimestamp"] > "2020"
     assert metadata["uid"] != "forged"
@@ -49,8 +49,8 @@ async def test_what_a_client_sends_of_them_is_dropped(api: Api, way: str, query:
 
 @pytest.mark.parametrize("way", ["apply", "put"])
 async def test_an_update_of_a_forged_uid_creates_nothing(api: Api, way: str) -> None:
-    answer = await created(api, way, "", uid="forged")
-    assert (answer.code, answer.reason) == (409, "Conflict")
+    response = await created(api, way, "", uid="forged")
+    assert (response.code, response.reason) == (409, "Conflict")
     assert (await api.get(LIMITS)).body["items"] == []
 
 

@@ -14,9 +14,9 @@ WHOSE = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: "
 
 async def refused(api: Api, **fields: Any) -> Any:
     """The answer to a ConfigMap that is not let in."""
-    answer = await api.post(MAPS, config_map(**fields))
-    assert answer.code >= 400, answer.body
-    return answer
+    response = await api.post(MAPS, config_map(**fields))
+    assert response.code >= 400, response.body
+    return response
 
 
 async def test_what_holds_is_let_in(api: Api) -> None:
@@ -26,10 +26,10 @@ async def test_what_holds_is_let_in(api: Api) -> None:
 
 async def test_what_does_not_hold_is_refused(api: Api) -> None:
     await enforce(api, validating(validations=[failing()]))
-    answer = await refused(api, data={"a": "2"})
-    assert (answer.code, answer.reason) == (422, "Invalid")
-    assert answer.message == f"{OBJECT}{WHOSE}failed expression: object.data.a == '1'"
-    assert answer.body["details"] == {
+    response = await refused(api, data={"a": "2"})
+    assert (response.code, response.reason) == (422, "Invalid")
+    assert response.message == f"{OBJECT}{WHOSE}failed expression: object.data.a == '1'"
+    assert response.body["details"] == {
         "name": "a",
         "kind": "configmaps",
         "causes": [{"message": f"{WHOSE}failed expression: object.data.a == '1'"}],
@@ -60,15 +60,17 @@ async def test_the_message_is_the_best_that_there_is(api: Api, fields: Any, text
 )
 async def test_the_reason_decides_on_the_code(api: Api, reason: str, code: int) -> None:
     await enforce(api, validating(validations=[failing("false", reason=reason)]))
-    answer = await refused(api)
-    assert (answer.code, answer.reason) == (code, reason)
+    response = await refused(api)
+    assert (response.code, response.reason) == (code, reason)
 
 
 async def test_an_error_refuses(api: Api) -> None:
     await enforce(api, validating(validations=[failing()]))
-    answer = await refused(api)
-    assert answer.message == (f"{OBJECT}{WHOSE}expression 'object.data.a == '1'' resulted in error: no such key: data")
-    assert answer.code == 422
+    response = await refused(api)
+    assert response.message == (
+        f"{OBJECT}{WHOSE}expression 'object.data.a == '1'' resulted in error: no such key: data"
+    )
+    assert response.code == 422
 
 
 async def test_an_error_may_be_ignored(api: Api) -> None:
@@ -83,17 +85,17 @@ async def test_a_policy_without_binding_does_nothing(api: Api) -> None:
 
 async def test_a_warning_lets_in(api: Api) -> None:
     await enforce(api, validating(validations=[failing("false", message="no")]), binding(validationActions=["Warn"]))
-    answer = await api.post(MAPS, config_map())
-    assert answer.code == 201
-    assert answer.warnings == ["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': no"]
+    response = await api.post(MAPS, config_map())
+    assert response.code == 201
+    assert response.warnings == ["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': no"]
 
 
 async def test_all_validations_are_evaluated_and_the_first_refusal_is_told(api: Api) -> None:
     validations = [failing("true"), failing("false", message="one"), failing("false", message="two")]
     await enforce(api, validating(validations=validations), binding(validationActions=["Warn"]), binding("c"))
-    answer = await refused(api)
-    assert answer.message.endswith("with binding 'c' denied request: one")
-    assert [text[-3:] for text in answer.warnings] == ["one", "two"]
+    response = await refused(api)
+    assert response.message.endswith("with binding 'c' denied request: one")
+    assert [text[-3:] for text in response.warnings] == ["one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -124,15 +126,15 @@ async def test_all_validations_are_evaluated_and_the_first_refusal_is_told(api: 
 async def test_expressions_see_the_request(api: Api, expression: str, holds: bool) -> None:
     variables = [{"name": "one", "expression": "1"}, {"name": "two", "expression": "variables.one + 1"}]
     await enforce(api, validating(validations=[failing(expression)], variables=variables))
-    answer = await api.post(MAPS, config_map())
-    assert answer.code == (201 if holds else 422), answer.body
+    response = await api.post(MAPS, config_map())
+    assert response.code == (201 if holds else 422), response.body
 
 
 async def test_a_deletion_has_the_old_object_alone(api: Api) -> None:
     await api.create(MAPS, config_map(data={"a": "1"}))
     await enforce(api, validating(validations=[failing("object == null && oldObject.data.a == '2'")]))
-    answer = await api.delete(f"{MAPS}/a")
-    assert answer.message == f"{OBJECT}{WHOSE}failed expression: object == null && oldObject.data.a == '2'"
+    response = await api.delete(f"{MAPS}/a")
+    assert response.message == f"{OBJECT}{WHOSE}failed expression: object == null && oldObject.data.a == '2'"
 
 
 async def test_rights_are_those_of_who_asks(api: Api) -> None:
@@ -173,16 +175,16 @@ async def test_a_policy_that_costs_too_much_refuses(api: Api) -> None:
     data = {f"k{index}": "x" * 50 for index in range(60)}
     expression = "object.data.all(a, object.data.all(b, object.data.all(c, a.size() + b.size() + c.size() > 0)))"
     await enforce(api, validating(validations=[failing(expression)]))
-    answer = await refused(api, data=data)
-    assert "operation cancelled: actual cost limit exceeded" in answer.message
+    response = await refused(api, data=data)
+    assert "operation cancelled: actual cost limit exceeded" in response.message
 
 
 async def test_the_budget_is_for_all_expressions_together(api: Api) -> None:
     check = "authorizer.path('/a').check('get').allowed()"
     validations = [failing(f"({check} || true) && ({check} || true)") for _ in range(20)]
     await enforce(api, validating(validations=validations))
-    answer = await refused(api)
-    assert answer.message.endswith(
+    response = await refused(api)
+    assert response.message.endswith(
         "validation failed due to running out of cost budget, no further validation rules will be run"
     )
 

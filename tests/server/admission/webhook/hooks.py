@@ -52,17 +52,17 @@ def patched(*operations: Json) -> Json:
     return {"allowed": True, "patchType": "JSONPatch", "patch": patch}
 
 
-def adding(key: str, value: str) -> "Answer":
+def adding(key: str, value: str) -> "Respond":
     """Adds a key to the data."""
 
-    def answer(request: Json) -> Json:
+    def reply(request: Json) -> Json:
         data = (request["object"].get("data") or {}) | {key: value}
         return patched({"op": "add", "path": "/data", "value": data})
 
-    return answer
+    return reply
 
 
-def denying(**status: Any) -> "Answer":
+def denying(**status: Any) -> "Respond":
     """Refuses."""
     return lambda request: {"allowed": False, "status": status}
 
@@ -72,15 +72,15 @@ def allowing(request: Json) -> Json:
     return {"allowed": True}
 
 
-Answer = Callable[[Json], Json]
+Respond = Callable[[Json], Json]
 
 
 class Hooks:
-    """Answers the calls of all webhooks; `answers` by the webhook's name (the path of its URL)."""
+    """Answers the calls of all webhooks; `responses` by the webhook's name (the path of its URL)."""
 
     def __init__(self, api: Api) -> None:
-        self.answers: dict[str, Answer] = {}
-        self.asked: list[tuple[str, Json]] = []
+        self.responses: dict[str, Respond] = {}
+        self.requested: list[tuple[str, Json]] = []
         self.spoil: Callable[[Json], Any] = lambda review: review
         self.down: dict[str, str] = {}
         self.late: dict[str, asyncio.Event] = {}
@@ -96,12 +96,12 @@ class Hooks:
     @property
     def names(self) -> Sequence[str]:
         """The names of the called webhooks, in order."""
-        return [name for name, _ in self.asked]
+        return [name for name, _ in self.requested]
 
     @property
     def requests(self) -> Sequence[Json]:
         """The requests of all reviews, in order."""
-        return [review["request"] for _, review in self.asked]
+        return [review["request"] for _, review in self.requested]
 
 
 class Hook:
@@ -114,7 +114,7 @@ class Hook:
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """As `Webhook.post`."""
         hooks, review = self._hooks, orjson.loads(body)
-        hooks.asked.append((self._name, review))
+        hooks.requested.append((self._name, review))
         hooks.timeouts_s.append(timeout_s)
         if self._name in hooks.late:
             hooks.waiting.set()
@@ -126,6 +126,6 @@ class Hook:
         if self._name in hooks.down:
             raise WebhookError(hooks.down[self._name])
         request = review["request"]
-        response = {"uid": request["uid"], **hooks.answers.get(self._name, allowing)(request)}
-        answer = {"kind": "AdmissionReview", "apiVersion": review["apiVersion"], "response": response}
-        return orjson.dumps(hooks.spoil(answer))
+        response = {"uid": request["uid"], **hooks.responses.get(self._name, allowing)(request)}
+        reply = {"kind": "AdmissionReview", "apiVersion": review["apiVersion"], "response": response}
+        return orjson.dumps(hooks.spoil(reply))

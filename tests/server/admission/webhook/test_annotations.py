@@ -26,11 +26,11 @@ async def admitted(api: Api) -> Attributes:
 
 async def test_mutations_and_patches_are_told(api: Api, hooks: Hooks) -> None:
     await configure(api, "Mutating", hook("a.example.com", reinvocationPolicy="IfNeeded"), hook("b.example.com"))
-    hooks.answers["b.example.com"] = adding("a", "1")
+    hooks.responses["b.example.com"] = adding("a", "1")
     attributes = await admitted(api)
-    told = {key: orjson.loads(value)["mutated"] for key, value in attributes.annotations.items()}
+    expected = {key: orjson.loads(value)["mutated"] for key, value in attributes.annotations.items()}
     prefix = "mutation.webhook.admission.k8s.io/"
-    assert told == {
+    assert expected == {
         f"{prefix}round_0_index_0": False,
         f"{prefix}round_0_index_1": True,
         f"{prefix}round_1_index_0": False,
@@ -54,7 +54,7 @@ async def test_ignored_failures_are_told(api: Api, hooks: Hooks) -> None:
 
 async def test_annotations_of_webhooks_have_their_name(api: Api, hooks: Hooks) -> None:
     await configure(api, "Validating", hook("b.example.com"))
-    hooks.answers["b.example.com"] = lambda request: {"allowed": True, "auditAnnotations": {"key": "value"}}
+    hooks.responses["b.example.com"] = lambda request: {"allowed": True, "auditAnnotations": {"key": "value"}}
     assert (await admitted(api)).annotations == {"b.example.com/key": "value"}
 
 

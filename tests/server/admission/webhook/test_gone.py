@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from sampan.client.transport import HttpRequest
-from sampan.http.answer import Answer
+from sampan.http.pending_response import PendingResponse
 from sampan.server.request import Request, Response
 from sampan.testing.in_process import InProcessTransport
 from tests.server.admission.webhook.hooks import MAPS, Hooks, config_map, configure, hook
@@ -31,16 +31,16 @@ class Leaver:
         finally:
             self._ended.set()
 
-    async def create(self, name: str) -> Answer:
+    async def create(self, name: str) -> PendingResponse:
         """Create a ConfigMap."""
         headers, body = {"content-type": "application/json"}, orjson.dumps(config_map(name))
         return await self.transport.send(HttpRequest("POST", MAPS, headers, body))
 
     async def leave(self, name: str) -> None:
         """Begin to create a ConfigMap, go during the call of a webhook, and wait until the server has noticed."""
-        asking = asyncio.create_task(self.create(name))
+        calling = asyncio.create_task(self.create(name))
         await self._hooks.waiting.wait()
-        asking.cancel()
+        calling.cancel()
         await asyncio.wait_for(self._ended.wait(), 20)
 
 
@@ -72,6 +72,6 @@ async def test_the_next_webhook_is_not_asked(api: Api, hooks: Hooks, leaver: Lea
 
 async def test_a_client_that_stays_gets_its_answer(api: Api, hooks: Hooks, leaver: Leaver) -> None:
     await configure(api, "Validating", hook())
-    answer = await leaver.create("stayed")
-    assert answer.status == 201
+    response = await leaver.create("stayed")
+    assert response.status == 201
     assert (hooks.names, hooks.cut) == ([NAME], [])

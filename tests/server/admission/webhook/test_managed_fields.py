@@ -33,18 +33,18 @@ async def test_spoiled_managed_fields_are_as_before_with_a_warning(
     api: Api, hooks: Hooks, path: str, value: str, fault: str
 ) -> None:
     await configure(api, "Mutating", hook("a.example.com"))
-    hooks.answers["a.example.com"] = setting(path, value)
-    answer = await api.post(MAPS, config_map(data={"a": "1"}))
-    assert (answer.code, answer.warnings) == (201, [WARNING + fault])
-    (entry,) = answer.metadata["managedFields"]
+    hooks.responses["a.example.com"] = setting(path, value)
+    response = await api.post(MAPS, config_map(data={"a": "1"}))
+    assert (response.code, response.warnings) == (201, [WARNING + fault])
+    (entry,) = response.metadata["managedFields"]
     assert (entry["operation"], entry["apiVersion"], entry["fieldsType"]) == ("Update", "v1", "FieldsV1")
 
 
 async def test_well_formed_changes_of_managed_fields_are_taken_over(api: Api, hooks: Hooks) -> None:
     await configure(api, "Mutating", hook("a.example.com"))
-    hooks.answers["a.example.com"] = setting("/metadata/managedFields/0/manager", "other")
-    answer = await api.post(MAPS, config_map(data={"a": "1"}))
-    assert (answer.metadata["managedFields"][0]["manager"], answer.warnings) == ("other", [])
+    hooks.responses["a.example.com"] = setting("/metadata/managedFields/0/manager", "other")
+    response = await api.post(MAPS, config_map(data={"a": "1"}))
+    assert (response.metadata["managedFields"][0]["manager"], response.warnings) == ("other", [])
 
 
 async def test_admission_has_the_last_word_on_a_scale_that_is_applied(api: Api, hooks: Hooks) -> None:
@@ -55,10 +55,10 @@ async def test_admission_has_the_last_word_on_a_scale_that_is_applied(api: Api, 
         DEPLOYMENTS, {"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "a"}, "spec": spec}
     )
     await configure(api, "Mutating", hook("a.example.com", rules=[SCALES]))
-    hooks.answers["a.example.com"] = setting("/spec/replicas", 3)
+    hooks.responses["a.example.com"] = setting("/spec/replicas", 3)
     scale = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "a"}, "spec": {"replicas": 9}}
-    answer = await api.apply(f"{DEPLOYMENTS}/a/scale", scale, "fieldManager=tests&force=true")
-    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 3})
+    response = await api.apply(f"{DEPLOYMENTS}/a/scale", scale, "fieldManager=tests&force=true")
+    assert (response.code, response.body["spec"]) == (200, {"replicas": 3})
     stored = (await api.get(f"{DEPLOYMENTS}/a")).body
     assert stored["spec"]["replicas"] == 3
     owners = [each["manager"] for each in stored["metadata"]["managedFields"] if each.get("subresource") == "scale"]

@@ -65,8 +65,8 @@ async def test_the_namespace_selector_looks_at_a_namespace_itself(api: Api, hook
     for name in ("yes", "no"):
         await api.create(NAMESPACES, {"metadata": {"name": name, "labels": {"checked": name}}})
     await api.patch(f"{NAMESPACES}/no", {"metadata": {"labels": {"checked": "yes"}}})
-    told = [(request["operation"], request["name"], request["namespace"]) for request in hooks.requests]
-    assert told == [("CREATE", "yes", "yes"), ("UPDATE", "no", "no")]
+    expected = [(request["operation"], request["name"], request["namespace"]) for request in hooks.requests]
+    assert expected == [("CREATE", "yes", "yes"), ("UPDATE", "no", "no")]
 
 
 async def test_what_is_in_no_namespace_passes_the_namespace_selector(api: Api, hooks: Hooks) -> None:
@@ -85,7 +85,7 @@ async def test_the_object_selector_looks_at_both_objects(
     await api.create(MAPS, config_map(metadata={"name": "a", "labels": {"checked": old}}))
     await configure(api, KIND, hook(objectSelector={"matchLabels": {"checked": "yes"}}))
     await api.patch(f"{MAPS}/a", {"metadata": {"labels": {"checked": new}}})
-    assert bool(hooks.asked) is called
+    assert bool(hooks.requested) is called
 
 
 AUTOSCALERS = "/namespaces/default/horizontalpodautoscalers"
@@ -123,7 +123,7 @@ async def test_objects_come_in_the_version_that_the_rule_names(api: Api, hooks: 
 
 async def test_a_patch_is_for_the_version_that_the_webhook_saw(api: Api, hooks: Hooks) -> None:
     await configure(api, "Mutating", scaling("v1"))
-    hooks.answers["hook.example.com"] = lambda request: patched(
+    hooks.responses["hook.example.com"] = lambda request: patched(
         {"op": "add", "path": "/spec/targetCPUUtilizationPercentage", "value": 70}
     )
     made = await api.create(f"/apis/autoscaling/v2{AUTOSCALERS}", autoscaler("v2"))
@@ -133,7 +133,7 @@ async def test_a_patch_is_for_the_version_that_the_webhook_saw(api: Api, hooks: 
 async def test_exact_rules_hear_of_their_own_version_alone(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, scaling("v1", matchPolicy="Exact"))
     await api.create(f"/apis/autoscaling/v2{AUTOSCALERS}", autoscaler("v2"))
-    assert hooks.asked == []
+    assert hooks.requested == []
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ async def test_match_conditions_are_measured(
 
 
 @pytest.mark.parametrize(
-    ("conditions", "policy", "code", "asked"),
+    ("conditions", "policy", "code", "requested"),
     [
         (["true"], "Fail", 201, 1),
         (["request.name == 'b'"], "Fail", 201, 0),
@@ -172,14 +172,14 @@ async def test_match_conditions_are_measured(
     ids=["true", "false", "error and false", "error", "error ignored", "authorizer"],
 )
 async def test_match_conditions(
-    api: Api, hooks: Hooks, conditions: list[str], policy: str, code: int, asked: int
+    api: Api, hooks: Hooks, conditions: list[str], policy: str, code: int, requested: int
 ) -> None:
     named = [{"name": f"c{index}", "expression": text} for index, text in enumerate(conditions)]
     await configure(api, KIND, hook(matchConditions=named, failurePolicy=policy))
-    answer = await api.post(MAPS, config_map())
-    assert (answer.code, len(hooks.asked)) == (code, asked)
+    response = await api.post(MAPS, config_map())
+    assert (response.code, len(hooks.requested)) == (code, requested)
     if code == 403:
-        assert answer.message == (
+        assert response.message == (
             "configmaps \"a\" is forbidden: expression 'object.data.x == '1'' resulted in error: no such key: data"
         )
 
@@ -187,7 +187,7 @@ async def test_match_conditions(
 async def test_a_review_tells_all_of_the_request(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook())
     await api.post(f"{MAPS}?fieldManager=me&fieldValidation=Strict", config_map(data={"a": "b"}))
-    (_, review) = hooks.asked[0]
+    (_, review) = hooks.requested[0]
     request = review.pop("request")
     assert review == {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}
     obj = request.pop("object")
@@ -229,7 +229,7 @@ async def test_delete_options_are_told(api: Api, hooks: Hooks) -> None:
 async def test_a_patch_has_the_options_of_an_update(api: Api, hooks: Hooks) -> None:
     await api.create(MAPS, config_map())
     await configure(api, "Mutating", hook())
-    hooks.answers["hook.example.com"] = adding("a", "b")
+    hooks.responses["hook.example.com"] = adding("a", "b")
     await api.patch(f"{MAPS}/a", {"data": {"c": "d"}})
     assert hooks.requests[0]["options"]["kind"] == "UpdateOptions"
 
@@ -267,11 +267,11 @@ async def test_a_scale_is_told_as_what_it_is(api: Api, hooks: Hooks) -> None:
     pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "busybox"}]}}
     spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod}
     await api.create(deployments, {"metadata": {"name": "a"}, "spec": spec})
-    hooks.answers["hook.example.com"] = lambda request: patched(
+    hooks.responses["hook.example.com"] = lambda request: patched(
         {"op": "replace", "path": "/spec/replicas", "value": request["object"]["spec"]["replicas"] + 1}
     )
-    answer = await api.patch(f"{deployments}/a/scale", {"spec": {"replicas": 5}})
-    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 6})
+    response = await api.patch(f"{deployments}/a/scale", {"spec": {"replicas": 5}})
+    assert (response.code, response.body["spec"]) == (200, {"replicas": 6})
     first, second = hooks.requests
     assert (first["kind"]["kind"], first["resource"]["resource"], first["subResource"]) == (
         "Scale",
@@ -297,5 +297,5 @@ async def test_the_options_of_a_connection_have_no_metadata(api: Api, hooks: Hoo
     rule = {"operations": ["CONNECT"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/exec"]}
     await configure(api, KIND, hook(rules=[rule]))
     await api.post("/api/v1/namespaces/default/pods/a/exec?command=ls&stdout=1", b"")
-    told = {"kind": "PodExecOptions", "apiVersion": "v1", "stdout": True, "command": ["ls"]}
-    assert hooks.requests[0]["object"] == told
+    expected = {"kind": "PodExecOptions", "apiVersion": "v1", "stdout": True, "command": ["ls"]}
+    assert hooks.requests[0]["object"] == expected

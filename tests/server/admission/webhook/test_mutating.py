@@ -22,7 +22,7 @@ KIND = "Mutating"
 
 async def test_a_patch_is_taken_over(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"))
-    hooks.answers["a.example.com"] = adding("added", "yes")
+    hooks.responses["a.example.com"] = adding("added", "yes")
     assert (await api.create(MAPS, config_map(data={"own": "1"})))["data"] == {"own": "1", "added": "yes"}
 
 
@@ -35,13 +35,13 @@ async def test_webhooks_are_asked_by_configuration_then_in_order(api: Api, hooks
 
 async def test_each_webhook_sees_what_those_before_have_done(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"), hook("b.example.com"))
-    hooks.answers["a.example.com"] = adding("a", "1")
+    hooks.responses["a.example.com"] = adding("a", "1")
     await api.create(MAPS, config_map())
     assert hooks.requests[1]["object"]["data"] == {"a": "1"}
 
 
 @pytest.mark.parametrize(
-    ("policies", "asked"),
+    ("policies", "requested"),
     [
         (("Never", "Never"), "ab"),
         (("IfNeeded", "Never"), "aba"),
@@ -51,28 +51,28 @@ async def test_each_webhook_sees_what_those_before_have_done(api: Api, hooks: Ho
     ids=lambda value: "-".join(value),
 )
 async def test_who_was_asked_before_a_change_is_asked_again(
-    api: Api, hooks: Hooks, policies: tuple[str, str], asked: str
+    api: Api, hooks: Hooks, policies: tuple[str, str], requested: str
 ) -> None:
     names = ("a.example.com", "b.example.com")
     await configure(
         api, KIND, *(hook(name, reinvocationPolicy=policy) for name, policy in zip(names, policies, strict=True))
     )
-    hooks.answers["b.example.com"] = adding("b", "1")
+    hooks.responses["b.example.com"] = adding("b", "1")
     await api.create(MAPS, config_map())
-    assert "".join(name[0] for name in hooks.names) == asked
+    assert "".join(name[0] for name in hooks.names) == requested
 
 
 async def test_webhooks_that_undo_each_other_end_after_the_second_run(api: Api, hooks: Hooks) -> None:
     names = ("a.example.com", "b.example.com")
     await configure(api, KIND, *(hook(name, reinvocationPolicy="IfNeeded") for name in names))
-    hooks.answers = {name: adding("owner", name) for name in names}
+    hooks.responses = {name: adding("owner", name) for name in names}
     assert (await api.create(MAPS, config_map()))["data"] == {"owner": "b.example.com"}
     assert "".join(name[0] for name in hooks.names) == "abab"
 
 
 async def test_a_patch_that_changes_nothing_asks_nobody_again(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com", reinvocationPolicy="IfNeeded"), hook("b.example.com"))
-    hooks.answers["b.example.com"] = lambda request: patched({"op": "test", "path": "/kind", "value": "ConfigMap"})
+    hooks.responses["b.example.com"] = lambda request: patched({"op": "test", "path": "/kind", "value": "ConfigMap"})
     await api.create(MAPS, config_map())
     assert "".join(name[0] for name in hooks.names) == "ab"
 
@@ -81,7 +81,7 @@ async def test_defaults_are_filled_in_after_a_patch(api: Api, hooks: Hooks) -> N
     pods = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
     await configure(api, KIND, hook("a.example.com", rules=[pods]))
     container = {"name": "side", "image": "busybox:1", "ports": [{"containerPort": 80}]}
-    hooks.answers["a.example.com"] = lambda request: patched(
+    hooks.responses["a.example.com"] = lambda request: patched(
         {"op": "add", "path": "/spec/containers/-", "value": container}
     )
     pod = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "main", "image": "busybox"}]}}
@@ -92,16 +92,16 @@ async def test_defaults_are_filled_in_after_a_patch(api: Api, hooks: Hooks) -> N
 
 async def test_what_the_schema_does_not_know_is_dropped(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"))
-    hooks.answers["a.example.com"] = lambda request: patched({"op": "add", "path": "/colour", "value": "red"})
+    hooks.responses["a.example.com"] = lambda request: patched({"op": "add", "path": "/colour", "value": "red"})
     assert "colour" not in await api.create(MAPS, config_map())
 
 
 async def test_an_update_has_both_objects(api: Api, hooks: Hooks) -> None:
     await api.create(MAPS, config_map(data={"a": "1"}))
     await configure(api, KIND, hook("a.example.com"))
-    hooks.answers["a.example.com"] = adding("b", "2")
-    answer = await api.patch(f"{MAPS}/a", {"data": {"a": "3"}})
-    assert answer.body["data"] == {"a": "3", "b": "2"}
+    hooks.responses["a.example.com"] = adding("b", "2")
+    response = await api.patch(f"{MAPS}/a", {"data": {"a": "3"}})
+    assert response.body["data"] == {"a": "3", "b": "2"}
     request = hooks.requests[0]
     assert (request["operation"], request["object"]["data"], request["oldObject"]["data"]) == (
         "UPDATE",
@@ -115,7 +115,7 @@ async def test_the_object_may_be_renamed_by_nobody(api: Api, hooks: Hooks, numbe
     await api.create(MAPS, config_map())
     await configure(api, KIND, hook("a.example.com"))
     path, value = (("/metadata/name", "b"), ("/metadata/namespace", "b"))[number]
-    hooks.answers["a.example.com"] = lambda request: patched({"op": "replace", "path": path, "value": value})
+    hooks.responses["a.example.com"] = lambda request: patched({"op": "replace", "path": path, "value": value})
     assert (await api.patch(f"{MAPS}/a", {"data": {"a": "3"}})).code in (400, 422)
 
 
@@ -130,18 +130,18 @@ async def test_the_object_may_be_renamed_by_nobody(api: Api, hooks: Hooks, numbe
 )
 async def test_a_bad_patch_is_an_internal_error(api: Api, hooks: Hooks, patch: Any, text: str) -> None:
     await configure(api, KIND, hook("a.example.com", failurePolicy="Ignore"))
-    hooks.answers["a.example.com"] = lambda request: patched(*patch)
-    answer = await api.post(MAPS, config_map())
-    assert (answer.code, answer.reason) == (500, "InternalError")
-    assert answer.message.startswith(text)
+    hooks.responses["a.example.com"] = lambda request: patched(*patch)
+    response = await api.post(MAPS, config_map())
+    assert (response.code, response.reason) == (500, "InternalError")
+    assert response.message.startswith(text)
 
 
 async def test_a_deletion_cannot_be_patched(api: Api, hooks: Hooks) -> None:
     await api.create(MAPS, config_map())
     await configure(api, KIND, hook("a.example.com"))
-    hooks.answers["a.example.com"] = lambda request: patched({"op": "add", "path": "/data", "value": {}})
-    answer = await api.delete(f"{MAPS}/a")
-    assert answer.message == (
+    hooks.responses["a.example.com"] = lambda request: patched({"op": "add", "path": "/data", "value": {}})
+    response = await api.delete(f"{MAPS}/a")
+    assert response.message == (
         'Internal error occurred: admission webhook "a.example.com" attempted to modify the object, which is not '
         "supported for this operation"
     )
@@ -149,7 +149,7 @@ async def test_a_deletion_cannot_be_patched(api: Api, hooks: Hooks) -> None:
 
 async def test_the_first_refusal_ends_the_chain(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"), hook("b.example.com"))
-    hooks.answers |= {"a.example.com": denying(message="no"), "b.example.com": allowing}
-    answer = await api.post(MAPS, config_map())
-    assert answer.message == 'admission webhook "a.example.com" denied the request: no'
+    hooks.responses |= {"a.example.com": denying(message="no"), "b.example.com": allowing}
+    response = await api.post(MAPS, config_map())
+    assert response.message == 'admission webhook "a.example.com" denied the request: no'
     assert hooks.names == ["a.example.com"]

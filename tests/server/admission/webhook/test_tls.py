@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from sampan.registry.webhook import answer as answers
+from sampan.registry.webhook import response as responses
 from sampan.storage.encoding import encode
 from tests.registry.webhook.tls import Handler, bundle, listening, ok, requests
 from tests.server.admission.webhook.hooks import MAPS, config_map, configure, hook
@@ -26,8 +26,8 @@ def replying(**response: Any) -> Handler:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for _, body in requests(reader):
             review = orjson.loads(body)
-            told = {"uid": review["request"]["uid"], "allowed": True, **response}
-            writer.write(ok(orjson.dumps({**review, "request": None, "response": told})))
+            expected = {"uid": review["request"]["uid"], "allowed": True, **response}
+            writer.write(ok(orjson.dumps({**review, "request": None, "response": expected})))
 
     return handle
 
@@ -74,8 +74,8 @@ async def test_an_answer_may_be_yaml(api: Api, tmp_path: Path) -> None:
             writer.write(ok(f"{head}response: {{allowed: true, uid: {uid}, warnings: [careful]}}".encode()))
 
     async with configured(api, tmp_path, handle, "Validating"):
-        answer = await api.post(MAPS, config_map())
-    assert (answer.code, answer.warnings) == (201, ["careful"])
+        reply = await api.post(MAPS, config_map())
+    assert (reply.code, reply.warnings) == (201, ["careful"])
 
 
 @pytest.mark.parametrize(
@@ -127,21 +127,21 @@ async def test_an_answer_may_be_yaml(api: Api, tmp_path: Path) -> None:
 async def test_a_lying_webhook_fails_closed(
     api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Handler, text: str
 ) -> None:
-    monkeypatch.setattr(answers, "ANSWER_SIZE_BYTES_MAX", 1_000_000)
+    monkeypatch.setattr(responses, "RESPONSE_SIZE_BYTES_MAX", 1_000_000)
     async with configured(api, tmp_path, handler, "Validating"):
-        answer = await api.post(MAPS, config_map())
-    assert (answer.code, answer.reason) == (500, "InternalError")
-    assert answer.message.startswith(f'Internal error occurred: failed calling webhook "{NAME}": ')
-    assert text in answer.message
+        reply = await api.post(MAPS, config_map())
+    assert (reply.code, reply.reason) == (500, "InternalError")
+    assert reply.message.startswith(f'Internal error occurred: failed calling webhook "{NAME}": ')
+    assert text in reply.message
 
 
 @pytest.mark.parametrize(("policy", "code"), [("Fail", 500), ("Ignore", 201)])
 async def test_a_dead_webhook(api: Api, policy: str, code: int) -> None:
     await configure(api, "Validating", at(1, failurePolicy=policy))
-    answer = await api.post(MAPS, config_map())
-    assert answer.code == code
+    reply = await api.post(MAPS, config_map())
+    assert reply.code == code
     if code == 500:
-        assert answer.message == (
+        assert reply.message == (
             f'Internal error occurred: failed calling webhook "{NAME}": failed to call webhook: Post '
             '"https://127.0.0.1:1/admit?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused'
         )
@@ -150,9 +150,9 @@ async def test_a_dead_webhook(api: Api, policy: str, code: int) -> None:
 async def test_a_slow_webhook_is_not_waited_for(api: Api, tmp_path: Path) -> None:
     async with configured(api, tmp_path, raw(), "Validating", timeoutSeconds=1) as port:
         began = time.monotonic()
-        answer = await api.post(MAPS, config_map())
+        reply = await api.post(MAPS, config_map())
     assert time.monotonic() - began < 30
-    assert answer.message == (
+    assert reply.message == (
         f'Internal error occurred: failed calling webhook "{NAME}": failed to call webhook: Post '
         f'"https://127.0.0.1:{port}/admit?timeout=1s": context deadline exceeded'
     )
@@ -160,8 +160,8 @@ async def test_a_slow_webhook_is_not_waited_for(api: Api, tmp_path: Path) -> Non
 
 async def test_the_deadline_of_the_request_ends_the_wait(api: Api, tmp_path: Path) -> None:
     async with configured(api, tmp_path, raw(), "Validating", failurePolicy="Ignore"):
-        answer = await api.post(f"{MAPS}?timeout=100ms", config_map())
-    assert (answer.code, answer.reason) == (504, "Timeout")
+        reply = await api.post(f"{MAPS}?timeout=100ms", config_map())
+    assert (reply.code, reply.reason) == (504, "Timeout")
 
 
 async def test_a_webhook_behind_a_service(api: Api, tmp_path: Path) -> None:
@@ -176,6 +176,6 @@ async def test_a_webhook_behind_a_service(api: Api, tmp_path: Path) -> None:
         await api.cluster.store.create(f"{cache.prefix}default/hook", value)
         reference = {"namespace": "default", "name": "hook", "path": "/admit"}
         await configure(api, "Validating", hook(clientConfig={"service": reference, "caBundle": bundle()}))
-        answer = await api.post(MAPS, config_map())
+        reply = await api.post(MAPS, config_map())
         api.cluster.webhooks.close()
-    assert (answer.code, answer.warnings) == (201, ["seen"])
+    assert (reply.code, reply.warnings) == (201, ["seen"])

@@ -37,14 +37,14 @@ NAME = "hook.example.com"
 )
 async def test_a_refusal_is_told(api: Api, hooks: Hooks, status: Any, code: int, reason: str | None, text: str) -> None:
     await configure(api, KIND, hook())
-    hooks.answers[NAME] = denying(**status)
-    answer = await api.post(MAPS, config_map())
-    assert (answer.code, answer.body.get("reason"), answer.message) == (code, reason, text)
+    hooks.responses[NAME] = denying(**status)
+    reply = await api.post(MAPS, config_map())
+    assert (reply.code, reply.body.get("reason"), reply.message) == (code, reason, text)
 
 
 async def test_what_is_refused_is_not_stored(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook())
-    hooks.answers[NAME] = denying()
+    hooks.responses[NAME] = denying()
     await api.post(MAPS, config_map())
     assert (await api.get(f"{MAPS}/a")).code == 404
 
@@ -53,14 +53,14 @@ async def test_all_are_asked_at_the_same_time(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"), hook("b.example.com"))
     met = asyncio.Event()
     hooks.late["a.example.com"] = met
-    hooks.answers["b.example.com"] = lambda request: met.set() or {"allowed": True}  # type: ignore[func-returns-value]
+    hooks.responses["b.example.com"] = lambda request: met.set() or {"allowed": True}  # type: ignore[func-returns-value]
     async with asyncio.timeout(60):
         assert (await api.post(MAPS, config_map())).code == 201
 
 
 async def test_the_first_refusal_in_order_is_told(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"), hook("b.example.com"), hook("c.example.com"))
-    hooks.answers |= {name: denying(message=name) for name in ("b.example.com", "c.example.com")}
+    hooks.responses |= {name: denying(message=name) for name in ("b.example.com", "c.example.com")}
     assert "b.example.com" in (await api.post(MAPS, config_map())).message
     assert sorted(hooks.names) == ["a.example.com", "b.example.com", "c.example.com"]
 
@@ -68,9 +68,9 @@ async def test_the_first_refusal_in_order_is_told(api: Api, hooks: Hooks) -> Non
 async def test_a_failure_refuses(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook())
     hooks.down[NAME] = 'Post "https://127.0.0.1:1/?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused'
-    answer = await api.post(MAPS, config_map())
-    assert (answer.code, answer.reason) == (500, "InternalError")
-    assert answer.message == (
+    reply = await api.post(MAPS, config_map())
+    assert (reply.code, reply.reason) == (500, "InternalError")
+    assert reply.message == (
         f'Internal error occurred: failed calling webhook "{NAME}": failed to call webhook: {hooks.down[NAME]}'
     )
 
@@ -108,9 +108,9 @@ async def test_an_answer_that_does_not_count_is_a_failure(api: Api, hooks: Hooks
         return review
 
     hooks.spoil = spoiled
-    answer = await api.post(MAPS, config_map())
-    assert answer.code == 500
-    assert text in answer.message
+    reply = await api.post(MAPS, config_map())
+    assert reply.code == 500
+    assert text in reply.message
 
 
 @pytest.mark.parametrize(
@@ -127,19 +127,19 @@ async def test_an_answer_that_does_not_count_is_a_failure(api: Api, hooks: Hooks
 )
 async def test_a_patch_that_cannot_be_read_is_a_failure(api: Api, hooks: Hooks, response: Any, text: str) -> None:
     await configure(api, "Mutating", hook())
-    hooks.answers[NAME] = lambda request: response
-    answer = await api.post(MAPS, config_map())
-    assert answer.code == 500
-    assert text in answer.message
+    hooks.responses[NAME] = lambda request: response
+    reply = await api.post(MAPS, config_map())
+    assert reply.code == 500
+    assert text in reply.message
 
 
 async def test_a_dry_run_does_not_reach_webhooks_with_side_effects(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook())
     await _with_side_effects(api)
-    answer = await api.post(f"{MAPS}?dryRun=All", config_map())
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-    assert answer.message == f'admission webhook "{NAME}" does not support dry run'
-    assert hooks.asked == []
+    reply = await api.post(f"{MAPS}?dryRun=All", config_map())
+    assert (reply.code, reply.reason) == (400, "BadRequest")
+    assert reply.message == f'admission webhook "{NAME}" does not support dry run'
+    assert hooks.requested == []
 
 
 async def _with_side_effects(api: Api) -> None:
@@ -160,11 +160,11 @@ async def test_a_dry_run_tells_the_webhook(api: Api, hooks: Hooks) -> None:
     assert hooks.requests[0]["options"]["dryRun"] == ["All"]
 
 
-@pytest.mark.parametrize(("fields", "told"), [({}, 10), ({"timeoutSeconds": 3}, 3)], ids=["default", "own"])
-async def test_the_webhook_has_its_own_time(api: Api, hooks: Hooks, fields: Any, told: float) -> None:
+@pytest.mark.parametrize(("fields", "expected"), [({}, 10), ({"timeoutSeconds": 3}, 3)], ids=["default", "own"])
+async def test_the_webhook_has_its_own_time(api: Api, hooks: Hooks, fields: Any, expected: float) -> None:
     await configure(api, KIND, hook(**fields))
     await api.create(MAPS, config_map())
-    assert hooks.timeouts_s == [told]
+    assert hooks.timeouts_s == [expected]
 
 
 async def test_the_time_of_the_request_is_the_limit(api: Api, hooks: Hooks) -> None:
@@ -179,14 +179,14 @@ async def test_configurations_are_never_told(api: Api, hooks: Hooks) -> None:
     await configure(api, "Mutating", hook(rules=[every]))
     hooks.down[NAME] = "gone"
     assert (await api.delete(f"{GROUP}/validatingwebhookconfigurations/hooks")).code == 200
-    assert hooks.asked == []
+    assert hooks.requested == []
 
 
 async def test_warnings_and_annotations_are_passed_on(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook())
-    hooks.answers[NAME] = lambda request: {"allowed": True, "warnings": ["careful"], "auditAnnotations": {"a": "b"}}
-    answer = await api.post(MAPS, config_map())
-    assert answer.warnings == ["careful"]
+    hooks.responses[NAME] = lambda request: {"allowed": True, "warnings": ["careful"], "auditAnnotations": {"a": "b"}}
+    reply = await api.post(MAPS, config_map())
+    assert reply.warnings == ["careful"]
 
 
 async def test_a_collection_is_deleted_one_by_one_and_without_names(api: Api, hooks: Hooks) -> None:
@@ -194,8 +194,8 @@ async def test_a_collection_is_deleted_one_by_one_and_without_names(api: Api, ho
         await api.create(MAPS, config_map(name, metadata={"name": name, "labels": {"of": "test"}}))
     await configure(api, KIND, hook())
     await api.delete(f"{MAPS}?labelSelector=of%3Dtest")
-    told = [(request["operation"], "name" in request, request["object"]) for request in hooks.requests]
-    assert told == [("DELETE", False, None)] * 2
+    expected = [(request["operation"], "name" in request, request["object"]) for request in hooks.requests]
+    assert expected == [("DELETE", False, None)] * 2
     assert [request["oldObject"]["metadata"]["name"] for request in hooks.requests] == ["a", "b"]
 
 
@@ -203,12 +203,12 @@ async def test_v1beta1_is_spoken_where_it_comes_first(api: Api, hooks: Hooks) ->
     await configure(api, KIND, hook(admissionReviewVersions=["v2", "v1beta1", "v1"]))
     hooks.spoil = lambda review: {**review, "response": {**review["response"], "uid": "", "patch": "eA=="}}
     await api.create(MAPS, config_map())
-    assert hooks.asked[0][1]["apiVersion"] == "admission.k8s.io/v1beta1"
+    assert hooks.requested[0][1]["apiVersion"] == "admission.k8s.io/v1beta1"
 
 
 async def test_the_metrics_count_calls(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook(), hook("b.example.com", failurePolicy="Ignore"))
-    hooks.answers[NAME] = denying(code=403)
+    hooks.responses[NAME] = denying(code=403)
     hooks.down["b.example.com"] = "gone"
     await api.post(MAPS, config_map())
     text = (await api.server.metrics.exposition()).decode()
@@ -219,7 +219,7 @@ async def test_the_metrics_count_calls(api: Api, hooks: Hooks) -> None:
 
 async def test_a_patch_of_a_validating_webhook_of_v1beta1_is_overlooked(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook(admissionReviewVersions=["v1beta1"]))
-    hooks.answers[NAME] = lambda request: patched({"op": "add", "path": "/data", "value": {"a": "b"}})
+    hooks.responses[NAME] = lambda request: patched({"op": "add", "path": "/data", "value": {"a": "b"}})
     assert "data" not in await api.create(MAPS, config_map())
 
 
@@ -232,6 +232,6 @@ async def test_a_webhook_may_call_the_server(api: Api, hooks: Hooks) -> None:
         return allowing(request)
 
     tasks: list[asyncio.Future[Any]] = []
-    hooks.answers[NAME] = calling
+    hooks.responses[NAME] = calling
     await api.create(MAPS, config_map())
     assert (await tasks[0])["metadata"]["name"] == "made"

@@ -60,12 +60,12 @@ def container_lines(
         yield from _mounts(container)
 
 
-def resources(said: Mapping[str, Any], indent: str) -> Iterator[str]:
+def resources(spec: Mapping[str, Any], indent: str) -> Iterator[str]:
     """Yield limits and requests."""
     for label, name in (("Limits", "limits"), ("Requests", "requests")):
-        if said.get(name):
+        if spec.get(name):
             yield f"{indent}{label}:"
-            yield from resource_lines(said[name], indent + "  ")
+            yield from resource_lines(spec[name], indent + "  ")
 
 
 def _basics(container: Object, status: Object | None) -> Iterator[str]:
@@ -102,27 +102,27 @@ def _one_state(label: str, state: Object) -> Iterator[str]:
     yield from lines_of(_STATES[name], state.get(name) or {}, _ITEM)
 
 
-def probe(said: Object) -> str:
+def probe(spec: Object) -> str:
     """Return a probe on one line: its action and its times."""
     numbers = (
-        f"delay={said.get('initialDelaySeconds', 0)}s timeout={said.get('timeoutSeconds', 1)}s "
-        f"period={said.get('periodSeconds', 10)}s successThreshold={said.get('successThreshold', 1)} "
-        f"failureThreshold={said.get('failureThreshold', 3)}"
+        f"delay={spec.get('initialDelaySeconds', 0)}s timeout={spec.get('timeoutSeconds', 1)}s "
+        f"period={spec.get('periodSeconds', 10)}s successThreshold={spec.get('successThreshold', 1)} "
+        f"failureThreshold={spec.get('failureThreshold', 3)}"
     )
-    return f"{_action(said)} {numbers}"
+    return f"{_action(spec)} {numbers}"
 
 
-def _action(said: Object) -> str:
-    if "exec" in said:
-        return f"exec [{' '.join(at(said, 'exec.command') or ())}]".replace("\n", " ").replace("\t", " ")
-    if "httpGet" in said:
-        get = said["httpGet"]
+def _action(spec: Object) -> str:
+    if "exec" in spec:
+        return f"exec [{' '.join(at(spec, 'exec.command') or ())}]".replace("\n", " ").replace("\t", " ")
+    if "httpGet" in spec:
+        get = spec["httpGet"]
         scheme, path = get.get("scheme", "HTTP").lower(), get.get("path", "")
         return f"http-get {scheme}://{get.get('host', '')}:{get.get('port', '')}{path}"
-    if "tcpSocket" in said:
-        return f"tcp-socket {said['tcpSocket'].get('host', '')}:{said['tcpSocket'].get('port', '')}"
-    if "grpc" in said:
-        return f"grpc <pod>:{said['grpc'].get('port')} {said['grpc'].get('service') or ''}"
+    if "tcpSocket" in spec:
+        return f"tcp-socket {spec['tcpSocket'].get('host', '')}:{spec['tcpSocket'].get('port', '')}"
+    if "grpc" in spec:
+        return f"grpc <pod>:{spec['grpc'].get('port')} {spec['grpc'].get('service') or ''}"
     return "unknown"
 
 
@@ -169,12 +169,12 @@ def _environment_reference(container: Object, source: Object, field_value: Envir
 def _resource_value(container: Object, reference: Object) -> str:
     """Return an amount of the container's resources in units of the divisor, rounded up."""
     kind, _, name = reference.get("resource", "").partition(".")
-    said = at(container, f"resources.{kind}") or {}
-    if name not in said:
+    spec = at(container, f"resources.{kind}") or {}
+    if name not in spec:
         return "node allocatable" if kind == "limits" and name in ("cpu", "memory") else "0"
     scale = -3 if name == "cpu" else 0
     divisor = parse(canonical(reference.get("divisor") or 0)).scaled_value(scale)
-    return str(-(-parse(canonical(said[name])).scaled_value(scale) // (divisor or 10**-scale)))
+    return str(-(-parse(canonical(spec[name])).scaled_value(scale) // (divisor or 10**-scale)))
 
 
 def _optional(reference: Object) -> str:

@@ -88,7 +88,7 @@ def _pods(subject: Subject) -> Iterator[str]:
         requests, limits = pod_requests(pod, in_effect=True), pod_limits(pod, in_effect=True)
         all_requests, all_limits = add(all_requests, requests), add(all_limits, limits)
         metadata = pod["metadata"]
-        cells = [_share(said, available, name) for name in ("cpu", "memory") for said in (requests, limits)]
+        cells = [_share(declared, available, name) for name in ("cpu", "memory") for declared in (requests, limits)]
         age = since(metadata.get("creationTimestamp"), subject.now)
         yield "\t".join([f"  {metadata['namespace']}", metadata["name"], "", *cells, age])
     yield from _allocated(all_requests, all_limits, available)
@@ -107,10 +107,10 @@ def _allocated(requests: Usage, limits: Usage, available: Usage) -> Iterator[str
         yield f"  {name}\t{requests.get(name, ZERO)}\t{limits.get(name, ZERO)}"
 
 
-def _share(said: Mapping[str, Quantity], available: Mapping[str, Quantity], name: str) -> str:
+def _share(declared: Mapping[str, Quantity], available: Mapping[str, Quantity], name: str) -> str:
     """Return an amount and its percentage of what is available."""
     scale = -3 if name == "cpu" else 0
-    amount = said.get(name, ZERO)
+    amount = declared.get(name, ZERO)
     whole = available.get(name, ZERO).scaled_value(scale)
     return f"{amount} ({amount.scaled_value(scale) * 100 // whole if whole else 0}%)"
 

@@ -50,10 +50,10 @@ def _addresses(subject: Subject) -> Iterator[str]:
 
 
 def _resources(subject: Subject) -> Iterator[str]:
-    said = at(subject.obj, "spec.resources")
-    if said:
+    declared = at(subject.obj, "spec.resources")
+    if declared:
         yield "Resources:"
-        yield from resources(said, "  ")
+        yield from resources(declared, "  ")
 
 
 def _containers(subject: Subject) -> Iterator[str]:

@@ -7,26 +7,26 @@ from sampan.cli.objects.describers.values import labels, selector
 from sampan.resource import Object
 
 
-def tolerations(said: Sequence[Object] | None) -> list[str]:
+def tolerations(found: Sequence[Object] | None) -> list[str]:
     """Return a line for each toleration, sorted by key."""
-    return [_toleration(each) for each in sorted(said or (), key=lambda each: str(each.get("key") or ""))]
+    return [_toleration(each) for each in sorted(found or (), key=lambda each: str(each.get("key") or ""))]
 
 
-def _toleration(said: Object) -> str:
-    key, value, effect = said.get("key") or "", said.get("value") or "", said.get("effect") or ""
+def _toleration(found: Object) -> str:
+    key, value, effect = found.get("key") or "", found.get("value") or "", found.get("effect") or ""
     text = key + (f"={value}" if value else "") + (f":{effect}" if effect else "")
-    if said.get("operator") == "Exists" and not value:
+    if found.get("operator") == "Exists" and not value:
         text += " op=Exists" if key or effect else "op=Exists"
-    elif said.get("operator") in ("Lt", "Gt"):
-        text += f" op={said['operator']}"
-    seconds = said.get("tolerationSeconds")
+    elif found.get("operator") in ("Lt", "Gt"):
+        text += f" op={found['operator']}"
+    seconds = found.get("tolerationSeconds")
     return text if seconds is None else f"{text} for {seconds}s"
 
 
-def taints(said: Sequence[Object] | None) -> list[str]:
+def taints(found: Sequence[Object] | None) -> list[str]:
     """Return `key=value:effect` for each taint, sorted by effect and key."""
     lines = []
-    for taint in sorted(said or (), key=lambda each: (each.get("effect", ""), each["key"])):
+    for taint in sorted(found or (), key=lambda each: (each.get("effect", ""), each["key"])):
         value = f"={taint['value']}" if taint.get("value") else ""
         lines.append(f"{taint['key']}{value}:{taint.get('effect', '')}")
     return lines
@@ -64,7 +64,7 @@ def node_affinity(affinity: Object | None) -> Iterator[str]:
         yield from labelled(f"Term {number}", lines, "    ")
 
 
-def _requirement(said: Object) -> str:
-    values = said.get("values")
-    text = f"{said['key']} {said['operator'].lower()}"
+def _requirement(found: Object) -> str:
+    values = found.get("values")
+    text = f"{found['key']} {found['operator'].lower()}"
     return f"{text} [{', '.join(values)}]" if values else text

@@ -53,8 +53,8 @@ def _deployment_replicas(obj: Object) -> str:
     return " | ".join(texts)
 
 
-def _rolling_update(said: Object) -> str:
-    return f"{said.get('maxUnavailable')} max unavailable, {said.get('maxSurge')} max surge"
+def _rolling_update(strategy: Object) -> str:
+    return f"{strategy.get('maxUnavailable')} max unavailable, {strategy.get('maxSurge')} max surge"
 
 
 def _replica_sets_query(obj: Object) -> Query:

@@ -25,7 +25,7 @@ class Authorization:
         """`node_name`: Node of the review; empty for all Nodes, if several share a server."""
         self._reviews = client.resource(SUBJECT_ACCESS_REVIEWS) if client is not None else None
         self._node_name = node_name
-        self._answers: ReviewCache[bool] = ReviewCache(clock)
+        self._allowed: ReviewCache[bool] = ReviewCache(clock)
 
     async def allows(self, user: User, attributes: Attributes) -> bool:
         """Return whether one of the subresources is allowed. Raises `ClientError` if the review fails."""
@@ -41,7 +41,7 @@ class Authorization:
             return False
         extra = tuple(sorted(user.extra.items()))
         key = (user.name, user.groups, user.uid, extra, verb, subresource)
-        known = self._answers.get(key)
+        known = self._allowed.get(key)
         if known is not None:
             return known
         attributes = {"verb": verb, "version": "v1", "resource": "nodes", "subresource": subresource}
@@ -55,5 +55,5 @@ class Authorization:
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
         status = (await self._reviews.create(review)).get("status") or {}
         allowed = bool(status.get("allowed"))
-        self._answers.put(key, allowed, ALLOWED_TTL_S if allowed else DENIED_TTL_S)
+        self._allowed.put(key, allowed, ALLOWED_TTL_S if allowed else DENIED_TTL_S)
         return allowed

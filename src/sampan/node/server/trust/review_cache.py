@@ -16,16 +16,16 @@ class ReviewCache(Generic[T]):
     def __init__(self, clock: Clock, size_max: int = 1024) -> None:
         self._clock = clock
         self._size_max = size_max
-        self._answers: OrderedDict[Hashable, tuple[dt.datetime, T]] = OrderedDict()
+        self._reviews: OrderedDict[Hashable, tuple[dt.datetime, T]] = OrderedDict()
 
     def get(self, key: Hashable) -> T | None:
         """Return a response that has not expired."""
-        until, answer = self._answers.get(key, (None, None))
-        return answer if until is not None and self._clock.now() < until else None
+        until, response = self._reviews.get(key, (None, None))
+        return response if until is not None and self._clock.now() < until else None
 
-    def put(self, key: Hashable, answer: T, ttl_s: float) -> None:
+    def put(self, key: Hashable, response: T, ttl_s: float) -> None:
         """Add a response."""
-        self._answers.pop(key, None)
-        self._answers[key] = (self._clock.now() + dt.timedelta(seconds=ttl_s), answer)
-        if len(self._answers) > self._size_max:
-            self._answers.popitem(last=False)
+        self._reviews.pop(key, None)
+        self._reviews[key] = (self._clock.now() + dt.timedelta(seconds=ttl_s), response)
+        if len(self._reviews) > self._size_max:
+            self._reviews.popitem(last=False)

@@ -10,11 +10,11 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from sampan.operator.webhook.admission.handlers import Handler, answered
+from sampan.operator.webhook.admission.handlers import Handler, handled
 from sampan.operator.webhook.admission.request import CURRENT_ADMISSION, AdmissionRequest
 from sampan.operator.webhook.admission.response import AdmissionResponse, errored
 from sampan.operator.webhook.admission.review import API_VERSIONS, BadReview, read_review, write_review
-from sampan.operator.webhook.endpoint import EndpointAnswer
+from sampan.operator.webhook.endpoint import EndpointResponse
 
 _log = logging.getLogger("sampan.webhook")
 
@@ -31,25 +31,25 @@ class AdmissionEndpoint:
         self._handler = handler
         self._on_panic = on_panic
 
-    async def answer(self, body: bytes) -> EndpointAnswer:
-        """See `Endpoint.answer`."""
+    async def respond(self, body: bytes) -> EndpointResponse:
+        """See `Endpoint.respond`."""
         try:
             api_version, request = read_review(body)
         except BadReview as error:
-            return EndpointAnswer(400, write_review(API_VERSIONS[0], "", errored(400, str(error))))
-        response = await self.respond(request)
+            return EndpointResponse(400, write_review(API_VERSIONS[0], "", errored(400, str(error))))
+        response = await self.review(request)
         try:
-            return EndpointAnswer(200, write_review(api_version, request.uid, response))
+            return EndpointResponse(200, write_review(api_version, request.uid, response))
         except ValueError:
             _log.exception("cannot encode the response to %s", request.uid)
             response = errored(500, "unable to encode response")
-            return EndpointAnswer(200, write_review(api_version, request.uid, response))
+            return EndpointResponse(200, write_review(api_version, request.uid, response))
 
-    async def respond(self, request: AdmissionRequest) -> AdmissionResponse:
+    async def review(self, request: AdmissionRequest) -> AdmissionResponse:
         """Return the handler's response; an exception refuses the request."""
         token = CURRENT_ADMISSION.set(request)
         try:
-            return await answered(self._handler, request)
+            return await handled(self._handler, request)
         except Exception as error:
             self._on_panic()
             _log.exception("webhook handler failed", extra={"uid": request.uid, "resource": str(request.resource.gvr)})

@@ -141,7 +141,7 @@ def one_after_the_other(*handlers: Handler) -> Handler:
         warnings: list[str] = []
         notes: dict[str, str] = {}
         for handler in handlers:
-            response = await answered(handler, seen)
+            response = await handled(handler, seen)
             warnings += response.warnings
             notes.update(response.audit_annotations)
             if not response.allowed:
@@ -157,7 +157,7 @@ def one_after_the_other(*handlers: Handler) -> Handler:
     return handle
 
 
-async def answered(handler: Handler, request: AdmissionRequest) -> AdmissionResponse:
+async def handled(handler: Handler, request: AdmissionRequest) -> AdmissionResponse:
     """Return the response of a handler, or of the error that it raises. Raises errors that indicate a bug."""
     try:
         return await handler(request)

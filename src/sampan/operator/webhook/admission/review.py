@@ -43,16 +43,16 @@ def read_review(body: bytes) -> tuple[str, AdmissionRequest]:
 
 def write_review(api_version: str, uid: str, response: AdmissionResponse) -> bytes:
     """Return the body of a response. Raises `ValueError` if it contains values that JSON cannot represent."""
-    said: dict[str, Any] = {
+    content: dict[str, Any] = {
         "uid": uid,
         "allowed": response.allowed,
         "status": {"metadata": {}, "code": response.code, **response.status},
     }
     if response.patch:
-        said["patchType"] = "JSONPatch"
-        said["patch"] = base64.b64encode(json.encode(list(response.patch))).decode()
+        content["patchType"] = "JSONPatch"
+        content["patch"] = base64.b64encode(json.encode(list(response.patch))).decode()
     if response.warnings:
-        said["warnings"] = list(response.warnings)
+        content["warnings"] = list(response.warnings)
     if response.audit_annotations:
-        said["auditAnnotations"] = dict(response.audit_annotations)
-    return json.encode({"kind": KIND, "apiVersion": api_version, "response": said})
+        content["auditAnnotations"] = dict(response.audit_annotations)
+    return json.encode({"kind": KIND, "apiVersion": api_version, "response": content})

@@ -1,4 +1,4 @@
-"""`HubConversion`: lossless conversion of objects of a CRD between versions, through the hub version."""
+"""`HubConverter`: lossless conversion of objects of a CRD between versions, through the hub version."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,17 +32,17 @@ class FieldRule:
 
 
 @dataclass(frozen=True, slots=True)
-class HubVersion:
+class HubConverterVersion:
     """One version: its schema and its differences from the hub."""
 
     compiled: CompiledSchema
     rules: Sequence[FieldRule] = ()
 
 
-class HubConversion:
+class HubConverter:
     """Conversion of one CRD. It never changes its input, so objects may be shared."""
 
-    def __init__(self, group: str, hub: str, versions: Mapping[str, HubVersion]) -> None:
+    def __init__(self, group: str, hub: str, versions: Mapping[str, HubConverterVersion]) -> None:
         self._hub = f"{group}/{hub}"
         self._versions = {f"{group}/{name}": version for name, version in versions.items()}
         self._rules = {name: _by_items(version.rules) for name, version in self._versions.items()}

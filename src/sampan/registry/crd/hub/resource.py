@@ -69,8 +69,8 @@ def _crd() -> Object:
         },
     )
     names = ("type", "status", "reason", "message", "lastTransitionTime")
-    said = {**dict.fromkeys(names, _STRING), "observedGeneration": {"type": "integer"}}
-    condition = _object("Ready: the rules fit the CustomResourceDefinition as it is.", said, "type")
+    fields = {**dict.fromkeys(names, _STRING), "observedGeneration": {"type": "integer"}}
+    condition = _object("Ready: the rules fit the CustomResourceDefinition as it is.", fields, "type")
     status = _object("Whether objects convert.", {"conditions": _list_of(condition, "type")})
     schema = _object(
         "Converts the versions of the CustomResourceDefinition of its name through one of them, without loss.",

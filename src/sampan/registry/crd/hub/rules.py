@@ -6,7 +6,7 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, invalid, required
 from sampan.core.object import Object
-from sampan.registry.crd.hub.conversion import FieldRule, HubConversion, HubVersion
+from sampan.registry.crd.hub.conversion import FieldRule, HubConverter, HubConverterVersion
 from sampan.registry.crd.hub.field_paths import (
     ITEMS,
     FieldPath,
@@ -47,13 +47,13 @@ class Draft:
     places: Mapping[str, Path] = field(default_factory=dict)
     """Position of each version's rules. A version without rules has the position of the whole list."""
 
-    def conversion(self, group: str) -> HubConversion:
+    def conversion(self, group: str) -> HubConverter:
         """Build the conversion."""
         versions = {
-            name: HubVersion(compiled, [rule for _, rule in self.rules.get(name, ())])
+            name: HubConverterVersion(compiled, [rule for _, rule in self.rules.get(name, ())])
             for name, compiled in self.compiled.items()
         }
-        return HubConversion(group, self.hub, versions)
+        return HubConverter(group, self.hub, versions)
 
 
 def read_rules(obj: Object, versions: Mapping[str, VersionDefinition], storage: str, faults: Faults) -> Draft:

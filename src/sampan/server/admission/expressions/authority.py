@@ -49,7 +49,7 @@ class Authority:
     async def settle(self, question: Question) -> None:
         """Authorize the question, and cache the decision or the error."""
         try:
-            verdict = await self._authorizer.authorize(self._asker(question), _info(question))
+            verdict = await self._authorizer.authorize(self._user_of(question), _info(question))
         except StatusError as error:
             self._known[question] = Decided(False, "", str(error))
             return
@@ -62,7 +62,7 @@ class Authority:
             raise PendingDecision(question)
         return known
 
-    def _asker(self, question: Question) -> UserInfo:
+    def _user_of(self, question: Question) -> UserInfo:
         if question.service_account is None:
             return self._user
         namespace, name = question.service_account

@@ -172,13 +172,13 @@ class PodSecurity:
     def _warn_of_exemption(self, attributes: Attributes, policy: Policy, labels: dict[str, Any]) -> None:
         if policy.is_privileged or policy.is_equivalent(self._configuration.defaults):
             return
-        said = ", ".join(
+        modes = ", ".join(
             f"{mode}={level}"
             for mode, level in zip(MODES, policy, strict=True)
             if level.level != PRIVILEGED and (PREFIX + mode in labels or f"{PREFIX}{mode}-version" in labels)
         )
         attributes.warnings.append(
-            f"namespace {quote(attributes.name)} is exempt from Pod Security, and the policy ({said}) will be ignored"
+            f"namespace {quote(attributes.name)} is exempt from Pod Security, and the policy ({modes}) will be ignored"
         )
 
 

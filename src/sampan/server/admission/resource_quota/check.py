@@ -137,10 +137,10 @@ class _Request:
         if self._attributes.subresource != "status":
             exceeded = [name for name in requested if used[name] > quota.hard[name]]
             if exceeded:
-                asked, before, limit = (
+                over, before, limit = (
                     shown({name: part[name] for name in exceeded}) for part in (requested, quota.used, quota.hard)
                 )
-                text = f"exceeded quota: {quota.name}, requested: {asked}, used: {before}, limited: {limit}"
+                text = f"exceeded quota: {quota.name}, requested: {over}, used: {before}, limited: {limit}"
                 raise refusal(self._attributes, text)
         return quota.with_used(used)
 

@@ -76,7 +76,7 @@ class Caller:
         uid = new_uid()
         request = request_of(attributes, matched)
         body = encode_review(hook.review_version, uid, request, versioned.obj, versioned.old)
-        verdict = await self._ask(hook, uid, body, attributes)
+        verdict = await self._call_hook(hook, uid, body, attributes)
         for key, value in verdict.annotations.items():
             attributes.annotations.setdefault(f"{hook.name}/{key}", value)
         attributes.warnings.extend(verdict.warnings)
@@ -84,16 +84,16 @@ class Caller:
             raise Rejected(Denial(hook.name, verdict.status))
         return verdict
 
-    async def _ask(self, hook: Hook, uid: str, body: bytes, attributes: Attributes) -> Verdict:
+    async def _call_hook(self, hook: Hook, uid: str, body: bytes, attributes: Attributes) -> Verdict:
         assert hook.review_version is not None
         try:
             name = f"Call {_SPANS[self._kind]} webhook"
             with part_of_current(name, _span_attributes(hook, uid, attributes)) as span:
                 webhook = self._connect(hook.target)
-                answer = await unless_gone(attributes, webhook.post(body, _timeout_s(hook, attributes)))
+                response = await unless_gone(attributes, webhook.post(body, _timeout_s(hook, attributes)))
                 if span is not None:
                     span.step("Request completed")
-            return read_review(hook.review_version, uid, answer, mutating=self._kind == "admit")
+            return read_review(hook.review_version, uid, response, mutating=self._kind == "admit")
         except ClientGoneError:
             raise CallFailed(hook.name, "failed to call webhook: context canceled", _UNAVAILABLE) from None
         except (WebhookError, NotDecodableError) as error:

@@ -59,8 +59,8 @@ def review_version(accepted: Sequence[str]) -> str | None:
 
 def encode_review(version: str, uid: str, request: Object, obj: Object | None, old: Object | None) -> bytes:
     """Return the body of a call."""
-    told = {"uid": uid, **request, "object": obj, "oldObject": old}
-    return wire_json.encode({"kind": _KIND, "apiVersion": f"{GROUP}/{version}", "request": told})
+    content = {"uid": uid, **request, "object": obj, "oldObject": old}
+    return wire_json.encode({"kind": _KIND, "apiVersion": f"{GROUP}/{version}", "request": content})
 
 
 def read_review(version: str, uid: str, body: bytes, *, mutating: bool) -> Verdict:

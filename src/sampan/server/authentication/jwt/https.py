@@ -11,13 +11,13 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from sampan.core.tls_trust import client_context
 from sampan.http import HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
-from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError
+from sampan.registry.webhook.response import RESPONSE_SIZE_BYTES_MAX, WebhookError, WebhookResponse
 from sampan.server.proxy.words import connection_text
 from sampan.wire.http1 import request_head
 
 TIMEOUT_S = 30.0
 _SETTINGS = HttpSettings(
-    connections_max=None, idle_max=0, body_bytes_max=ANSWER_SIZE_BYTES_MAX, compression=False, decompression=False
+    connections_max=None, idle_max=0, body_bytes_max=RESPONSE_SIZE_BYTES_MAX, compression=False, decompression=False
 )
 _PORTS: Final = {"https": 443, "http": 80}
 _REDIRECTS_MAX: Final = 10
@@ -40,20 +40,20 @@ class HttpsGet:
 
     async def __call__(self, url: str) -> bytes:
         """Return the body of a successful (2xx) response. Raises `FetchError`."""
-        answer = await self._get(url, "")
+        reply = await self._get(url, "")
         try:
-            return answer.checked()
+            return reply.checked()
         except WebhookError as error:
             raise FetchError(f'Get "{url}": {error}') from None
 
     async def claim(self, url: str, access_token: str) -> str:
         """Return the token at a URL. `access_token` authenticates the request unless it is "". Raises `FetchError`."""
-        answer = await self._get(url, access_token)
-        if answer.status not in _GOOD:
-            raise FetchError(f"error while getting distributed claim JWT: {_status_text(answer.status)}")
-        return answer.body.decode("utf-8", "replace")
+        reply = await self._get(url, access_token)
+        if reply.status not in _GOOD:
+            raise FetchError(f"error while getting distributed claim JWT: {_status_text(reply.status)}")
+        return reply.body.decode("utf-8", "replace")
 
-    async def _get(self, url: str, access_token: str) -> Answer:
+    async def _get(self, url: str, access_token: str) -> WebhookResponse:
         """Return the response after all redirects. Raises `FetchError`."""
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -66,19 +66,19 @@ class HttpsGet:
             text = str(error)
         raise FetchError(f'Get "{url}": {text}')
 
-    async def _follow(self, url: str, access_token: str) -> Answer:
+    async def _follow(self, url: str, access_token: str) -> WebhookResponse:
         """Follow redirects. The access token is sent to the first host only."""
         host = urlsplit(url).netloc
         for _ in range(_REDIRECTS_MAX):
-            answer = await self._exchange(url, access_token)
-            if not answer.location:
-                return answer
-            url = urljoin(url, answer.location)
+            reply = await self._exchange(url, access_token)
+            if not reply.location:
+                return reply
+            url = urljoin(url, reply.location)
             if urlsplit(url).netloc != host:
                 access_token = ""
         raise ValueError(f"stopped after {_REDIRECTS_MAX} redirects")
 
-    async def _exchange(self, url: str, access_token: str) -> Answer:
+    async def _exchange(self, url: str, access_token: str) -> WebhookResponse:
         parts = urlsplit(url)
         _check(url, access_token)
         if self._tls is None:
@@ -99,7 +99,7 @@ class HttpsGet:
             if error.sent or not isinstance(error.__cause__, OSError):
                 raise
             raise ValueError(connection_text(host, f"{host}:{port}", error.__cause__)) from None
-        return Answer(response.status, response.headers, await response.read())
+        return WebhookResponse(response.status, response.headers, await response.read())
 
 
 def _check(url: str, access_token: str) -> None:

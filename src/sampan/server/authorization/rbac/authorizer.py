@@ -25,7 +25,7 @@ _Key = tuple[str | tuple[str, ...], ...]
 """Cache key: user, groups and request, without the object's name."""
 
 
-class _Answer(NamedTuple):
+class _CachedDecision(NamedTuple):
     """Cached decision of one generation: a verdict for all names, except the names that bindings list."""
 
     generation: int
@@ -40,7 +40,7 @@ class RbacAuthorizer:
         self.title = ("RBAC", "rbac")
         self._index = index
         self._generation = 0
-        self._answers: dict[_Key, _Answer] = {}
+        self._decisions: dict[_Key, _CachedDecision] = {}
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         self._refresh()
@@ -49,14 +49,14 @@ class RbacAuthorizer:
             key = (user.name, user.groups, info.namespace, info.verb, info.group, info.resource, info.subresource)
         else:
             key = (user.name, user.groups, "", info.verb, info.path)
-        answer = self._answers.get(key)
-        if answer is None or answer.generation != self._generation:
-            answer = self._of_resource(user, info) if info.is_resource else self._of_path(user, info)
-            self._remember(key, answer)
-        for names, binding in answer.named:
+        decision = self._decisions.get(key)
+        if decision is None or decision.generation != self._generation:
+            decision = self._of_resource(user, info) if info.is_resource else self._of_path(user, info)
+            self._remember(key, decision)
+        for names, binding in decision.named:
             if info.name in names:
                 return _allowed(binding, subjects_of(user))
-        return answer.verdict
+        return decision.verdict
 
     def rules_of(self, ref: RoleRef) -> tuple[Rule, ...] | None:
         """Return the rules of a role, or None if the role does not exist."""
@@ -79,13 +79,13 @@ class RbacAuthorizer:
         if self._index.refresh():
             self._generation += 1
 
-    def _remember(self, key: _Key, answer: _Answer) -> None:
+    def _remember(self, key: _Key, decision: _CachedDecision) -> None:
         if sum(map(len, key)) <= _KEY_LENGTH_MAX:
-            if len(self._answers) >= CACHE_ENTRIES_MAX:
-                self._answers.clear()
-            self._answers[key] = answer
+            if len(self._decisions) >= CACHE_ENTRIES_MAX:
+                self._decisions.clear()
+            self._decisions[key] = decision
 
-    def _of_resource(self, user: UserInfo, info: RequestInfo) -> _Answer:
+    def _of_resource(self, user: UserInfo, info: RequestInfo) -> _CachedDecision:
         subjects, named = subjects_of(user), []
         keys, verb, group = resource_keys(info.resource, info.subresource), info.verb, info.group
         for bound in self._index.scopes(info.namespace):
@@ -98,19 +98,19 @@ class RbacAuthorizer:
                     for verbs, groups, names, binding in by_resource.get(key, ()):
                         if (verbs is None or verb in verbs) and (groups is None or group in groups):
                             if names is None:
-                                return _Answer(self._generation, (), _allowed(binding, subjects))
+                                return _CachedDecision(self._generation, (), _allowed(binding, subjects))
                             named.append((names, binding))
-        return _Answer(self._generation, tuple(named), self._refused(user, info.namespace))
+        return _CachedDecision(self._generation, tuple(named), self._refused(user, info.namespace))
 
-    def _of_path(self, user: UserInfo, info: RequestInfo) -> _Answer:
+    def _of_path(self, user: UserInfo, info: RequestInfo) -> _CachedDecision:
         subjects = subjects_of(user)
         for bound in self._index.scopes(""):
             for subject in subjects:
                 grants = bound.get(subject)
                 for rule, binding in grants.path_rules() if grants is not None else ():
                     if path_rule_allows(rule, info.verb, info.path):
-                        return _Answer(self._generation, (), _allowed(binding, subjects))
-        return _Answer(self._generation, (), self._refused(user, ""))
+                        return _CachedDecision(self._generation, (), _allowed(binding, subjects))
+        return _CachedDecision(self._generation, (), self._refused(user, ""))
 
     def _refused(self, user: UserInfo, namespace: str) -> Verdict:
         """Return no opinion, with the missing roles as the reason."""

@@ -153,10 +153,10 @@ def _result(error: WebhookError) -> str:
     return "timeout" if any(text in str(error) for text in _TIMEOUTS) else "error"
 
 
-def _verdict(answer: bytes, api_version: str) -> Verdict:
+def _verdict(response: bytes, api_version: str) -> Verdict:
     """Return the verdict in a review's status. Raises `WebhookError` for an invalid response."""
     try:
-        review = _READER.read(answer, api_version)
+        review = _READER.read(response, api_version)
     except NotDecodableError as error:
         raise WebhookError(str(error)) from None
     status = review.get("status") or {}

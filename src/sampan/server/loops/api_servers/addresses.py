@@ -95,11 +95,11 @@ class ServerAddresses:
 
     async def _under(self, prefix: str) -> list[Address]:
         found = await self._store.range(prefix, prefix_end(prefix))
-        said = [pair for row in found.items if (pair := _said(decode(row.value)))]
-        ports = await self._ports() if any(port is None for _, port in said) else {}
+        published = [pair for row in found.items if (pair := _address_of(decode(row.value)))]
+        ports = await self._ports() if any(port is None for _, port in published) else {}
         if prefix == PREFIX:
-            self._kube_apiservers = {Address(ip, ports.get(ip, _PORT)) for ip, port in said if port is None}
-        return sorted({Address(ip, port or ports.get(ip, _PORT)) for ip, port in said})
+            self._kube_apiservers = {Address(ip, ports.get(ip, _PORT)) for ip, port in published if port is None}
+        return sorted({Address(ip, port or ports.get(ip, _PORT)) for ip, port in published})
 
     async def _ports(self) -> dict[str, int]:
         """Return the ports of kube-apiservers by IP: from the newest Lease of each, else from the Endpoints."""
@@ -133,7 +133,7 @@ def _record(address: Address, times: int) -> dict[str, Any]:
     }
 
 
-def _said(record: dict[str, Any]) -> tuple[str, int | None] | None:
+def _address_of(record: dict[str, Any]) -> tuple[str, int | None] | None:
     """Return IP and port of a record; kube-apiservers leave the port out."""
     for subset in record.get("subsets") or ():
         for each in subset.get("addresses") or ():

@@ -41,8 +41,8 @@ def annotation_of(keys: ServerKeys) -> str:
 def keys_of(annotation: str) -> ServerKeys:
     """Return the keys of an annotation; none if it is malformed."""
     try:
-        said: Any = json.loads(annotation)
-        return {str(name): KeyUse(digests[0], frozenset(digests)) for name, digests in said.items()}
+        decoded: Any = json.loads(annotation)
+        return {str(name): KeyUse(digests[0], frozenset(digests)) for name, digests in decoded.items()}
     except (ValueError, AttributeError, LookupError, TypeError):
         return {}
 

@@ -44,7 +44,7 @@ HEALTH_BAD_S: Final = 3.0
 """Time for which health checks reuse a failed result (`HEALTH_GOOD_S` for a successful one)."""
 KNOWN_MAX: Final = 1000
 _FAILED_S: Final = 5.0
-_Answer = TypeVar("_Answer")
+_Response = TypeVar("_Response")
 _VERSIONS: Final = ("v2", "v2beta1")
 
 
@@ -220,7 +220,7 @@ class KmsProvider:
             self._failed[envelope.source_key] = self._clock() + _FAILED_S, found
             raise found from None
 
-    def _call(self, method: Method, call: Callable[[], _Answer]) -> _Answer:
+    def _call(self, method: Method, call: Callable[[], _Response]) -> _Response:
         """Call the plug-in and measure the call. Blocks."""
         began, failure = time.perf_counter(), None
         try:

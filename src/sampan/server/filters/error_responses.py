@@ -28,7 +28,7 @@ STORE_RETRY_AFTER_S = 5
 PANIC_MESSAGE = "This request caused apiserver to panic. Look in the logs for details."
 
 
-def with_answers(hooks: Sequence[Hook]) -> Filter:
+def with_error_responses(hooks: Sequence[Hook]) -> Filter:
     """Return a filter that runs each `before` in order, the handler, and each `after` in reverse order.
 
     All exceptions except cancellation become responses.

@@ -1,4 +1,4 @@
-"""`Answer`: HTTP response of a webhook, and its meaning.
+"""`WebhookResponse`: HTTP response of a webhook, and its meaning.
 
 Source: client-go rest/request.go; apimachinery pkg/api/errors/errors.go NewGenericServerResponse (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.core.errors import Reason
 from sampan.core.field import quote
 from sampan.core.integers import integer_or
 
-ANSWER_SIZE_BYTES_MAX = 32 << 20
+RESPONSE_SIZE_BYTES_MAX = 32 << 20
 _SHOWN_BYTES_MAX = 2048
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TOO_MANY_REQUESTS = 429
@@ -60,12 +60,12 @@ class WebhookError(Exception):
         self.may_pass = may_pass
 
 
-class EmptyAnswer(WebhookError):
+class EmptyResponse(WebhookError):
     """Empty response of a webhook that accepted the request. It is an error only if the caller needs a response."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WebhookResponse:
     """Response with its whole body."""
 
     status: int
@@ -86,7 +86,7 @@ class Answer:
         return seconds if seconds >= 0 else None
 
     def checked(self) -> bytes:
-        """Return the body of a successful response. Raises `WebhookError`, or `EmptyAnswer` if the body is empty."""
+        """Return the body of a successful response. Raises `WebhookError`, or `EmptyResponse` if the body is empty."""
         body, status = self.body, self.status
         content_type = self.headers.get("content-type", "")
         if content_type and not content_type.partition(";")[0].strip():
@@ -94,7 +94,7 @@ class Answer:
         if 200 <= status <= 206:
             if not body:
                 text = f"0-length response with status code: {status} and content type: {content_type}"
-                raise EmptyAnswer(text)
+                raise EmptyResponse(text)
             return body
         failure = _failure_status(body)
         if failure is not None and failure.message:

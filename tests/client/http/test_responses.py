@@ -6,7 +6,7 @@ import pytest
 
 from sampan.client.transport import HttpRequest
 from sampan.wire.http1 import Repeated, values_of
-from tests.client.http.scripted import GET, STREAM, Asked, answers, answers_once, recording, scripted
+from tests.client.http.scripted import GET, STREAM, ReceivedRequest, recording, responds, responds_once, scripted
 
 PLAIN = b"HTTP/1.1 200 OK\r\n"
 ZIPPED = gzip.compress(b"ab" * 5000)
@@ -42,8 +42,8 @@ SHAPES = {
 
 
 @pytest.mark.parametrize(("answer", "body"), SHAPES.values(), ids=SHAPES)
-async def test_the_body_is_read_whole_and_the_connection_serves_again(answer: bytes, body: bytes) -> None:
-    async with scripted(answers(answer)) as server, server.transport() as transport:
+async def test_the_body_is_read_whole_and_the_connection_serves_again(reply: bytes, body: bytes) -> None:
+    async with scripted(responds(reply)) as server, server.transport() as transport:
         for _ in range(2):
             response = await transport.send(GET)
             assert response.status == 200
@@ -52,15 +52,15 @@ async def test_the_body_is_read_whole_and_the_connection_serves_again(answer: by
 
 
 @pytest.mark.parametrize(("answer", "body"), SHAPES.values(), ids=SHAPES)
-async def test_the_body_is_streamed_whole_however_it_is_cut(answer: bytes, body: bytes) -> None:
-    parts = [answer[i : i + 7] for i in range(0, len(answer), 7)]
-    async with scripted(answers(*parts)) as server, server.transport() as transport:
+async def test_the_body_is_streamed_whole_however_it_is_cut(reply: bytes, body: bytes) -> None:
+    parts = [reply[i : i + 7] for i in range(0, len(reply), 7)]
+    async with scripted(responds(*parts)) as server, server.transport() as transport:
         response = await transport.send(STREAM)
         assert b"".join([chunk async for chunk in response.chunks()]) == body
 
 
 async def test_a_body_may_end_where_the_connection_ends() -> None:
-    async with scripted(answers_once(PLAIN + b"\r\nall ", b"of it")) as server, server.transport() as transport:
+    async with scripted(responds_once(PLAIN + b"\r\nall ", b"of it")) as server, server.transport() as transport:
         assert await (await transport.send(GET)).read() == b"all of it"
         assert await (await transport.send(GET)).read() == b"all of it"
         assert server.connections == 2
@@ -69,7 +69,7 @@ async def test_a_body_may_end_where_the_connection_ends() -> None:
 @pytest.mark.parametrize("status", [204, 304])
 async def test_answers_without_a_body_end_with_their_head(status: int) -> None:
     head = b"HTTP/1.1 %d X\r\nx: y\r\n\r\n" % status
-    async with scripted(answers(head)) as server, server.transport() as transport:
+    async with scripted(responds(head)) as server, server.transport() as transport:
         for _ in range(2):
             response = await transport.send(GET)
             assert (response.status, await response.read()) == (status, b"")
@@ -77,21 +77,21 @@ async def test_answers_without_a_body_end_with_their_head(status: int) -> None:
 
 
 async def test_an_answer_to_head_has_no_body() -> None:
-    async with scripted(answers(PLAIN + b"content-length: 99\r\n\r\n")) as server, server.transport() as transport:
+    async with scripted(responds(PLAIN + b"content-length: 99\r\n\r\n")) as server, server.transport() as transport:
         response = await transport.send(HttpRequest("HEAD", "/x"))
         assert (response.status, await response.read()) == (200, b"")
 
 
 async def test_names_are_lower_case_and_each_value_of_a_repeated_field_is_kept() -> None:
     fields = b"X-One: 1\r\nWarning: a\r\nwarning: b\r\n"
-    async with scripted(answers(sized(b"", fields))) as server, server.transport() as transport:
+    async with scripted(responds(sized(b"", fields))) as server, server.transport() as transport:
         headers = (await transport.send(GET)).headers
         assert (headers["x-one"], headers["warning"], values_of(headers["warning"])) == ("1", "a, b", ("a", "b"))
 
 
 async def test_errors_are_answers() -> None:
     async with (
-        scripted(answers(b"HTTP/1.1 500 X\r\ncontent-length: 1\r\n\r\n!")) as server,
+        scripted(responds(b"HTTP/1.1 500 X\r\ncontent-length: 1\r\n\r\n!")) as server,
         server.transport() as transport,
     ):
         response = await transport.send(GET)
@@ -99,36 +99,36 @@ async def test_errors_are_answers() -> None:
 
 
 async def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
-    answer = b"HTTP/1.1 302 Found\r\nlocation: /y\r\ncontent-length: 0\r\n\r\n"
-    async with scripted(answers(answer)) as server, server.transport() as transport:
+    reply = b"HTTP/1.1 302 Found\r\nlocation: /y\r\ncontent-length: 0\r\n\r\n"
+    async with scripted(responds(reply)) as server, server.transport() as transport:
         assert (await transport.send(HttpRequest("POST", "/x", body=b"{}"))).status == 302
 
 
 async def test_what_is_asked_comes_as_it_was_said() -> None:
-    asked: list[Asked] = []
-    async with scripted(recording(asked)) as server, server.transport() as transport:
+    requested: list[ReceivedRequest] = []
+    async with scripted(recording(requested)) as server, server.transport() as transport:
         request = HttpRequest(
             "PATCH", "/a%20b?c=d", {"x-many": Repeated.of(["1", "2"]), "accept": "text/plain"}, b"body"
         )
         await (await transport.send(request)).read()
-    assert asked[0].line == "PATCH /a%20b?c=d HTTP/1.1"
-    assert asked[0].body == b"body"
-    assert asked[0].headers["x-many"] == ["1", "2"]
-    assert asked[0].headers["accept-encoding"] == ["gzip"]
-    assert asked[0].headers["host"] == [server.address.authority]
+    assert requested[0].line == "PATCH /a%20b?c=d HTTP/1.1"
+    assert requested[0].body == b"body"
+    assert requested[0].headers["x-many"] == ["1", "2"]
+    assert requested[0].headers["accept-encoding"] == ["gzip"]
+    assert requested[0].headers["host"] == [server.address.authority]
 
 
 async def test_header_fields_are_utf_8() -> None:
-    asked: list[Asked] = []
-    answer = PLAIN + 'warning: 299 - "grüße"\r\ncontent-length: 0\r\n\r\n'.encode()
-    async with scripted(recording(asked, answer)) as server, server.transport() as transport:
+    requested: list[ReceivedRequest] = []
+    reply = PLAIN + 'warning: 299 - "grüße"\r\ncontent-length: 0\r\n\r\n'.encode()
+    async with scripted(recording(requested, reply)) as server, server.transport() as transport:
         response = await transport.send(HttpRequest("GET", "/x", {"impersonate-user": "jürgen"}))
-    assert asked[0].headers["impersonate-user"] == ["jürgen".encode().decode("latin-1")]
+    assert requested[0].headers["impersonate-user"] == ["jürgen".encode().decode("latin-1")]
     assert response.headers["warning"] == '299 - "grüße"'
 
 
 async def test_a_post_without_a_body_says_so() -> None:
-    asked: list[Asked] = []
-    async with scripted(recording(asked)) as server, server.transport() as transport:
+    requested: list[ReceivedRequest] = []
+    async with scripted(recording(requested)) as server, server.transport() as transport:
         await (await transport.send(HttpRequest("POST", "/x"))).read()
-    assert asked[0].headers["content-length"] == ["0"]
+    assert requested[0].headers["content-length"] == ["0"]

@@ -50,19 +50,19 @@ CALLS: dict[str, Call] = {
 }
 
 
-async def never_answers(peer: Peer) -> None:
-    await peer.asked()
+async def never_responds(peer: Peer) -> None:
+    await peer.requested()
     await peer.gone()
 
 
 async def stops_in_the_head(peer: Peer) -> None:
-    await peer.asked()
+    await peer.requested()
     await peer.send(b"HTTP/1.1 200 OK\r\ncontent-ty")
     await peer.gone()
 
 
 async def stops_in_the_body(peer: Peer) -> None:
-    await peer.asked()
+    await peer.requested()
     await peer.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{")
     await peer.gone()
 
@@ -82,7 +82,7 @@ async def client_of(script: Script, limit_s: float) -> AsyncIterator[Client]:
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 async def test_a_call_that_is_never_answered_ends(call: Call) -> None:
-    async with client_of(never_answers, 0.05) as client:
+    async with client_of(never_responds, 0.05) as client:
         with pytest.raises(TransportTimeout, match=r"no answer within 0.05 s"):
             await call(client.resource(CONFIG_MAPS))
 
@@ -96,19 +96,19 @@ async def test_a_connection_that_falls_silent_ends_the_call(call: Call, script: 
 
 
 async def test_discovery_ends_too() -> None:
-    async with client_of(never_answers, 0.05) as client:
+    async with client_of(never_responds, 0.05) as client:
         with pytest.raises(TransportTimeout):
             await client.resource_for("pods")
 
 
 async def test_a_call_can_have_a_limit_of_its_own() -> None:
-    async with client_of(never_answers, math.inf) as client:
+    async with client_of(never_responds, math.inf) as client:
         with pytest.raises(TransportTimeout, match=r"no answer within 0.03 s"):
             await client.resource(CONFIG_MAPS).with_timeout(0.03).get("a")
 
 
 async def test_a_client_can_have_other_limits_than_the_one_that_it_shares_connections_with() -> None:
-    async with client_of(never_answers, math.inf) as client:
+    async with client_of(never_responds, math.inf) as client:
         hasty = client.with_defaults(request_timeout_s=0.03)
         for each in (hasty, hasty.through(lambda transport: transport), hasty.with_defaults(namespace="b")):
             with pytest.raises(TransportTimeout, match=r"no answer within 0.03 s"):
@@ -116,12 +116,12 @@ async def test_a_client_can_have_other_limits_than_the_one_that_it_shares_connec
 
 
 async def test_a_timeout_closes_the_idle_connections_of_the_same_way() -> None:
-    async def answers_once(peer: Peer) -> None:
-        await peer.asked()
+    async def responds_once(peer: Peer) -> None:
+        await peer.requested()
         await peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
         await peer.gone()
 
-    async with client_of(answers_once, 0.05) as client:
+    async with client_of(responds_once, 0.05) as client:
         maps = client.resource(CONFIG_MAPS)
         await asyncio.gather(*(maps.get("a") for _ in range(3)))
         with pytest.raises(TransportTimeout):
@@ -193,7 +193,7 @@ def test_every_way_to_a_client_takes_a_limit(tmp_path: Any) -> None:
 
 
 async def test_the_kernel_notices_a_vanished_peer_within_forty_five_seconds() -> None:
-    async with scripted(never_answers) as server, server.transport() as transport:
+    async with scripted(never_responds) as server, server.transport() as transport:
         connection = await transport._client.pool.acquire(transport._origin, stream=True)
         values = {
             name: connection.socket.getsockopt(socket.IPPROTO_TCP, getattr(socket, name))

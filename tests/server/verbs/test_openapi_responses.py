@@ -12,9 +12,9 @@ V2 = "/openapi/v2"
 V3 = "/openapi/v3/apis/batch/v1"
 
 
-def values(answer: Response, name: bytes) -> list[bytes]:
+def values(response: Response, name: bytes) -> list[bytes]:
     """Return the values of a header of the answer, in order."""
-    return sorted(value for found, value in answer.headers if found.lower() == name)
+    return sorted(value for found, value in response.headers if found.lower() == name)
 
 
 @pytest.mark.parametrize(
@@ -23,16 +23,16 @@ def values(answer: Response, name: bytes) -> list[bytes]:
 async def test_an_answer_says_what_it_depends_on_and_that_there_are_parts(
     api: Api, path: str, vary: list[bytes]
 ) -> None:
-    answer = (await api.get(path)).response
-    assert values(answer, b"accept-ranges") == [b"bytes"]
-    assert values(answer, b"vary") == vary
+    response = (await api.get(path)).response
+    assert values(response, b"accept-ranges") == [b"bytes"]
+    assert values(response, b"vary") == vary
 
 
 @pytest.mark.parametrize(("path", "accept"), [(V2, "text/html"), (V3, "text/html")])
 async def test_what_cannot_be_given_is_406_without_a_body(api: Api, path: str, accept: str) -> None:
-    answer = await api.get(path, accept=accept)
-    assert (answer.code, answer.response.body, answer.response.content_type) == (406, b"", "")
-    assert b"Accept" in values(answer.response, b"vary")
+    response = await api.get(path, accept=accept)
+    assert (response.code, response.response.body, response.response.content_type) == (406, b"", "")
+    assert b"Accept" in values(response.response, b"vary")
 
 
 @pytest.mark.parametrize("accept", ["application/*", "*/json", "text/html,*/*;q=0.1"])
@@ -41,28 +41,28 @@ async def test_any_clause_may_be_met(api: Api, accept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "start", "end"), [("bytes=0-9", 0, 10), ("bytes=5-", 5, None), ("bytes=-5", -5, None)]
+    ("requested", "start", "end"), [("bytes=0-9", 0, 10), ("bytes=5-", 5, None), ("bytes=-5", -5, None)]
 )
-async def test_a_range_of_the_document_is_given(api: Api, asked: str, start: int, end: int | None) -> None:
+async def test_a_range_of_the_document_is_given(api: Api, requested: str, start: int, end: int | None) -> None:
     whole = (await api.get(V3)).response.body
-    answer = await api.client.request("GET", V3, b"", {"range": asked})
-    assert (answer.status, answer.body) == (206, whole[start:end])
+    response = await api.client.request("GET", V3, b"", {"range": requested})
+    assert (response.status, response.body) == (206, whole[start:end])
     first = start % len(whole)
-    last = first + len(answer.body) - 1
-    assert values(answer, b"content-range") == [b"bytes %d-%d/%d" % (first, last, len(whole))]
+    last = first + len(response.body) - 1
+    assert values(response, b"content-range") == [b"bytes %d-%d/%d" % (first, last, len(whole))]
 
 
 @pytest.mark.parametrize(
-    ("asked", "text"),
+    ("requested", "text"),
     [
         ("bytes=999999999-", b"invalid range: failed to overlap\n"),
         ("lines=1-", b"invalid range\n"),
         ("bytes=5-2", b"invalid range\n"),
     ],
 )
-async def test_a_range_that_is_not_there_is_416(api: Api, asked: str, text: bytes) -> None:
-    answer = await api.get(V3, range=asked)
-    assert (answer.code, answer.response.body) == (416, text)
+async def test_a_range_that_is_not_there_is_416(api: Api, requested: str, text: bytes) -> None:
+    response = await api.get(V3, range=requested)
+    assert (response.code, response.response.body) == (416, text)
 
 
 @pytest.mark.parametrize("headers", [{"range": "bytes=0-1,3-4"}, {"range": "bytes=0-1", "if_range": '"old"'}])

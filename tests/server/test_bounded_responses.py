@@ -25,15 +25,15 @@ async def api() -> AsyncIterator[Api]:
 async def test_defaults_that_would_make_an_object_huge_are_refused(api: Api) -> None:
     item = {"type": "object", "properties": {"text": {"type": "string", "default": "x" * 10_000}}}
     await api.create(CRDS, crd(version(openapi=schema({"list": {"type": "array", "items": item}}))))
-    answer = await api.post(SHIRTS, shirt(spec={"list": [{}] * (DEFAULTS_BYTES_MAX // 10_000 + 1)}))
-    assert (answer.code, answer.reason) == (413, "RequestEntityTooLarge")
+    response = await api.post(SHIRTS, shirt(spec={"list": [{}] * (DEFAULTS_BYTES_MAX // 10_000 + 1)}))
+    assert (response.code, response.reason) == (413, "RequestEntityTooLarge")
 
 
 async def test_a_crd_has_a_limited_number_of_columns(api: Api) -> None:
     columns = [{"name": "a", "type": "string", "jsonPath": ".spec.a"}] * (COLUMNS_MAX + 1)
-    answer = await api.post(CRDS, crd(version(additionalPrinterColumns=columns)))
-    assert answer.code == 422
-    assert f"must have at most {COLUMNS_MAX} items" in answer.message
+    response = await api.post(CRDS, crd(version(additionalPrinterColumns=columns)))
+    assert response.code == 422
+    assert f"must have at most {COLUMNS_MAX} items" in response.message
 
 
 def test_few_of_very_many_warnings_are_sent() -> None:

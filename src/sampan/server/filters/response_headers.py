@@ -4,11 +4,11 @@ from sampan.server.filters.hook import Hook
 from sampan.server.request import Request, Response
 
 
-def answer_headers_hook() -> Hook:
-    """Return a hook that adds the headers in `Request.answer_headers`."""
+def response_headers_hook() -> Hook:
+    """Return a hook that adds the headers in `Request.response_headers`."""
 
     def after(request: Request, response: Response) -> None:
-        if request.answer_headers:
-            response.headers.extend(request.answer_headers)
+        if request.response_headers:
+            response.headers.extend(request.response_headers)
 
     return Hook(after=after)

@@ -1,7 +1,7 @@
-"""`WatchHub`: passes committed writes to the watches of an engine, on the event loop, before they are acknowledged.
+"""`WatchBroadcaster`: passes committed writes to the watches of an engine, on the event loop, before acknowledging them.
 
-One hub belongs to one store. A watch reads the engine's history if it starts at an older revision, or if its buffer
-overflows. Once it has caught up with the hub, it reads its buffer only. Nothing here runs as a task.
+One broadcaster belongs to one store. A watch reads the engine's history if it starts at an older revision, or if its buffer
+overflows. Once it has caught up with the broadcaster, it reads its buffer only. Nothing here runs as a task.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ class LocalWatch(Protocol):
         """True if events are pending, not only a newer revision of the store."""
 
 
-class HubWatch:
+class BufferedWatch:
     """One watch: the context manager and the iterator of `Store.watch`."""
 
-    def __init__(self, hub: "WatchHub", start: str, end: str, after: int) -> None:
+    def __init__(self, broadcaster: "WatchBroadcaster", start: str, end: str, after: int) -> None:
         self.start = start
         self.end = end
-        self._hub = hub
+        self._broadcaster = broadcaster
         self._position = after
         self._live_from = after
         self._overflown = False
@@ -49,20 +49,20 @@ class HubWatch:
         self._signal = Signal()
 
     async def __aenter__(self) -> Self:
-        self._live_from = max(self._position, self._hub.revision)
-        self._hub.add(self)
+        self._live_from = max(self._position, self._broadcaster.revision)
+        self._broadcaster.add(self)
         try:
             if self._position < self._live_from:
                 await self._check_history()
         except BaseException:
-            self._hub.remove(self)
+            self._broadcaster.remove(self)
             raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._hub.remove(self)
+        self._broadcaster.remove(self)
 
     def __aiter__(self) -> AsyncIterator[EventBatch]:
         return self
@@ -70,15 +70,15 @@ class HubWatch:
     async def __anext__(self) -> EventBatch:
         while True:
             while self._behind():
-                self._hub.check()
+                self._broadcaster.check()
                 batch = await self._read_history()
                 if batch.events or not self._behind():
                     return batch
                 await asyncio.sleep(0)
             if self._pending:
                 return self._take()
-            self._hub.check()
-            if self._hub.closed:
+            self._broadcaster.check()
+            if self._broadcaster.closed:
                 raise StopAsyncIteration
             await self._signal.wait()  # a poll may notice meanwhile that the watch is behind
 
@@ -92,17 +92,17 @@ class HubWatch:
         return bool(self._pending)
 
     def offer(self, event: StoreEvent) -> None:
-        """Receive an event of the range from the hub."""
+        """Receive an event of the range from the broadcaster."""
         if self._overflown or event.revision <= self._position:
             return
-        if len(self._pending) >= self._hub.buffer_max:
+        if len(self._pending) >= self._broadcaster.buffer_max:
             self.overflow()
         else:
             self._pending.append(event)
             self._signal.notify()
 
     def wake(self) -> None:
-        """Wake the iterator up, so that it notices that the hub has closed or failed."""
+        """Wake the iterator up, so that it notices that the broadcaster has closed or failed."""
         self._signal.notify()
 
     def overflow(self) -> None:
@@ -114,7 +114,7 @@ class HubWatch:
     def _behind(self) -> bool:
         if self._overflown:
             self._overflown = False
-            self._live_from = max(self._position, self._hub.revision)
+            self._live_from = max(self._position, self._broadcaster.revision)
         return self._position < self._live_from
 
     async def _check_history(self) -> None:
@@ -127,16 +127,16 @@ class HubWatch:
         return batch
 
     def _history(self) -> History:
-        assert self._hub.history is not None
-        return self._hub.history
+        assert self._broadcaster.history is not None
+        return self._broadcaster.history
 
     def _take(self) -> EventBatch:
         events, self._pending = self._pending, []
-        self._position = max(self._position, self._hub.revision)
+        self._position = max(self._position, self._broadcaster.revision)
         return EventBatch(events, self._position)
 
 
-class WatchHub:
+class WatchBroadcaster:
     """Finds the watches of a key, and passes events to them.
 
     Watches of prefixes that end in a slash cost nothing for keys outside them.
@@ -149,15 +149,15 @@ class WatchHub:
         self.revision = 0
         self.closed = False
         self._failure: Exception | None = None
-        self._by_prefix: dict[str, list[HubWatch]] = {}
-        self._others: list[HubWatch] = []
-        self._directories: dict[str, list[HubWatch]] = {}
+        self._by_prefix: dict[str, list[BufferedWatch]] = {}
+        self._others: list[BufferedWatch] = []
+        self._directories: dict[str, list[BufferedWatch]] = {}
 
-    def watch(self, start: str, end: str, after: int) -> HubWatch:
+    def watch(self, start: str, end: str, after: int) -> BufferedWatch:
         """Return a watch, which begins when its context is entered."""
-        return HubWatch(self, start, end, after)
+        return BufferedWatch(self, start, end, after)
 
-    def add(self, watch: HubWatch) -> None:
+    def add(self, watch: BufferedWatch) -> None:
         """Start passing events to the watch."""
         self._directories.clear()
         if watch.start.endswith("/") and watch.end == prefix_end(watch.start):
@@ -165,7 +165,7 @@ class WatchHub:
         else:
             self._others.append(watch)
 
-    def remove(self, watch: HubWatch) -> None:
+    def remove(self, watch: BufferedWatch) -> None:
         """Stop passing events to the watch."""
         self._directories.clear()
         watches = self._by_prefix.get(watch.start, [])
@@ -210,10 +210,10 @@ class WatchHub:
         for watch in self._all():
             watch.wake()
 
-    def _all(self) -> list[HubWatch]:
+    def _all(self) -> list[BufferedWatch]:
         return [watch for watches in [*self._by_prefix.values(), self._others] for watch in watches]
 
-    def _of_directory(self, directory: str) -> Sequence[HubWatch]:
+    def _of_directory(self, directory: str) -> Sequence[BufferedWatch]:
         """Return the watches whose prefix contains every key of this directory."""
         found = self._directories.get(directory)
         if found is None:

@@ -1,8 +1,8 @@
-"""The hub's watches, apart from any engine."""
+"""The broadcaster's watches, apart from any engine."""
 
 import asyncio
 
-from sampan.storage.hub import WatchHub
+from sampan.storage.broadcaster import WatchBroadcaster
 from sampan.storage.store import EventBatch, StoreEvent
 
 PODS = "/registry/pods/"
@@ -14,12 +14,12 @@ def history(start: str, end: str, after: int, until: int) -> EventBatch:
 
 
 async def test_a_watch_that_is_polled_just_after_it_fell_behind_misses_nothing() -> None:
-    hub = WatchHub(history, buffer_max=1)
-    async with hub.watch(PODS, "/registry/pods0", 0) as watch:
+    broadcaster = WatchBroadcaster(history, buffer_max=1)
+    async with broadcaster.watch(PODS, "/registry/pods0", 0) as watch:
         waiting = asyncio.ensure_future(anext(watch))
         await asyncio.sleep(0)
-        hub.dispatch(EVENTS[:3], 3)
+        broadcaster.dispatch(EVENTS[:3], 3)
         assert watch.poll() is None
-        hub.dispatch(EVENTS[3:], 4)
+        broadcaster.dispatch(EVENTS[3:], 4)
         assert await waiting == EventBatch(EVENTS[:3], 3)
         assert await anext(watch) == EventBatch(EVENTS[3:], 4)

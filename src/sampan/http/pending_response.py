@@ -1,4 +1,4 @@
-"""`Answer`: a response in progress. A connection fills it and the caller reads it.
+"""`PendingResponse`: a response in progress. A connection fills it and the caller reads it.
 
 Concurrency: callbacks of the connection fill it, one task reads it. An unread body is buffered up to
 `buffer_bytes_max`; then the connection stops reading. `read` returns the whole body, up to `body_bytes_max`. Timers
@@ -35,7 +35,7 @@ class Flow(Protocol):
         ...
 
 
-class Answer:
+class PendingResponse:
     """Implementation of `HttpResponse`. The module docstring lists its bounds."""
 
     def __init__(
