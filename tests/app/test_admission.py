@@ -19,11 +19,11 @@ from sampan.app.settings import UpSettings
         ("", False),
     ],
 )
-def test_pods_have_accounts_where_somebody_makes_them(controllers: str, *, on: bool) -> None:
+def test_pods_have_accounts_where_a_client_makes_them(controllers: str, *, on: bool) -> None:
     assert admission_settings(UpSettings(controllers=controllers)).is_on("ServiceAccount") is on
 
 
-def test_pods_have_accounts_where_that_is_asked_for() -> None:
+def test_pods_have_accounts_where_that_is_requested() -> None:
     settings = UpSettings(controllers="", enable_admission_plugins=("ServiceAccount",))
     assert admission_settings(settings).is_on("ServiceAccount")
 
@@ -79,12 +79,12 @@ def test_a_file_that_makes_no_sense_prevents_the_start(tmp_path: Path, text: str
         admission_settings(_written(tmp_path, text))
 
 
-def test_what_a_plugin_that_is_off_or_unknown_is_told_counts_for_nothing(tmp_path: Path) -> None:
+def test_something_that_a_plugin_that_is_off_or_unknown_is_reported_counts_for_nothing(tmp_path: Path) -> None:
     text = f"{_HEAD}- {{name: EventRateLimit, path: absent.yaml}}\n- {{name: Bad, path: absent.yaml}}\n"
     assert admission_settings(_written(tmp_path, text)).configurations == {}
 
 
-def test_what_stands_in_the_file_counts_before_the_file_beside_it(tmp_path: Path) -> None:
+def test_something_that_stands_in_the_file_counts_before_the_file_beside_it(tmp_path: Path) -> None:
     text = f"{_HEAD}- {{name: PodSecurity, path: absent.yaml, configuration: {{a: b}}}}\n"
     assert admission_settings(_written(tmp_path, text)).configurations == {"PodSecurity": {"a": "b"}}
 

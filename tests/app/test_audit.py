@@ -81,7 +81,7 @@ async def test_a_kubeconfig_that_cannot_be_used_is_refused(tmp_path: Path, conte
         audit_of(settings, Cluster(MemoryStore()))
 
 
-async def test_a_log_where_nobody_may_write_is_refused(tmp_path: Path) -> None:
+async def test_a_log_where_no_client_may_write_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     log = AuditLogSettings(str(tmp_path / "file" / "audit.log"))
     with pytest.raises(StartError, match="for the audit"):

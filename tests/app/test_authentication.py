@@ -86,7 +86,7 @@ def test_options_are_kubernetes_own() -> None:
     ],
     ids=["by default", "address", "none", "given"],
 )
-def test_names_of_an_issuer_are_told_apart(settings: OidcSettings, prefix: str) -> None:
+def test_names_of_an_issuer_are_distinguished(settings: OidcSettings, prefix: str) -> None:
     assert oidc_configuration(settings).jwt[0].claim_mappings.username.prefix == prefix
 
 
@@ -115,7 +115,7 @@ async def test_keys_of_before_still_verify(tmp_path: Path) -> None:
     assert len(authentication.identity.discovery.keys) == 2
 
 
-async def test_the_configuration_says_who_may_be_anonymous(tmp_path: Path) -> None:
+async def test_the_configuration_reports_who_may_be_anonymous(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(f"{CONFIGURATION}anonymous: {{enabled: false}}\n")
     assert made(tmp_path / "data", AuthenticationSettings(authentication_config=file)).anonymous is None
@@ -145,7 +145,7 @@ async def test_how_clients_are_known_is_published(tmp_path: Path) -> None:
     assert published["client-ca-file"].startswith("-----BEGIN CERTIFICATE-----")
 
 
-async def test_what_is_published_is_kept_up_to_date() -> None:
+async def test_something_that_is_published_is_kept_up_to_date() -> None:
     path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
     async with served() as api:
         await publish_authentication(api.cluster, {"client-ca-file": "old"})
@@ -154,7 +154,7 @@ async def test_what_is_published_is_kept_up_to_date() -> None:
         assert (await api.get(path)).body["data"] == {"client-ca-file": "new", "of-others": "stays"}
 
 
-async def test_what_other_servers_told_of_clients_stays() -> None:
+async def test_something_that_other_servers_notified_of_clients_stays() -> None:
     path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
     others, own = authority("of-others"), authority("own")
     async with served() as api:
@@ -166,7 +166,7 @@ async def test_what_other_servers_told_of_clients_stays() -> None:
     assert found["data"] == {"client-ca-file": others + own, "requestheader-allowed-names": '["a","b"]'}
 
 
-def test_an_authority_that_has_expired_is_told_no_more() -> None:
+def test_an_authority_that_has_expired_is_not_reported_any_more() -> None:
     expired, own = authority("expired", -datetime.timedelta(days=400)), authority("own")
     assert combined({"client-ca-file": expired}, {"client-ca-file": own}, NOW) == {"client-ca-file": own}
 

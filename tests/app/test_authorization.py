@@ -70,7 +70,7 @@ def configuration(kubeconfig: Path, policy: str = "Deny") -> bytes:
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
-async def test_a_webhook_is_asked_over_tls(tmp_path: Path, version: str) -> None:
+async def test_a_webhook_is_called_over_tls(tmp_path: Path, version: str) -> None:
     async with webhook(make_files(tmp_path), True) as file:
         options: dict[str, Any] = {"authorization_webhook_config_file": file, "authorization_webhook_version": version}
         authorizer = made(UpSettings(authorization_mode=("Webhook",), **options))[0]
@@ -78,7 +78,7 @@ async def test_a_webhook_is_asked_over_tls(tmp_path: Path, version: str) -> None
 
 
 @pytest.mark.parametrize(("policy", "decision"), [("Deny", Decision.DENY), ("NoOpinion", Decision.NO_OPINION)])
-async def test_one_with_a_foreign_certificate_is_not_believed(tmp_path: Path, policy: str, decision: Decision) -> None:
+async def test_one_with_a_foreign_certificate_is_not_trusted(tmp_path: Path, policy: str, decision: Decision) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     async with webhook(make_files(tmp_path / "a"), True) as file:
@@ -122,7 +122,7 @@ REFUSED: list[Any] = [
 
 
 @pytest.mark.parametrize(("options", "text"), REFUSED)
-async def test_what_makes_no_sense_is_refused_at_the_start(options: dict[str, Any], text: str) -> None:
+async def test_something_that_makes_no_sense_is_refused_at_the_start(options: dict[str, Any], text: str) -> None:
     with pytest.raises(StartError) as caught:
         made(UpSettings(**options))
     assert text in str(caught.value)

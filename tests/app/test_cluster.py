@@ -84,7 +84,7 @@ async def test_the_service_leads_to_the_server() -> None:
         assert (found["addressType"], found["ports"]) == ("IPv4", [port])
 
 
-async def test_a_start_at_another_address_says_so() -> None:
+async def test_a_start_at_another_address_is_reported() -> None:
     store = MemoryStore()
     async with _running(store, address="10.1.2.3") as cluster:
         before = _found(cluster, "", "endpoints")["metadata"]["uid"]
@@ -95,7 +95,7 @@ async def test_a_start_at_another_address_says_so() -> None:
 
 
 @virtual_time
-async def test_what_leads_to_the_server_comes_back() -> None:
+async def test_something_that_leads_to_the_server_comes_back() -> None:
     async with _running(MemoryStore()) as cluster:
         before = {each: _found(cluster, *each)["metadata"]["uid"] for each in KUBERNETES}
         await _delete(cluster, "", "services", "default", "kubernetes")  # The Endpoints go with it.

@@ -82,7 +82,7 @@ async def run_for(periods: float, free_memory: FreeMemory) -> None:
     await asyncio.wait([task])
 
 
-def test_a_trim_says_whether_there_was_anything_to_give_back() -> None:
+def test_a_trim_reports_whether_there_was_anything_to_give_back() -> None:
     assert trim() in (True, False)
 
 

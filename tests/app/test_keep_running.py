@@ -28,7 +28,9 @@ async def test_a_loop_that_fails_is_begun_again_after_a_growing_pause(caplog: py
 
 
 @virtual_time
-async def test_what_cannot_be_decrypted_is_told_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
+async def test_something_that_cannot_be_decrypted_is_reported_without_a_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     begun: list[None] = []
 
     async def fails_once() -> None:

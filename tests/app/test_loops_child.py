@@ -28,7 +28,7 @@ def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
-def test_nothing_is_started_that_nobody_wants() -> None:
+def test_nothing_is_started_that_no_client_wants() -> None:
     assert command_of(UpSettings(controllers="", scheduler=False, nodes=0)) is None
 
 
@@ -41,26 +41,26 @@ def test_nothing_is_started_that_nobody_wants() -> None:
     ],
     ids=["all", "scheduler", "several servers"],
 )
-def test_the_server_knows_which_components_run_beside_it(settings: UpSettings, beside: set[str]) -> None:
+def test_the_server_has_which_components_run_beside_it(settings: UpSettings, beside: set[str]) -> None:
     components = components_of(settings, LoopsChild(None))
     assert {name for name, component in components.items() if component.fault is not None} == beside
 
 
-def test_of_several_servers_the_lease_of_the_loops_tells_of_the_scheduler_too() -> None:
+def test_of_several_servers_the_lease_of_the_loops_reports_of_the_scheduler_too() -> None:
     components = components_of(UpSettings(storage=EtcdEngine()), LoopsChild(None))
     assert "kube-controller-manager" in components["scheduler"].leases
     alone = components_of(UpSettings(storage=EtcdEngine(), scheduler=False), LoopsChild(None))
     assert alone["scheduler"].leases == ("kube-scheduler",)
 
 
-def test_ranges_for_nodes_are_allocated_only_if_that_is_said() -> None:
+def test_ranges_for_nodes_are_allocated_only_if_that_is_reported() -> None:
     assert not any("cidr" in word for word in command_of(UpSettings()) or ())
     command = command_of(UpSettings(node_cidrs=NodeCidrSettings(True, "10.1.0.0/16", 26)))
     options = ["--allocate-node-cidrs=true", "--cluster-cidr=10.1.0.0/16", "--node-cidr-mask-size=26"]
     assert [word for word in command or () if "cidr" in word] == options
 
 
-def test_the_command_says_what_is_wanted() -> None:
+def test_the_command_reports_what_is_wanted() -> None:
     command = command_of(UpSettings(data=Path("d"), controllers="*,-job-controller", scheduler=False, nodes=2))
     assert command is not None
     assert command[3:] == [
@@ -145,7 +145,7 @@ async def test_a_process_that_ends_is_started_again(tmp_path: Path) -> None:
     assert begun.read_text() == "xxx"
 
 
-async def test_a_program_that_is_not_there_is_said() -> None:
+async def test_a_program_that_is_not_there_is_reported() -> None:
     loops = LoopsChild(["/nonexistent/program"])
     with logged("cannot start the control loops") as failed:
         task = asyncio.create_task(loops.run())

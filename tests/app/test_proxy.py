@@ -52,7 +52,7 @@ def test_loopback_is_for_servers_on_loopback_or_by_order(
     assert proxy_settings(settings, credentials).allow_loopback is allowed
 
 
-def test_files_that_cannot_be_used_are_said_at_the_start(credentials: Credentials, tmp_path: Path) -> None:
+def test_files_that_cannot_be_used_are_reported_at_the_start(credentials: Credentials, tmp_path: Path) -> None:
     with pytest.raises(StartError, match="cannot read"):
         proxy_settings(UpSettings(kubelet=KubeletSettings(certificate_authority=tmp_path / "none")), credentials)
     (tmp_path / "bad").write_text("x")

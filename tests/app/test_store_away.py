@@ -175,7 +175,7 @@ async def test_a_server_starts_though_the_store_goes_away_meanwhile(writes: int)
 
 
 @virtual_time
-async def test_a_server_starts_again_on_a_store_without_room_and_says_where_it_is_when_there_is() -> None:
+async def test_a_server_starts_again_on_a_store_without_room_and_reports_where_it_is_when_there_is() -> None:
     store = LeavingStore()
     async with starting(store) as (_, started):
         await started.wait()

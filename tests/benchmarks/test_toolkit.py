@@ -21,7 +21,7 @@ def test_every_scenario_of_the_toolkit_runs_without_errors(tmp_path: Path, capsy
     assert "goal" in stored.with_suffix(".md").read_text()
 
 
-def test_the_pods_are_as_large_as_they_say() -> None:
+def test_the_pods_are_as_large_as_they_state() -> None:
     assert {len(pod(number, number)) for number in (0, 7, 9999)} == {SIZE_BYTES}
     assert json.loads(pod(1, 2))["metadata"]["resourceVersion"] == "2"
 

@@ -56,12 +56,12 @@ def test_the_front_proxy_speaks_for_others(server: Server) -> None:
     assert review["status"]["userInfo"] == {"username": "jane", "groups": ["dev", "system:authenticated"]}
 
 
-def test_the_front_proxy_itself_is_nobody(server: Server) -> None:
+def test_the_front_proxy_itself_is_no_client(server: Server) -> None:
     status, reply = post(server, REVIEWS, REVIEW, {}, **proxy(server))
     assert (status, reply["message"]) == (401, "Unauthorized")
 
 
-def test_nobody_else_speaks_for_others(server: Server) -> None:
+def test_no_other_user_speaks_for_others(server: Server) -> None:
     headers = {"X-Remote-User": "jane", "X-Remote-Group": "system:masters"}
     status, review = post(server, REVIEWS, REVIEW, {**headers, **bearer(server.token)})
     assert review["status"]["userInfo"]["username"] == "admin"
@@ -69,7 +69,7 @@ def test_nobody_else_speaks_for_others(server: Server) -> None:
     assert post(server, REVIEWS, REVIEW, headers)[0] == 401
 
 
-def test_the_anonymous_are_let_in_where_the_configuration_says(server: Server) -> None:
+def test_the_anonymous_are_let_in_where_the_configuration_states(server: Server) -> None:
     assert server.get("/livez")[0] == 200
     assert server.get("/readyz")[0] == 401
 

@@ -27,7 +27,7 @@ def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, 
         (["port-forward"], "only kubectl has the command port-forward: use kubectl port-forward"),
     ],
 )
-def test_an_unknown_command_says_what_to_type(
+def test_an_unknown_command_reports_what_to_type(
     capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     code, out, error = ended(capsys, *arguments)

@@ -132,7 +132,7 @@ def test_command_line_overrides_the_file(tmp_path: Path) -> None:
     assert "profiling: true  # default" in shown
 
 
-def test_settings_that_another_one_implies_say_so() -> None:
+def test_settings_that_another_one_implies_are_reported() -> None:
     shown = config("--read-only", "--storage=memory").stdout.splitlines()
     assert 'controllers: ""  # implied by read-only' in shown
     assert "# etcd-servers: URLS  # not used: storage is memory, not etcd" in shown

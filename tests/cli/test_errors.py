@@ -45,7 +45,7 @@ def error_of(capsys: pytest.CaptureFixture[str], data: Path, *options: str, code
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_is_wrong_is_said(
+def test_faults_are_reported(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str], message: str
 ) -> None:
     assert message in error_of(capsys, tmp_path / "d", *options)

@@ -96,7 +96,7 @@ def test_controllers_scheduler_and_node_are_processes_of_their_own(tmp_path: Pat
         assert [started.wait(WAIT_S) for started in processes] == [0, 0, 0]
 
 
-def test_probes_answer_where_they_are_told_to(tmp_path: Path) -> None:
+def test_probes_answer_where_they_are_reported_to(tmp_path: Path) -> None:
     with running(tmp_path / "d", "--storage", "memory") as server:
         log = tmp_path / "node.log"
         options = ("--simulated=3", "--probe-address=127.0.0.1:0", "--log-format=json")
@@ -153,7 +153,7 @@ def test_a_server_does_not_start_with_an_unknown_controller(tmp_path: Path) -> N
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], output: str) -> None:
+def test_faults_are_reported_in_one_line(arguments: tuple[str, ...], output: str) -> None:
     command = [sys.executable, "-m", "sampan.cli", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == (1 if "kubeconfig" in arguments[1] else 2)

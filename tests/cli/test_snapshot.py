@@ -95,7 +95,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "s"
 
 
-def test_what_a_server_held_is_served_again(snapshot: Path, tmp_path: Path) -> None:
+def test_something_that_a_server_held_is_served_again(snapshot: Path, tmp_path: Path) -> None:
     before = verify(snapshot, lambda done, size: None).header.revision
     sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
     token = (tmp_path / "data" / "admin.token").read_text()
@@ -109,7 +109,7 @@ def test_what_a_server_held_is_served_again(snapshot: Path, tmp_path: Path) -> N
         assert code == 410 or json.loads(events.splitlines()[0])["object"]["code"] == 410
 
 
-def test_status_says_what_a_file_holds(snapshot: Path) -> None:
+def test_status_reports_what_a_file_holds(snapshot: Path) -> None:
     lines = dict(line.split(":", 1) for line in sampan("snapshot", "status", snapshot).splitlines())
     assert lines["engine"].strip() == "sqlite"
     assert lines["sha256"].strip() == snapshot.read_bytes()[-65:-1].decode()
@@ -159,7 +159,7 @@ def test_a_damaged_file_restores_nothing(snapshot: Path, tmp_path: Path) -> None
     assert not (tmp_path / "data").exists()
 
 
-def test_a_data_directory_without_a_store_is_said_so(tmp_path: Path) -> None:
+def test_a_data_directory_without_a_store_is_reported(tmp_path: Path) -> None:
     assert "the store does not exist" in refused("snapshot", "save", tmp_path / "s", "--data", tmp_path)
 
 
@@ -173,7 +173,7 @@ def test_a_killed_save_leaves_no_snapshot_and_the_next_makes_one(snapshot: Path,
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["TERM", "HUP"])
-def test_who_is_told_to_end_leaves_nothing_half_done(snapshot: Path, tmp_path: Path, number: int) -> None:
+def test_a_client_that_is_reported_to_end_leaves_nothing_half_done(snapshot: Path, tmp_path: Path, number: int) -> None:
     saved = signalled(number, "snapshot", "save", tmp_path / "s", "--data", snapshot.with_name("data"))
     restored = signalled(number, "snapshot", "restore", snapshot, "--data", tmp_path / "data")
     for process in (saved, restored):
@@ -205,7 +205,7 @@ def refused_start(data: Path) -> str:
     ],
     ids=["system", "database"],
 )
-def test_a_full_disk_is_said_with_its_place(
+def test_a_full_disk_is_reported_with_its_place(
     snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, output: str
 ) -> None:
     def full(*_: object, **__: object) -> None:

@@ -131,7 +131,7 @@ def test_a_name_that_is_no_store_is_refused(text: str) -> None:
         parse_store(text)
 
 
-def test_a_source_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+def test_a_source_that_is_not_there_is_reported(tmp_path: Path) -> None:
     arguments = ("--from", f"sqlite:{tmp_path / 'a'}", "--to", f"sqlite:{tmp_path / 'b'}")
     assert "the store does not exist" in sampan("storage", "copy", *arguments, code=1)
 

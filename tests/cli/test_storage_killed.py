@@ -70,14 +70,16 @@ def copy(source: str, target: str, *more: str, code: int = 0) -> str:
 
 
 @pytest.mark.parametrize("where", IN_ETCD)
-def test_a_killed_copy_is_gone_on_with_by_nobody_and_begun_anew(where: str, source: str, etcd: str) -> None:
+def test_a_killed_copy_is_gone_on_with_by_no_client_and_begun_again(where: str, source: str, etcd: str) -> None:
     killed_copy(where, source, etcd)
     assert "holds a part of a copy (from sqlite:" in copy(source, etcd, code=1)
     assert f"copied {COUNT + 1} keys" in copy(source, etcd, "--clear-partial")
     assert contents(rows(etcd)) == contents(rows(source))
 
 
-def test_what_a_killed_copy_left_is_neither_served_nor_saved_nor_copied(source: str, etcd: str, tmp_path: Path) -> None:
+def test_something_that_a_killed_copy_left_is_neither_served_nor_saved_nor_copied(
+    source: str, etcd: str, tmp_path: Path
+) -> None:
     killed_copy("half", source, etcd)
     urls = etcd.removeprefix("etcd:")
     for more in ((), ("--read-only",)):
@@ -90,7 +92,7 @@ def test_what_a_killed_copy_left_is_neither_served_nor_saved_nor_copied(source: 
     assert "holds a part of a copy" in copy(etcd, f"sqlite:{tmp_path / 'other'}", code=1)
 
 
-def test_a_copy_that_is_interrupted_says_what_is_left_and_what_to_do(source: str, etcd: str) -> None:
+def test_a_copy_that_is_interrupted_reports_what_is_left_and_what_to_do(source: str, etcd: str) -> None:
     done = ended("interrupted", "half", "storage", "copy", "--from", source, "--to", etcd)
     assert done.returncode == 1
     assert "the target contains a part of it" in done.stderr
@@ -189,7 +191,9 @@ def _differ(*_: object) -> None:
     raise SnapshotError("differs")
 
 
-def test_an_etcd_without_room_is_said_with_what_helps(source: str, etcd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_etcd_without_room_is_reported_with_what_helps(
+    source: str, etcd: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def full(*_: object, **__: object) -> None:
         raise StoreFull("etcd: database space exceeded")
 

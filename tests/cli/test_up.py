@@ -48,7 +48,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, ca: tuple[KeyPair, Path]) -
         yield found
 
 
-def test_the_ready_line_says_where(server: Server) -> None:
+def test_the_ready_line_reports_where(server: Server) -> None:
     assert server.ready_line == f"ready https://127.0.0.1:{server.port} (kubeconfig {server.data / 'kubeconfig'})\n"
 
 
@@ -59,7 +59,7 @@ def test_the_kubeconfig_follows_the_port_and_is_private(server: Server) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_anybody_may_ask_for_health_and_version(server: Server) -> None:
+def test_anybody_may_request_health_and_version(server: Server) -> None:
     assert server.get("/readyz") == (200, b"ok")
     assert server.status("/version")["gitVersion"].startswith("v1.36.")
 
@@ -92,7 +92,7 @@ def test_a_certificate_of_the_other_ca_is_known(server: Server, ca: tuple[KeyPai
     assert 'User "joe"' in server.status("/api/v1/namespaces", files=files)["message"]
 
 
-def test_a_certificate_of_an_unknown_ca_is_unauthorized_even_where_nobody_would_be_asked(
+def test_a_certificate_of_an_unknown_ca_is_unauthorized_even_where_no_client_would_be_called(
     server: Server, tmp_path: Path
 ) -> None:
     files = write(make_client(make_ca("nobody", NOW), "eve", ("system:masters",), NOW), tmp_path / "eve")
@@ -207,7 +207,7 @@ def test_objects_outlive_the_process(tmp_path: Path) -> None:
         assert server.status(f"{path}/kept", server.token)["data"] == {"a": "b"}
 
 
-def test_version_says_which_kubernetes() -> None:
+def test_version_reports_which_kubernetes() -> None:
     result = CliRunner().invoke(cli, ["version"])
     assert result.output.startswith("sampan ")
     assert "Kubernetes v1.36." in result.output

@@ -114,7 +114,7 @@ def test_bind_address_and_secure_port_are_other_names(settings: list[UpSettings]
         ("--request-timeout=0s", "0s is not more than zero"),
     ],
 )
-def test_what_makes_no_sense_is_a_usage_error(settings: list[UpSettings], option: str, text: str) -> None:
+def test_something_that_makes_no_sense_is_a_usage_error(settings: list[UpSettings], option: str, text: str) -> None:
     code, output = invoke(option)
     assert (code, text in output, settings) == (2, True, []), output
 
@@ -147,7 +147,7 @@ def env(folder: Path) -> tuple[KeyPair, list[str]]:
     ]
 
 
-def test_a_server_with_the_options_of_envtest_serves_what_they_say(tmp_path: Path) -> None:
+def test_a_server_with_the_options_of_envtest_serves_what_they_state(tmp_path: Path) -> None:
     certs = tmp_path / "certs"
     certs.mkdir()
     ca, files = env(certs)

@@ -135,7 +135,7 @@ def test_objects_can_be_deleted_on_a_full_disk_also_those_with_finalizers(disk: 
         assert not names(server) & {*objects, "held"}
 
 
-def test_what_is_deleted_on_a_full_disk_makes_space_for_writes(disk: SmallDisk) -> None:
+def test_something_that_is_deleted_on_a_full_disk_makes_space_for_writes(disk: SmallDisk) -> None:
     with disk.server() as server:
         objects = [f"large{number}" for number in range(400)]
         for name in objects:

@@ -27,7 +27,7 @@ def encrypted(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.parametrize("encrypted", ["configmaps"], indirect=True)
-def test_what_is_encrypted_is_an_error_of_its_readers_and_all_else_is_served(encrypted: Path) -> None:
+def test_something_that_is_encrypted_is_an_error_of_its_readers_and_all_else_is_served(encrypted: Path) -> None:
     encrypted.with_suffix(".log").unlink()
     with running(encrypted) as server:
         response = server.status(CONFIG_MAP, server.token)
@@ -38,7 +38,7 @@ def test_what_is_encrypted_is_an_error_of_its_readers_and_all_else_is_served(enc
 
 
 @pytest.mark.parametrize("encrypted", ["*.*"], indirect=True)
-def test_a_store_that_cannot_be_begun_from_is_told_in_one_line(encrypted: Path) -> None:
+def test_a_store_that_cannot_be_begun_from_is_reported_in_one_line(encrypted: Path) -> None:
     code, _, errors = failing(encrypted, *NO_LOOPS)
     assert (code, "Traceback" in errors) == (1, False)
     assert errors.splitlines()[-1].endswith("identity transformer tried to read encrypted data")

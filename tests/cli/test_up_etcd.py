@@ -132,7 +132,7 @@ def test_kubectl_finds_on_each_server_what_it_applied_to_the_other(servers: list
     assert kubectl(one, "get", "deployments", "-o", "name") == ""
 
 
-def test_servers_say_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, servers: list[Server]) -> None:
+def test_servers_report_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, servers: list[Server]) -> None:
     fetch(servers[0], "POST", CONFIG_MAPS, config_map("kept"))
     etcd.kill()
     until(servers[0], "/readyz", 500)  # what the servers know of each other holds for a quarter of a second
@@ -159,7 +159,7 @@ def test_servers_say_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, s
     ],
     ids=["url", "user", "high port", "no port", "prefix", "key"],
 )
-def test_what_keeps_a_server_from_etcd_is_said_in_a_line(
+def test_something_that_keeps_a_server_from_etcd_is_reported_in_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str, expected: str
 ) -> None:
     monkeypatch.setattr("sampan.app.main.configure_logging", lambda level, form: None)
@@ -167,7 +167,7 @@ def test_what_keeps_a_server_from_etcd_is_said_in_a_line(
 
 
 @pytest.mark.parametrize("option", [f"--etcd-cafile={__file__}", "--etcd-prefix=/registry"])
-def test_what_is_said_of_an_etcd_that_is_not_used_is_refused(
+def test_something_that_is_reported_of_an_etcd_that_is_not_used_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
 ) -> None:
     needs = f"{option.partition('=')[0]} needs --storage etcd: with sqlite nothing is kept in etcd"

@@ -23,7 +23,7 @@ def member(tmp_path: Path) -> Iterator[Member]:
     member.discard()
 
 
-def test_a_server_waits_for_an_etcd_that_comes_later_and_says_so(member: Member, tmp_path: Path) -> None:
+def test_a_server_waits_for_an_etcd_that_comes_later_and_is_reported(member: Member, tmp_path: Path) -> None:
     data = tmp_path / "data"
     waits = f"failed; retrying in 1 s: etcd cannot be used: {member.url} refuses connections"
 

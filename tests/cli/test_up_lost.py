@@ -28,7 +28,7 @@ def lose(data: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["deleted", "all", "emptied"])
-def test_a_server_whose_database_is_gone_is_not_started_and_says_what_to_do(data: Path, how: str) -> None:
+def test_a_server_whose_database_is_gone_is_not_started_and_reports_what_to_do(data: Path, how: str) -> None:
     lose(data, how)
     code, _, errors = failing(data)
     assert code == 1
@@ -62,7 +62,7 @@ def test_a_directory_that_had_another_engine_begins_with_sqlite(tmp_path: Path) 
         assert server.get("/readyz") == (200, b"ok")
 
 
-def test_a_damaged_database_is_refused_and_check_says_what_is_wrong(data: Path) -> None:
+def test_a_damaged_database_is_refused_and_check_names_the_fault(data: Path) -> None:
     database = data / "state.db"
     size = database.stat().st_size
     with database.open("r+b") as file:

@@ -26,7 +26,7 @@ def member(tmp_path: Path) -> Iterator[Member]:
 
 
 @pytest.mark.parametrize("number", [1, 2], ids=["alone", "of two"])
-def test_a_server_begins_anew_when_its_etcd_was_restored_from_a_backup(
+def test_a_server_begins_again_when_its_etcd_was_restored_from_a_backup(
     tmp_path: Path, member: Member, number: int
 ) -> None:
     with ExitStack() as stack:
@@ -48,7 +48,7 @@ def test_a_server_begins_anew_when_its_etcd_was_restored_from_a_backup(
             assert [item["metadata"]["name"] for item in _listed(server)] == ["before"]
 
 
-def test_a_server_that_was_asked_to_end_does_not_begin_anew_when_its_etcd_comes_back_empty(
+def test_a_server_that_was_called_to_end_does_not_begin_again_when_its_etcd_comes_back_empty(
     tmp_path: Path, member: Member
 ) -> None:
     with running(

@@ -122,7 +122,7 @@ async def test_a_read_only_server_serves_what_kube_apiserver_stored_and_leaves_i
     [(["--read-only"], "store is empty: check"), ([], "store is empty: starting a new cluster")],
     ids=["read-only", "new"],
 )
-def test_a_store_with_nothing_in_it_is_said_to_be_once(tmp_path: Path, options: list[str], output: str) -> None:
+def test_a_store_with_nothing_in_it_is_reported_to_be_once(tmp_path: Path, options: list[str], output: str) -> None:
     data = tmp_path / "data"
     for _ in range(2):
         with running(data, *options) as server:

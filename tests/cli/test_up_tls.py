@@ -76,7 +76,7 @@ def test_a_client_that_speaks_http_1_alone_is_served(server: Server) -> None:
     assert server.get("/readyz") == (200, b"ok")
 
 
-def test_older_tls_than_asked_for_is_refused(server: Server) -> None:
+def test_older_tls_than_requested_is_refused(server: Server) -> None:
     with pytest.raises((ssl.SSLError, ConnectionError)):
         handshake(server, "localhost", maximum=ssl.TLSVersion.TLSv1_2)
 
@@ -85,7 +85,7 @@ def test_profiling_can_be_off(server: Server) -> None:
     assert server.get("/debug/pprof/", server.token)[0] == 404
 
 
-def test_flagz_tells_what_was_asked_for(server: Server) -> None:
+def test_flagz_reports_what_was_requested(server: Server) -> None:
     text = server.get("/flagz", server.token)[1].decode()
     assert "http2=prefer\n" in text
     assert "profiling=false\n" in text

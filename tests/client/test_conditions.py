@@ -68,7 +68,7 @@ def test_a_condition_holds_or_not(condition: Condition, obj: Json | None, holds:
     assert condition.holds(obj) is holds
 
 
-def test_a_condition_says_what_it_is() -> None:
+def test_a_condition_reports_what_it_is() -> None:
     text = str(exists() & ~condition_is("Ready", "False") & json_path(".a", 1))
     assert text == "((to exist and not for condition Ready=False) and for .a=1)"
 

@@ -23,12 +23,12 @@ def kubeconfig(tmp_path: Path) -> Path:
     return path
 
 
-async def test_the_context_says_the_namespace(kubeconfig: Path) -> None:
+async def test_the_context_states_the_namespace(kubeconfig: Path) -> None:
     async with connect(kubeconfig) as client:
         assert client.namespace == "from-a"
 
 
-async def test_what_is_asked_for_goes_before_what_the_file_says(kubeconfig: Path) -> None:
+async def test_something_that_is_requested_goes_before_what_the_file_states(kubeconfig: Path) -> None:
     async with connect(kubeconfig, context="b") as in_b, connect(kubeconfig, namespace="mine") as in_mine:
         assert (in_b.namespace, in_mine.namespace) == ("default", "mine")
 

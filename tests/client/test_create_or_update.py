@@ -108,7 +108,9 @@ async def test_a_create_that_comes_too_late_updates(config_maps: ResourceClient[
 
 
 @pytest.mark.parametrize("make", [create_or_update, create_or_patch], ids=["update", "patch"])
-async def test_what_is_deleted_meanwhile_is_created_again(config_maps: ResourceClient[Object], make: Make) -> None:
+async def test_something_that_is_deleted_meanwhile_is_created_again(
+    config_maps: ResourceClient[Object], make: Make
+) -> None:
     await config_maps.create(data(x="1")(None))
 
     class Deleted(ResourceClient[Object]):

@@ -89,7 +89,7 @@ async def test_a_source_that_fails_after_401_leaves_the_401(caplog: pytest.LogCa
     assert "gone" in caplog.text
 
 
-async def test_another_certificate_is_told_once() -> None:
+async def test_another_certificate_is_reported_once() -> None:
     first, second = ClientCertificate(b"1", b"k"), ClientCertificate(b"2", b"k")
     reported: list[ClientCertificate | None] = []
     responses = [FakeResponse(), FakeResponse(401), FakeResponse()]

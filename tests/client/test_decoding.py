@@ -30,7 +30,7 @@ def guarded_shirts(*responses: bytes) -> ResourceClient[Shirt | Undecoded]:
     return Client(ScriptedTransport([reply(each) for each in responses])).resource(guarded(object_type(Shirt)))
 
 
-async def test_the_error_says_which_object_it_is() -> None:
+async def test_the_error_reports_which_object_it_is() -> None:
     with pytest.raises(
         Undecodable, match=r"cannot decode shirts\.example\.com 'default/bad': Expected `int`"
     ) as raised:
@@ -42,7 +42,7 @@ BROKEN = [b'{"metadata":{"name":' + NO_TEXT + b"}}", b'{"x":' + DEEP + b"}"]
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=["no text", "deep"])
-async def test_what_cannot_be_read_at_all_is_undecodable_too(broken: bytes) -> None:
+async def test_something_that_cannot_be_read_at_all_is_undecodable_too(broken: bytes) -> None:
     with pytest.raises(Undecodable, match=r"cannot decode shirts\.example\.com ''"):
         await shirts(broken).get("bad")
     assert isinstance(guarded(object_type(Shirt)).decode(broken), Undecoded)
@@ -64,7 +64,7 @@ async def test_guarded_one_bad_object_does_not_end_a_watch() -> None:
     assert [isinstance(each, Undecoded) for each in found] == [True, False]
 
 
-async def test_what_could_not_be_read_is_not_written() -> None:
+async def test_something_that_could_not_be_read_is_not_written() -> None:
     [bad] = (await guarded_shirts(list_body(BAD)).list()).items
     with pytest.raises(ValueError, match="cannot write 'bad'"):
         await guarded_shirts().update(bad)

@@ -107,7 +107,7 @@ async def test_aggregated_discovery_takes_two_requests() -> None:
     assert not found.versions[GroupVersion("", "v1")][2].namespaced
 
 
-async def test_a_stale_version_is_told_and_a_resource_without_kind_is_left_out() -> None:
+async def test_a_stale_version_is_reported_and_a_resource_without_kind_is_left_out() -> None:
     found = await discover(RESTClient(server(api=CORE, apis=GROUPS)))
     assert list(found.failed) == [GroupVersion("metrics.k8s.io", "v1")]
     assert names(found.resources)[-1] == "v1.example.org/v1/hats"
@@ -161,7 +161,7 @@ async def test_a_server_that_refuses_is_an_error_and_not_a_group_of_them() -> No
     assert raised.value.code == 500
 
 
-async def test_both_ways_tell_the_same_of_our_own_server() -> None:
+async def test_both_ways_report_the_same_of_our_own_server() -> None:
     async with connected() as (client, _):
         transport = client.rest.transport
         assert isinstance(transport, InProcessTransport)
@@ -233,7 +233,7 @@ MISSING: list[tuple[ResourceName, str]] = [
 
 
 @pytest.mark.parametrize(("what", "message"), MISSING, ids=[message for _, message in MISSING])
-async def test_what_is_not_there_is_no_match(what: ResourceName, message: str) -> None:
+async def test_something_that_is_not_there_is_no_match(what: ResourceName, message: str) -> None:
     with pytest.raises(NoMatch) as raised:
         await mapper()[0].resource_for(what)
     assert str(raised.value).startswith(message)
@@ -253,7 +253,7 @@ async def test_a_category_has_each_resource_once() -> None:
 
 
 @virtual_time
-async def test_the_server_is_asked_once_for_many_who_ask() -> None:
+async def test_the_server_is_called_once_for_many_who_request() -> None:
     requested, transport = mapper()
     await asyncio.gather(*(requested.resource_for("pods") for _ in range(10)))
     await requested.resource_for("deploy")
@@ -261,7 +261,7 @@ async def test_the_server_is_asked_once_for_many_who_ask() -> None:
 
 
 @virtual_time
-async def test_a_miss_asks_again_but_not_too_often_for_the_same_name() -> None:
+async def test_a_miss_requests_again_but_not_too_often_for_the_same_name() -> None:
     requested, transport = mapper()
     await requested.resource_for("pods")
     await asyncio.sleep(0.001)
@@ -275,7 +275,7 @@ async def test_a_miss_asks_again_but_not_too_often_for_the_same_name() -> None:
 
 
 @virtual_time
-async def test_what_was_added_since_is_found() -> None:
+async def test_something_that_was_added_since_is_found() -> None:
     responses = [Discovered({}), Discovered({GroupVersion("", "v1"): [PODS]})]
 
     async def next_response() -> Discovered:
@@ -287,7 +287,7 @@ async def test_what_was_added_since_is_found() -> None:
     assert await requested.resource_for("pods") == PODS
 
 
-async def test_after_invalidate_the_server_is_asked() -> None:
+async def test_after_invalidate_the_server_is_called() -> None:
     requested, transport = mapper()
     await requested.resource_for("pods")
     requested.invalidate()

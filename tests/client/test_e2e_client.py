@@ -174,7 +174,7 @@ async def test_a_watch_follows_a_kind_of_ones_own(defined: Client) -> None:
     assert found == [("ADDED", "a"), ("ADDED", "b"), ("DELETED", "a")]
 
 
-async def test_waiting_for_what_somebody_else_does(client: Client) -> None:
+async def test_waiting_for_what_another_user_does(client: Client) -> None:
     config_maps = await client.resource_for("configmaps")
     waiting = asyncio.create_task(wait_for(config_maps, "late", exists(), timeout_s=60))
     await config_maps.create(config_map("late"))

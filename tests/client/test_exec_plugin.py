@@ -84,12 +84,12 @@ async def test_a_token_is_printed_once_and_kept(program: Program, version: str) 
     assert program.reported() == {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": False}}
 
 
-async def test_many_who_ask_at_once_wait_for_one_run(program: Program) -> None:
+async def test_many_who_request_at_once_wait_for_one_run(program: Program) -> None:
     plugin = source(program.prints({"token": "t{run}"}))
     assert set(await asyncio.gather(*(plugin.current() for _ in range(5)))) == {Credentials.bearer("t1")}
 
 
-async def test_expired_credentials_are_printed_anew(program: Program) -> None:
+async def test_expired_credentials_are_printed_again(program: Program) -> None:
     clock = Hands()
     plugin = source(program.prints({"token": "t{run}", "expirationTimestamp": "2026-01-01T01:00:00Z"}), clock=clock)
     assert await plugin.current() == Credentials.bearer("t1")
@@ -99,7 +99,7 @@ async def test_expired_credentials_are_printed_anew(program: Program) -> None:
     assert await plugin.current() == Credentials.bearer("t2")
 
 
-async def test_refused_credentials_are_printed_anew_once_for_all_who_were_refused(program: Program) -> None:
+async def test_refused_credentials_are_printed_again_once_for_all_who_were_refused(program: Program) -> None:
     plugin = source(program.prints({"token": "t{run}"}))
     refused = await plugin.current()
     assert set(await asyncio.gather(*(plugin.renewed(refused) for _ in range(3)))) == {Credentials.bearer("t2")}
@@ -152,7 +152,7 @@ async def test_a_program_that_fails_is_named(program: Program, printed: dict[str
         await source(program.prints(**printed)).current()
 
 
-async def test_the_version_must_be_the_one_that_was_asked_for(program: Program) -> None:
+async def test_the_version_must_be_the_one_that_was_requested(program: Program) -> None:
     with pytest.raises(CredentialError, match=r"expected client\.authentication.k8s\.io/v1"):
         await source(replace(program.prints({"token": "t"}, version=V1BETA1), api_version=V1)).current()
 
@@ -163,7 +163,7 @@ async def test_a_program_that_is_missing_is_named_with_its_hint() -> None:
         await source(plugin).current()
 
 
-async def test_a_program_that_must_ask_needs_a_terminal(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_program_that_must_request_needs_a_terminal(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(CredentialError, match="not a terminal"):
         await source(replace(program.prints({"token": "t"}), interactive_mode="Always")).current()
@@ -180,7 +180,9 @@ async def test_a_run_that_is_cancelled_is_ended_and_another_may_follow(program: 
     assert await running.current() == Credentials.bearer("t")
 
 
-async def test_nobody_waits_for_what_a_program_that_was_ended_has_left_behind(program: Program, tmp_path: Path) -> None:
+async def test_no_client_waits_for_what_a_program_that_was_ended_has_left_behind(
+    program: Program, tmp_path: Path
+) -> None:
     plugin = program.prints({"token": "t"})
     code = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(20)'])\n"
     (tmp_path / "plugin.py").write_text(code)

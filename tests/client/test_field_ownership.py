@@ -38,14 +38,14 @@ def deployment(*containers: str, **spec: Any) -> Object:
     }
 
 
-async def test_what_was_applied_comes_back_as_it_was(deployments: ResourceClient[Object]) -> None:
+async def test_something_that_was_applied_comes_back_as_it_was(deployments: ResourceClient[Object]) -> None:
     wish = deployment("one", "two", replicas=2)
     found = await deployments.apply(wish, field_manager="me")
     assert found != wish
     assert applied_fields(found, "me") == wish
 
 
-async def test_what_others_wrote_is_left_out(deployments: ResourceClient[Object]) -> None:
+async def test_something_that_others_wrote_is_left_out(deployments: ResourceClient[Object]) -> None:
     wish = deployment("one")
     await deployments.apply(wish, field_manager="me")
     await deployments.apply(
@@ -70,7 +70,7 @@ async def test_the_status_is_read_back_by_itself(deployments: ResourceClient[Obj
     assert applied_fields(found, "me") == deployment("one")
 
 
-async def test_who_has_applied_nothing_has_the_name(deployments: ResourceClient[Object]) -> None:
+async def test_a_client_that_has_applied_nothing_has_the_name(deployments: ResourceClient[Object]) -> None:
     found = await deployments.apply(deployment("one"), field_manager="me")
     assert applied_fields(found, "they") == {
         "apiVersion": "apps/v1",

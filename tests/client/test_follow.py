@@ -64,7 +64,7 @@ async def test_a_bookmark_moves_it_on_and_is_not_shown() -> None:
 
 
 @virtual_time
-async def test_a_server_that_ends_every_watch_at_once_is_asked_once_a_second() -> None:
+async def test_a_server_that_ends_every_watch_at_once_is_called_once_a_second() -> None:
     source = watching([], [], [], [[event("ADDED", "a", 6)]])
     await seen(source, 1)
     assert source.times == [0, 1, 2, 3]
@@ -146,13 +146,13 @@ EXPIRED: dict[str, Sequence[Batch] | Exception] = {
 
 @pytest.mark.parametrize("fault", EXPIRED.values(), ids=EXPIRED.keys())
 @virtual_time
-async def test_it_says_so_when_the_server_has_forgotten(fault: Sequence[Batch] | Exception) -> None:
+async def test_it_is_reported_when_the_server_has_forgotten(fault: Sequence[Batch] | Exception) -> None:
     with pytest.raises(Expired):
         await seen(watching(fault), 1)
 
 
 @virtual_time
-async def test_what_will_not_get_better_is_raised() -> None:
+async def test_something_that_will_not_get_better_is_raised() -> None:
     with pytest.raises(Forbidden):
         await seen(watching(api_error({"code": 403, "reason": "Forbidden"})), 1)
 

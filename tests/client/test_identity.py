@@ -14,17 +14,17 @@ async def headers_of(transport_headers: dict[str, str], **identity: object) -> d
     return dict(inner.requested[0].headers)
 
 
-async def test_who_asks_is_said() -> None:
+async def test_a_client_that_requests_is_reported() -> None:
     assert await headers_of({}, user_agent="me/1") == {"user-agent": "me/1"}
 
 
-async def test_a_request_may_say_it_otherwise() -> None:
+async def test_a_request_may_report_it_otherwise() -> None:
     output = {"user-agent": "x/1", "impersonate-user": "jane"}
     impersonation = Impersonation("john", groups=("devs",))
     assert await headers_of(output, user_agent="me/1", impersonation=impersonation) == output
 
 
-async def test_impersonation_says_user_uid_groups_and_extra() -> None:
+async def test_impersonation_states_user_uid_groups_and_extra() -> None:
     impersonation = Impersonation("jane", "u-1", ("devs", "ops"), {"example.org/Scopes%": ("a", "b"), "none": ()})
     headers = await headers_of({}, user_agent="me/1", impersonation=impersonation)
     assert {name: values_of(value) for name, value in headers.items()} == {
@@ -36,7 +36,7 @@ async def test_impersonation_says_user_uid_groups_and_extra() -> None:
     }
 
 
-def test_without_a_user_nobody_is_impersonated() -> None:
+def test_without_a_user_no_client_is_impersonated() -> None:
     assert Impersonation(groups=("devs",)).headers() == {}
 
 

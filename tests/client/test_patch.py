@@ -19,7 +19,7 @@ PATCHES: list[tuple[Patch, str, bytes]] = [
 
 
 @pytest.mark.parametrize(("patch", "kind", "body"), PATCHES, ids=[kind for _, kind, _ in PATCHES])
-def test_a_patch_says_how_it_is_meant(patch: Patch, kind: str, body: bytes) -> None:
+def test_a_patch_reports_how_it_is_meant(patch: Patch, kind: str, body: bytes) -> None:
     assert (patch.content_type, patch.body()) == (f"application/{kind}", body)
 
 
@@ -53,7 +53,7 @@ def test_none_counts_as_absent() -> None:
     assert merge_patch_between({"a": 1}, {"a": None}).fields == {"a": None}
 
 
-def test_an_optimistic_lock_says_the_old_version() -> None:
+def test_an_optimistic_lock_states_the_old_version() -> None:
     old = {"metadata": {"name": "a", "resourceVersion": "5", "labels": {"x": "y"}}}
     new = {"metadata": {"name": "a", "resourceVersion": "5"}}
     fields = merge_patch_between(old, new, optimistic_lock=True).fields

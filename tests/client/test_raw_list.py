@@ -18,7 +18,7 @@ def test_items_are_the_bytes_that_came() -> None:
     assert all(type(item) is bytes for item in found.items)
 
 
-def test_a_page_says_how_to_go_on() -> None:
+def test_a_page_reports_how_to_go_on() -> None:
     metadata: dict[str, Any] = {"continue": "token", "remainingItemCount": 3}
     found = split_list(list_body(body("a", 1), **metadata))
     assert (found.continue_token, found.remaining) == ("token", 3)
@@ -34,7 +34,7 @@ ITEMS = {
 
 
 @pytest.mark.parametrize("item", ITEMS.values(), ids=ITEMS.keys())
-def test_every_item_says_its_type(item: bytes) -> None:
+def test_every_item_reports_its_type(item: bytes) -> None:
     [found] = split_list(list_body(item)).items
     assert json.decode(found) == {**json.decode(item), "apiVersion": "v1", "kind": "ConfigMap"}
 
@@ -44,7 +44,7 @@ def test_an_items_own_type_wins() -> None:
     assert json.decode(found)["kind"] == "Secret"
 
 
-def test_a_kind_of_list_that_does_not_tell_its_items_kind_leaves_them_alone() -> None:
+def test_a_kind_of_list_that_does_not_report_its_items_kind_leaves_them_alone() -> None:
     [found] = split_list(list_body(b'{"metadata":{}}', kind="Shirts")).items
     assert found == b'{"metadata":{}}'
 
@@ -67,6 +67,6 @@ def test_no_items_are_an_empty_list() -> None:
     ],
     ids=["empty", "HTML", "a list", "no kind", "a Status", "no items", "no text", "deep"],
 )
-def test_what_is_no_list_is_an_error(response: bytes) -> None:
+def test_something_that_is_no_list_is_an_error(response: bytes) -> None:
     with pytest.raises(TransportError):
         split_list(response)

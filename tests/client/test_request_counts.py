@@ -25,7 +25,7 @@ async def test_answers_and_failures_are_counted_by_code_and_method() -> None:
     assert sum(counts.durations["GET"][1:]) == 2
 
 
-async def test_managers_show_what_their_client_has_asked() -> None:
+async def test_managers_show_what_their_client_has_called() -> None:
     client = Client.from_config(Config(server="https://server:6443"))
     assert client.counts is not None
     client.counts.count("GET", "200", 0.3)

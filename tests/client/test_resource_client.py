@@ -139,7 +139,7 @@ async def test_scale_is_read_and_written(networks: ResourceClient[Network]) -> N
 # Reading
 
 
-async def test_what_is_not_there_is_not_found(config_maps: ResourceClient[Object]) -> None:
+async def test_something_that_is_not_there_is_not_found(config_maps: ResourceClient[Object]) -> None:
     with pytest.raises(NotFound) as raised:
         await config_maps.get("missing")
     assert raised.value.details == {"name": "missing", "kind": "configmaps"}
@@ -186,7 +186,7 @@ async def test_selectors_select(config_maps: ResourceClient[Object]) -> None:
     assert [each["metadata"]["name"] for each in (*by_label, *by_field)] == ["a", "b", "c"]
 
 
-async def test_listed_objects_say_their_type(config_maps: ResourceClient[Object]) -> None:
+async def test_listed_objects_state_their_type(config_maps: ResourceClient[Object]) -> None:
     await config_maps.create(config_map())
     [found] = await config_maps.list()
     assert (found["apiVersion"], found["kind"]) == ("v1", "ConfigMap")
@@ -251,13 +251,13 @@ async def test_following_goes_on_over_the_end_of_watches(config_maps: ResourceCl
 # Writing
 
 
-async def test_what_is_there_cannot_be_created(config_maps: ResourceClient[Object]) -> None:
+async def test_something_that_is_there_cannot_be_created(config_maps: ResourceClient[Object]) -> None:
     await config_maps.create(config_map())
     with pytest.raises(AlreadyExists):
         await config_maps.create(config_map())
 
 
-async def test_what_is_given_is_not_changed(config_maps: ResourceClient[Object]) -> None:
+async def test_something_that_is_given_is_not_changed(config_maps: ResourceClient[Object]) -> None:
     given = config_map(x="1")
     await config_maps.create(given)
     await config_maps.apply(given, force=True)
@@ -305,7 +305,7 @@ async def test_patches_change_an_object(
     assert (await config_maps.patch("a", patch))["data"] == {"x": "2", "y": "1"}
 
 
-async def test_who_applies_owns(config_maps: ResourceClient[Object]) -> None:
+async def test_a_client_that_applies_owns(config_maps: ResourceClient[Object]) -> None:
     await config_maps.apply(config_map(x="1"), field_manager="one")
     with pytest.raises(Conflict) as raised:
         await config_maps.apply(config_map(x="2"), field_manager="two")
@@ -316,7 +316,7 @@ async def test_who_applies_owns(config_maps: ResourceClient[Object]) -> None:
     assert "data" not in given_up
 
 
-async def test_what_was_read_can_be_applied(networks: ResourceClient[Network]) -> None:
+async def test_something_that_was_read_can_be_applied(networks: ResourceClient[Network]) -> None:
     read = await networks.create(network())
     assert read.metadata.managed_fields
     read.spec.cidr = "10.9.0.0/24"
@@ -375,7 +375,7 @@ async def test_a_collection_is_deleted_as_far_as_selected(config_maps: ResourceC
     assert [each["metadata"]["name"] for each in await config_maps.list()] == ["b"]
 
 
-async def test_a_collection_is_deleted_by_who_asks_for_metadata_alone(config_maps: ResourceClient[Object]) -> None:
+async def test_a_collection_is_deleted_by_who_requests_metadata_alone(config_maps: ResourceClient[Object]) -> None:
     await config_maps.create(config_map())
     await config_maps.metadata_only().delete_collection()
     assert (await config_maps.list()).items == []
@@ -420,7 +420,7 @@ async def test_an_object_that_names_its_namespace_goes_there(client: Client) -> 
     assert [each["metadata"]["name"] for each in await config_maps.in_namespace("other").list()] == ["there"]
 
 
-async def test_a_namespace_that_was_asked_for_is_not_left(config_maps: ResourceClient[Object]) -> None:
+async def test_a_namespace_that_was_requested_is_not_left(config_maps: ResourceClient[Object]) -> None:
     with pytest.raises(ValueError, match="namespace 'other'"):
         await config_maps.in_namespace("default").create(config_map("a", "other"))
 
@@ -458,6 +458,6 @@ async def test_a_clients_defaults_hold_for_all_its_writes(client: Client) -> Non
     assert await real.get("a")
 
 
-async def test_what_was_not_declared_is_no_resource(client: Client) -> None:
+async def test_something_that_was_not_declared_is_no_resource(client: Client) -> None:
     with pytest.raises(TypeError, match="not a declared kind"):
         client.resource(dict)

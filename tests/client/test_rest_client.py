@@ -69,7 +69,7 @@ async def test_a_body_that_breaks_off_closes_the_answer() -> None:
     assert response.closed
 
 
-async def test_a_list_asks_for_what_it_selects_and_for_what_the_options_select() -> None:
+async def test_a_list_requests_what_it_selects_and_for_what_the_options_select() -> None:
     lists, transport = watched(reply(list_body(body("a", 1))))
     await lists.list(ListOptions(label_selector="tier=y", limit=3))
     assert transport.queries == [
@@ -77,7 +77,7 @@ async def test_a_list_asks_for_what_it_selects_and_for_what_the_options_select()
     ]
 
 
-async def test_a_watch_ends_after_five_to_ten_minutes_unless_told_otherwise() -> None:
+async def test_a_watch_ends_after_five_to_ten_minutes_unless_reported_otherwise() -> None:
     lists, transport = watched(reply(b""))
     assert [batch async for batch in lists.watch(ListOptions())] == [()]
     timeout_s = int(transport.queries[0]["timeoutSeconds"])
@@ -87,7 +87,7 @@ async def test_a_watch_ends_after_five_to_ten_minutes_unless_told_otherwise() ->
     assert transport.requests[0].stream
 
 
-async def test_a_watchs_own_time_out_is_said() -> None:
+async def test_a_watchs_own_time_out_is_reported() -> None:
     lists, transport = watched(reply(b""))
     async for _ in lists.watch(ListOptions(timeout_seconds=20, resource_version="7")):
         pass

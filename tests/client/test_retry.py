@@ -52,7 +52,7 @@ TABLE = {
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize(("outcome", "methods", "streams"), TABLE.values(), ids=TABLE)
 @virtual_time
-async def test_what_is_sent_again(
+async def test_something_that_is_sent_again(
     method: str, outcome: FakeResponse | Exception, methods: tuple[str, ...], streams: bool
 ) -> None:
     for stream in (False, True):
@@ -68,7 +68,7 @@ async def test_what_is_sent_again(
 
 
 @virtual_time
-async def test_the_wait_is_what_the_server_says() -> None:
+async def test_the_wait_is_what_the_server_states() -> None:
     assert await elapsed(retrying(FakeTransport([retry_after(429, 7), OK])).send(request("POST"))) == 7
 
 

@@ -24,7 +24,7 @@ GET = HttpRequest("GET", "/x")
 PLUGIN = ExecConfig("client.authentication.k8s.io/v1", "login", interactive_mode="Never")
 
 
-async def test_who_asks_is_said_with_every_request() -> None:
+async def test_a_client_that_requests_is_reported_with_every_request() -> None:
     requested: list[ReceivedRequest] = []
     async with scripted(recording(requested)) as server:
         config = Config(str(server.address), token="t", impersonation=Impersonation("jane", groups=("a", "b")))

@@ -47,7 +47,7 @@ def there(*items: bytes) -> ScriptedResponse:
 
 
 @virtual_time
-async def test_what_is_so_already_needs_no_watch() -> None:
+async def test_something_that_is_so_already_needs_no_watch() -> None:
     client, transport = client_with(there(body("a", 1, **READY)))
     found = await wait_for(client, "a", condition_is("Ready"), timeout_s=1)
     assert found is not None
@@ -88,7 +88,7 @@ async def test_a_function_sees_the_decoded_object() -> None:
 
 
 @virtual_time
-async def test_in_vain_it_says_what_was_seen_last() -> None:
+async def test_in_vain_it_reports_what_was_seen_last() -> None:
     client, _ = client_with(there(body("a", 4, **NOT_READY)), SILENCE)
     with pytest.raises(
         WaitTimeout, match=r"waited 10 s for configmaps 'a' for condition Ready=True; last seen .* Ready=False"
@@ -97,7 +97,7 @@ async def test_in_vain_it_says_what_was_seen_last() -> None:
 
 
 @virtual_time
-async def test_in_vain_for_an_object_it_says_that_there_is_none() -> None:
+async def test_in_vain_for_an_object_it_reports_that_there_is_none() -> None:
     client, _ = client_with(there(), SILENCE)
     with pytest.raises(TimeoutError, match="there is no such object"):
         await wait_for(client, "a", exists(), timeout_s=10)
@@ -124,7 +124,7 @@ async def test_when_the_server_has_forgotten_it_lists_again() -> None:
 
 
 @virtual_time
-async def test_a_server_that_forgets_at_once_is_asked_about_once_a_second() -> None:
+async def test_a_server_that_forgets_at_once_is_called_about_once_a_second() -> None:
     client, transport = client_with()
 
     def forgetful(request: Any) -> ScriptedResponse:

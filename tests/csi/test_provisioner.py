@@ -67,7 +67,7 @@ async def test_a_claim_gets_a_volume() -> None:
     assert set(meta(volume).finalizers) >= {"external-provisioner.volume.kubernetes.io/finalizer"}
 
 
-async def test_events_of_a_claim_tell_the_progress() -> None:
+async def test_events_of_a_claim_report_the_progress() -> None:
     with running_driver() as running:
         async with connected() as (client, _), storage(client, running) as c:
             await storage_class(c)

@@ -39,13 +39,13 @@ def test_applying_again_changes_nothing(kubectl: Kubectl) -> None:
     assert kubectl.get("deploy", "web")["metadata"]["resourceVersion"] == version
 
 
-def test_what_is_no_longer_applied_is_removed(kubectl: Kubectl) -> None:
+def test_something_that_is_no_longer_applied_is_removed(kubectl: Kubectl) -> None:
     kubectl.apply(CONFIG_MAP, "--server-side")
     kubectl.apply(CONFIG_MAP.replace("  size: large\n", ""), "--server-side")
     assert kubectl.get("cm", "settings")["data"] == {"colour": "blue"}
 
 
-def test_another_manager_conflicts_and_is_told_so(kubectl: Kubectl) -> None:
+def test_another_manager_conflicts_and_is_ended_with_an_error(kubectl: Kubectl) -> None:
     kubectl.apply(CONFIG_MAP, "--server-side")
     message = kubectl.fails(
         "apply", "--server-side", "--field-manager=other", "-f", "-", stdin=CONFIG_MAP.replace("blue", "green")

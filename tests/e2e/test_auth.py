@@ -87,7 +87,7 @@ def test_a_token_that_is_too_short_is_refused(kubectl: Kubectl) -> None:
     assert "may not specify a duration less than 10 minutes" in message
 
 
-def test_whoami_as_somebody_else(kubectl: Kubectl) -> None:
+def test_whoami_as_another_user(kubectl: Kubectl) -> None:
     shown = kubectl("auth", "whoami", "--as=jane", "--as-group=dev", "--as-group=CN=ops,O=acme", "-o", "json")
     assert json.loads(shown)["status"]["userInfo"] == {
         "username": "jane",
@@ -115,7 +115,7 @@ def test_deny(kubectl: Kubectl, request_name: str) -> None:
     assert conditions(kubectl, request_name) == ["Denied"]
 
 
-def test_what_is_approved_cannot_be_denied(kubectl: Kubectl, request_name: str) -> None:
+def test_something_that_is_approved_cannot_be_denied(kubectl: Kubectl, request_name: str) -> None:
     kubectl("certificate", "approve", request_name)
     message = kubectl.fails("certificate", "deny", request_name)
     assert message == f'error: certificate signing request "{request_name}" is already Approved'
@@ -180,7 +180,7 @@ def test_can_i_list(clerk: Kubectl) -> None:
     assert "[/version/] [] [get]" in rows
 
 
-def test_what_the_role_does_not_give_is_forbidden(clerk: Kubectl) -> None:
+def test_something_that_the_role_does_not_give_is_forbidden(clerk: Kubectl) -> None:
     assert clerk("get", "configmaps", "--as=carl", "-o", "name") == ""
     message = clerk.fails("get", "secrets", "--as=carl")
     expected = 'secrets is forbidden: User "carl" cannot list resource "secrets" in API group "" in the namespace'

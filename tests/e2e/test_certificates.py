@@ -87,7 +87,7 @@ def test_an_approved_request_is_signed_and_its_certificate_authenticates(admin: 
     assert "ops" in shown["Groups"]
 
 
-def test_a_kubelet_gets_its_certificate_if_it_may_ask_for_it(admin: Kubectl, tmp_path: Path) -> None:
+def test_a_kubelet_gets_its_certificate_if_it_may_request_it(admin: Kubectl, tmp_path: Path) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = {NameOID.ORGANIZATION_NAME: "system:nodes", NameOID.COMMON_NAME: "system:node:seven"}
     role = "--clusterrole=system:certificates.k8s.io:certificatesigningrequests:selfnodeclient"

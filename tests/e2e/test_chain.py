@@ -94,7 +94,7 @@ def test_a_new_image_is_rolled_out_and_undone(chain: Kubectl) -> None:
     assert chain("rollout", "history", "deployment/web").splitlines()[-1].split()[0] == "3"
 
 
-def test_an_autoscaler_says_that_it_can_not_know_and_keeps_its_bounds(chain: Kubectl) -> None:
+def test_an_autoscaler_reports_that_it_can_not_know_and_keeps_its_bounds(chain: Kubectl) -> None:
     deploy(chain, 1)
     chain("set", "resources", "deployment/web", "--requests=cpu=100m")
     done = chain("autoscale", "deployment/web", "--min=2", "--max=4", "--cpu-percent=80")
@@ -154,7 +154,7 @@ def test_a_job_completes(chain: Kubectl) -> None:
 
 
 @pytest.mark.parametrize(("what", "phase"), [("complete-after", "Succeeded"), ("fail-after", "Failed")])
-def test_a_pod_does_what_its_annotations_say(chain: Kubectl, what: str, phase: str) -> None:
+def test_a_pod_does_what_its_annotations_state(chain: Kubectl, what: str, phase: str) -> None:
     chain("create", "-f", "-", stdin=ENDS_BY_ITSELF.format(name="script", what=what))
     chain("wait", f"--for=jsonpath={{.status.phase}}={phase}", "pod/script", TIMEOUT)
 

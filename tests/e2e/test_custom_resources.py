@@ -182,7 +182,7 @@ def test_defaults_are_set(gadgets: Gadgets) -> None:
         ),
     ],
 )
-def test_faults_are_said_as_kubernetes_says_them(gadgets: Gadgets, old: str, new: str, fault: str) -> None:
+def test_faults_are_reported_as_kubernetes_states_them(gadgets: Gadgets, old: str, new: str, fault: str) -> None:
     message = gadgets.kubectl.fails("apply", "-f", "-", stdin=gadgets.gadget.replace(old, new))
     assert message.startswith('The Gadget "one" is invalid: ')
     assert fault in message
@@ -251,7 +251,7 @@ def test_server_side_apply_merges_lists_by_key(gadgets: Gadgets) -> None:
     assert 'conflict with "kubectl": .spec.ports[name="a"].port' in message
 
 
-def test_explain_tells_the_descriptions(gadgets: Gadgets) -> None:
+def test_explain_reports_the_descriptions(gadgets: Gadgets) -> None:
     text = gadgets.kubectl("explain", gadgets.plural)
     assert f"GROUP:      {gadgets.group}" in text
     assert "A gadget is a thing." in text

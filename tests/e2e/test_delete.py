@@ -64,7 +64,7 @@ def test_delete_all_of_a_type(kubectl: Kubectl) -> None:
     assert kubectl.names("cm,pods") == ["pod/web"]
 
 
-def test_nothing_to_delete_is_said(kubectl: Kubectl) -> None:
+def test_nothing_to_delete_is_reported(kubectl: Kubectl) -> None:
     assert kubectl("delete", "cm", "--all") == "No resources found"
 
 

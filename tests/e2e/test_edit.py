@@ -28,7 +28,7 @@ def test_edit_patches_what_the_editor_changed(kubectl: Kubectl, tmp_path: Path) 
     assert "progressDeadlineSeconds: 600" in (tmp_path / "shown-0").read_text()
 
 
-def test_nothing_edited_is_said(kubectl: Kubectl, tmp_path: Path) -> None:
+def test_nothing_edited_is_reported(kubectl: Kubectl, tmp_path: Path) -> None:
     kubectl("create", "-f", "-", stdin=CONFIG_MAP)
     done = kubectl.with_environment(EDITOR=editor(tmp_path, "s/a/a/")).run("edit", "cm/settings")
     assert (done.returncode, done.stderr.strip()) == (0, "Edit cancelled, no changes made.")

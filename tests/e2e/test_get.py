@@ -147,7 +147,7 @@ def test_chunks_make_the_whole_list(numbered: Kubectl) -> None:
     assert [row[0] for row in rows(table)] == ["NAME", *(f"c{n}" for n in range(5))]
 
 
-def test_chunks_are_asked_for_one_by_one(numbered: Kubectl) -> None:
+def test_chunks_are_requested_one_by_one(numbered: Kubectl) -> None:
     done = numbered.run("get", "cm", "--chunk-size", "2", "-v", "6")
     requests = [line for line in done.stderr.splitlines() if "configmaps?" in line]
     assert len(requests) == 3
@@ -195,7 +195,7 @@ def test_unknown_type_is_an_error(kubectl: Kubectl) -> None:
     assert kubectl.fails("get", "gizmos") == 'error: the server doesn\'t have a resource type "gizmos"'
 
 
-def test_nothing_found_is_said(kubectl: Kubectl, namespace: str) -> None:
+def test_nothing_found_is_reported(kubectl: Kubectl, namespace: str) -> None:
     done = kubectl.run("get", "pods")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == f"No resources found in {namespace} namespace.\n"
@@ -211,7 +211,7 @@ def test_group_and_version_can_be_named(objects: Kubectl) -> None:
     assert objects("get", "events.v1.events.k8s.io") == ""
 
 
-def test_files_say_what_to_get(objects: Kubectl) -> None:
+def test_files_report_what_to_get(objects: Kubectl) -> None:
     done = objects.run("get", "-f", "-", "-o", "name", stdin=documents(POD, CONFIG_MAP))
     assert done.stdout.split() == ["pod/web", "configmap/settings"]
 

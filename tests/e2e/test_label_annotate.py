@@ -37,7 +37,7 @@ def test_labels_are_removed(objects: Kubectl) -> None:
     assert labels(objects, "pod/web") == {"app": "web"}
 
 
-def test_labels_are_not_overwritten_unless_asked(objects: Kubectl) -> None:
+def test_labels_are_not_overwritten_unless_called(objects: Kubectl) -> None:
     assert objects.fails("label", "pod", "web", "app=api") == (
         "error: 'app' already has a value (web), and --overwrite is false"
     )

@@ -31,7 +31,7 @@ def test_taints_are_added_and_removed(kubectl: Kubectl, node: str) -> None:
     assert keys == ["gpu", "node.kubernetes.io/not-ready"]
 
 
-def test_taints_are_not_overwritten_unless_asked(kubectl: Kubectl, node: str) -> None:
+def test_taints_are_not_overwritten_unless_called(kubectl: Kubectl, node: str) -> None:
     kubectl("taint", "node", node, "gpu=yes:NoSchedule")
     assert "already has gpu taint(s) with same effect(s)" in kubectl.fails("taint", "node", node, "gpu=no:NoSchedule")
     kubectl("taint", "node", node, "gpu=no:NoSchedule", "--overwrite")

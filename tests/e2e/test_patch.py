@@ -45,7 +45,7 @@ def test_json_patch_tests_and_replaces(deployed: Kubectl) -> None:
     assert message == "The request is invalid: the server rejected our request due to an error in our request"
 
 
-def test_a_patch_that_changes_nothing_says_so(deployed: Kubectl) -> None:
+def test_a_patch_that_changes_nothing_is_reported(deployed: Kubectl) -> None:
     version = deployed.get("deployment", "web")["metadata"]["resourceVersion"]
     done = deployed("patch", "deployment", "web", "-p", '{"spec":{"replicas":2}}')
     assert done == "deployment.apps/web patched (no change)"

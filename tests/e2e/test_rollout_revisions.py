@@ -65,7 +65,7 @@ async def is_observed(c: Working, kind: ResourceInfo) -> Object:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_history_tells_the_revisions_and_their_templates(
+async def test_history_reports_the_revisions_and_their_templates(
     c: Working, kubectl: Kubectl, kind: ResourceInfo
 ) -> None:
     name = await rolled(c, kubectl, kind, "one", "two")

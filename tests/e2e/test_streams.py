@@ -165,7 +165,7 @@ def test_exec_gives_output_errors_and_the_exit_code(speaking: Kubectl) -> None:
     assert done.stderr == "err\ncommand terminated with exit code 3\n"
 
 
-def test_what_goes_into_a_command_arrives_whole(speaking: Kubectl) -> None:
+def test_something_that_goes_into_a_command_arrives_whole(speaking: Kubectl) -> None:
     text = "0123456789abcdef" * (1 << 17)
     digest = hashlib.md5(text.encode()).hexdigest()
     assert speaking("exec", "-i", *IN_MAIN, "--", "md5sum", stdin=text).split()[0] == digest
@@ -205,6 +205,6 @@ def test_a_port_is_forwarded(speaking: Kubectl) -> None:
         process.communicate()
 
 
-def test_a_node_is_asked_through_its_proxy(pod: Kubectl) -> None:
+def test_a_node_is_called_through_its_proxy(pod: Kubectl) -> None:
     name = json.loads(pod("get", "pod", "web", "-o", "json"))["spec"]["nodeName"]
     assert pod("get", "--raw", f"/api/v1/nodes/{name}/proxy/healthz") == "ok"

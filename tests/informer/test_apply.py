@@ -58,7 +58,7 @@ def notifications_of(queue: str, steps: Callable[[Stage], None]) -> tuple[list[s
 
 
 @pytest.mark.parametrize("queue", QUEUES)
-def test_a_queued_deletion_is_not_told_again_by_a_list(queue: str) -> None:
+def test_a_queued_deletion_is_not_reported_again_by_a_list(queue: str) -> None:
     def steps(stage: Stage) -> None:
         stage.queue.delete(ref("a", 5))
         stage.queue.replace([], "6")
@@ -81,7 +81,7 @@ def test_a_queued_deletion_survives_a_list_that_has_the_name_again(queue: str) -
 
 
 @pytest.mark.parametrize("queue", QUEUES)
-def test_what_was_added_and_is_not_in_the_list_behind_it_is_told_as_lost(queue: str) -> None:
+def test_something_that_was_added_and_is_not_in_the_list_behind_it_is_reported_as_lost(queue: str) -> None:
     def steps(stage: Stage) -> None:
         stage.queue.add(ref("b", 5))
         stage.queue.replace([ref("a", 1)], "6")
@@ -91,7 +91,7 @@ def test_what_was_added_and_is_not_in_the_list_behind_it_is_told_as_lost(queue: 
 
 
 @pytest.mark.parametrize("queue", QUEUES)
-def test_a_resync_behind_a_change_tells_no_older_state(queue: str) -> None:
+def test_a_resync_behind_a_change_reports_no_older_state(queue: str) -> None:
     def steps(stage: Stage) -> None:
         stage.queue.update(ref("a", 5))
         stage.registration.resyncing = True

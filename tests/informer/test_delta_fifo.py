@@ -38,7 +38,7 @@ async def test_all_that_happened_to_a_key_comes_together() -> None:
 
 
 @virtual_time
-async def test_two_deletions_are_one_and_the_one_that_knows_more_is_kept() -> None:
+async def test_two_deletions_are_one_and_the_one_that_has_more_is_kept() -> None:
     fifo = Fifo(known("a", "b"))
     fifo.delete(ref("a", 5))
     fifo.replace([], "6")
@@ -47,7 +47,7 @@ async def test_two_deletions_are_one_and_the_one_that_knows_more_is_kept() -> No
 
 
 @virtual_time
-async def test_a_deletion_of_what_nobody_knows_only_says_how_far_the_store_is() -> None:
+async def test_a_deletion_of_what_no_client_has_only_reports_how_far_the_store_is() -> None:
     fifo = Fifo(known())
     fifo.delete(ref("a", 5))
     assert len(fifo) == 0
@@ -97,7 +97,7 @@ async def test_an_empty_first_list_syncs_too() -> None:
 
 
 @virtual_time
-async def test_the_version_is_told_only_when_all_is_taken_out() -> None:
+async def test_the_version_is_reported_only_when_all_is_taken_out() -> None:
     fifo = Fifo(known())
     for number in range(1001):
         fifo.add(ref(f"w{number}", number))
@@ -119,7 +119,7 @@ async def test_a_reflector_that_is_two_batches_of_keys_ahead_waits() -> None:
 
 
 @virtual_time
-async def test_what_comes_behind_the_first_list_is_not_of_it() -> None:
+async def test_something_that_comes_behind_the_first_list_is_not_of_it() -> None:
     fifo = Fifo(known())
     fifo.replace([ref("a", 1)], "1")
     fifo.add(ref("b", 2))

@@ -105,7 +105,7 @@ async def test_start_starts_those_that_are_not_running_and_shutdown_ends_all() -
 
 
 @virtual_time
-async def test_a_removed_informer_ends_and_is_made_anew_when_it_is_asked_for() -> None:
+async def test_a_removed_informer_ends_and_is_made_again_when_it_is_requested() -> None:
     _, factory = new_factory()
     informer = factory.informer_for(WIDGETS)
     async with asyncio.TaskGroup() as tasks:

@@ -188,7 +188,7 @@ async def test_jitter_lengthens_a_pause_up_to_twice() -> None:
 
 
 @virtual_time
-async def test_the_pause_begins_anew_after_two_healthy_minutes() -> None:
+async def test_the_pause_begins_again_after_two_healthy_minutes() -> None:
     server = new_server()
     cut = TransportError("cut", sent=True)
     server.plans.extend([Plan(end=cut, events=0), Plan(end=cut, events=0), Plan(end=cut, after_s=130)])
@@ -200,7 +200,7 @@ async def test_the_pause_begins_anew_after_two_healthy_minutes() -> None:
 
 
 @virtual_time
-async def test_a_server_that_asks_for_time_gets_it_and_the_version_is_kept() -> None:
+async def test_a_server_that_requests_time_gets_it_and_the_version_is_kept() -> None:
     server = new_server()
     server.plans.append(Plan(refuse=too_many(retry_after_s=40)))
     informer = informer_of(server)
@@ -225,7 +225,7 @@ async def test_a_lost_connection_is_resumed_where_it_was_without_a_list() -> Non
 
 
 @virtual_time
-async def test_internal_errors_of_a_watch_are_retried_for_a_minute_then_a_list_is_asked_for() -> None:
+async def test_internal_errors_of_a_watch_are_retried_for_a_minute_then_a_list_is_requested() -> None:
     server = new_server()
     server.every_plan = Plan(refuse=api_error(INTERNAL))
     informer = informer_of(server)
@@ -311,7 +311,7 @@ async def test_three_empty_watches_that_end_at_once_lead_to_a_list() -> None:
 
 
 @virtual_time
-async def test_every_failure_is_told_to_the_watch_error_handler() -> None:
+async def test_every_failure_is_reported_to_the_watch_error_handler() -> None:
     server = new_server()
     refused, cut = TransportError("refused", sent=False), TransportError("cut", sent=True)
     server.list_faults.append(refused)

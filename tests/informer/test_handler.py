@@ -26,7 +26,7 @@ BLUE, OTHER_BLUE = ref("a", 3), ref("a", 4)
     ],
     ids=["stays", "comes", "goes", "never"],
 )
-def test_an_update_is_told_as_what_it_means_for_the_filter(
+def test_an_update_is_reported_as_what_it_means_for_the_filter(
     old: Ref[Object], new: Ref[Object], notifications: list[str]
 ) -> None:
     recorder = Recorder()
@@ -36,7 +36,7 @@ def test_an_update_is_told_as_what_it_means_for_the_filter(
     assert recorder.notifications == notifications
 
 
-def test_deletions_are_told_by_the_last_known_state() -> None:
+def test_deletions_are_reported_by_the_last_known_state() -> None:
     recorder = Recorder()
     handler = FilteringEventHandler(is_red, recorder)
     handler.on_add(RED, True)

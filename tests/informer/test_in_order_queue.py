@@ -80,7 +80,7 @@ async def test_it_has_synced_when_events_come_before_a_list() -> None:
 
 
 @virtual_time
-async def test_whoever_takes_out_waits_for_something() -> None:
+async def test_a_client_that_takes_out_waits_for_something() -> None:
     queue = Q()
     waiting = asyncio.create_task(queue.pop_batch())
     await settle()
@@ -102,7 +102,7 @@ async def test_a_reflector_that_is_two_batches_ahead_waits() -> None:
 
 
 @virtual_time
-async def test_deltas_say_how_far_the_store_is_unless_they_are_in_no_order() -> None:
+async def test_deltas_report_how_far_the_store_is_unless_they_are_in_no_order() -> None:
     queue = Q()
     queue.add(ref("a", 5), ordered=False)
     queue.add(ref("b", 3))

@@ -73,7 +73,7 @@ operations = st.lists(
 
 
 @given(operations)
-def test_indexes_always_say_what_a_look_at_all_objects_would(steps: list[tuple[str, str, str]]) -> None:
+def test_indexes_always_report_what_a_look_at_all_objects_would(steps: list[tuple[str, str, str]]) -> None:
     def by_label(obj: Ref[Object]) -> Iterable[str]:
         return (obj.labels["l"],)
 
@@ -126,7 +126,7 @@ def test_keys_are_namespace_and_name(namespace: str, name: str, key: str) -> Non
     assert split_key(key) == (namespace, name)
 
 
-def test_what_is_no_key_is_not_split() -> None:
+def test_something_that_is_no_key_is_not_split() -> None:
     with pytest.raises(ValueError, match="unexpected key format"):
         split_key("a/b/c")
 

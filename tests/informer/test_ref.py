@@ -16,7 +16,7 @@ from tests.informer.server import WIDGETS
 from tests.unreadable import DEEP, NO_TEXT
 
 
-def test_a_ref_has_at_hand_what_is_asked_for_often_and_reads_the_rest() -> None:
+def test_a_ref_has_at_hand_what_is_requested_often_and_reads_the_rest() -> None:
     obj = ref(
         "a", 7, generation=3, labels={"app": "web"}, annotations={"x": "y"}, deletionTimestamp="2026-01-01T00:00:00Z"
     )
@@ -50,7 +50,7 @@ NO_OBJECTS = [b"", b"[]", b"{}", b'{"metadata":[]}', b'{"metadata":{"labels":{"a
 
 
 @pytest.mark.parametrize("body", [*NO_OBJECTS, b'{"metadata":{"name":"a"},"x":' + DEEP + b"}"])
-def test_what_is_no_object_is_an_error(body: bytes) -> None:
+def test_something_that_is_no_object_is_an_error(body: bytes) -> None:
     with pytest.raises(UnreadableObject):
         RefReader(WIDGETS).read(body)
     with pytest.raises(UnreadableObject):

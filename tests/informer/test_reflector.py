@@ -74,7 +74,7 @@ async def test_a_reflector_can_fill_a_plain_store() -> None:
 
 
 @virtual_time
-async def test_lists_ask_first_for_any_version_then_for_the_last_seen_then_for_the_newest() -> None:
+async def test_lists_request_first_for_any_version_then_for_the_last_seen_then_for_the_newest() -> None:
     server = server_with(1)
     server.plans.extend([Plan(events=1, end=EXPIRED_EVENT), Plan(events=0, end=EXPIRED_EVENT)])
     informer = informer_of(server)
@@ -104,7 +104,7 @@ async def test_a_version_that_the_server_has_not_reached_leads_to_a_list_of_the_
 
 
 @virtual_time
-async def test_an_older_servers_text_says_too_large_too() -> None:
+async def test_an_older_servers_text_states_too_large_too() -> None:
     server = server_with(1)
     server.list_faults.append(api_error(status(504, "Timeout", "Too large resource version: 101, current: 50")))
     informer = informer_of(server)
@@ -114,7 +114,7 @@ async def test_an_older_servers_text_says_too_large_too() -> None:
 
 
 @virtual_time
-async def test_a_newest_that_has_expired_is_not_asked_for_in_a_loop() -> None:
+async def test_a_newest_that_has_expired_is_not_requested_in_a_loop() -> None:
     server = server_with(1)
     server.list_faults.extend([expired()] * 50)
     informer = informer_of(server)
@@ -124,7 +124,7 @@ async def test_a_newest_that_has_expired_is_not_asked_for_in_a_loop() -> None:
 
 
 @virtual_time
-async def test_a_store_restored_from_a_backup_is_believed() -> None:
+async def test_a_store_restored_from_a_backup_is_trusted() -> None:
     server = server_with(2)
     informer = informer_of(server)
     handler = Recorder()
@@ -158,7 +158,7 @@ async def test_a_list_is_read_in_pages_when_the_server_answers_in_pages() -> Non
 
 
 @virtual_time
-async def test_a_list_of_a_version_is_asked_for_in_one_piece_so_that_a_cache_can_answer() -> None:
+async def test_a_list_of_a_version_is_requested_in_one_piece_so_that_a_cache_can_answer() -> None:
     server = server_with(5)
     server.plans.append(Plan(events=0, end=expired()))
     informer = informer_of(server, page_size=2)
@@ -168,7 +168,7 @@ async def test_a_list_of_a_version_is_asked_for_in_one_piece_so_that_a_cache_can
 
 
 @virtual_time
-async def test_a_server_without_a_cache_is_asked_for_pages_also_of_a_version() -> None:
+async def test_a_server_without_a_cache_is_requested_pages_also_of_a_version() -> None:
     server = server_with(3, page=True)
     server.plans.append(Plan(events=0, end=expired()))
     informer = informer_of(server, page_size=2)
@@ -240,7 +240,7 @@ async def test_a_stream_gives_the_first_state_and_goes_on_as_the_watch() -> None
 
 
 @virtual_time
-async def test_nobody_sees_a_stream_before_it_is_complete() -> None:
+async def test_no_client_sees_a_stream_before_it_is_complete() -> None:
     server = server_with(2, has_streaming_lists=True)
     server.plans.append(Plan(without_bookmark=True))
     informer = informer_of(server, streaming=True)
@@ -251,7 +251,7 @@ async def test_nobody_sees_a_stream_before_it_is_complete() -> None:
 
 
 @virtual_time
-async def test_a_server_that_refuses_streams_is_asked_for_lists_and_not_for_streams_again() -> None:
+async def test_a_server_that_refuses_streams_is_requested_lists_and_not_for_streams_again() -> None:
     server = server_with(1)
     server.plans.extend([Plan(), Plan(events=0, end=expired())])
     informer = informer_of(server, streaming=True)
@@ -315,7 +315,7 @@ async def test_a_stream_that_breaks_off_is_replaced_by_a_list_and_tried_again_ne
 
 
 @virtual_time
-async def test_streams_that_break_off_three_times_are_not_asked_for_any_more() -> None:
+async def test_streams_that_break_off_three_times_are_not_requested_any_more() -> None:
     server = server_with(2, has_streaming_lists=True)
     server.every_plan = Plan(events=1, end=TransportError("cut", sent=True))
     server.plans.extend([Plan(events=1, end=TransportError("cut", sent=True)), Plan(events=0, end=expired())] * 3)
@@ -339,7 +339,7 @@ async def test_a_stream_begins_where_the_last_watch_ended_or_with_the_newest_whe
 
 
 @virtual_time
-async def test_a_server_with_too_much_to_do_is_asked_for_the_stream_again_later() -> None:
+async def test_a_server_with_too_much_to_do_is_requested_the_stream_again_later() -> None:
     server = server_with(2, has_streaming_lists=True)
     server.plans.append(Plan(refuse=too_many(7)))
     informer = informer_of(server, streaming=True)
@@ -376,7 +376,7 @@ async def test_changes_while_a_stream_is_sent_are_part_of_the_first_state() -> N
 
 
 @virtual_time
-async def test_the_first_events_of_a_watch_without_a_version_do_not_say_how_far_the_store_is() -> None:
+async def test_the_first_events_of_a_watch_without_a_version_do_not_report_how_far_the_store_is() -> None:
     server = server_with(0)
     objects = [server.put("a"), server.put("b")]
 
@@ -426,7 +426,7 @@ async def test_a_transform_sees_each_object_before_it_is_stored() -> None:
 
 
 @virtual_time
-async def test_a_transform_that_fails_is_told_as_an_error_and_tried_again_without_a_hot_loop() -> None:
+async def test_a_transform_that_fails_is_reported_as_an_error_and_tried_again_without_a_hot_loop() -> None:
     server = FakeServer()
     server.put("a")
     fails = True

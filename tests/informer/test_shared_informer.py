@@ -38,7 +38,7 @@ async def test_the_store_follows_the_server() -> None:
 
 
 @virtual_time
-async def test_a_late_handler_is_told_of_everything_in_the_store_as_its_first_list() -> None:
+async def test_a_late_handler_is_notified_of_everything_in_the_store_as_its_first_list() -> None:
     server = FakeServer()
     server.put("a")
     informer = informer_of(server)
@@ -106,7 +106,7 @@ async def test_a_slow_handler_delays_no_other() -> None:
 
 
 @virtual_time
-async def test_the_store_has_a_change_before_its_handlers_are_told() -> None:
+async def test_the_store_has_a_change_before_its_handlers_are_reported() -> None:
     server = FakeServer()
     informer = informer_of(server)
     seen: list[tuple[str | None, int]] = []
@@ -124,7 +124,7 @@ async def test_the_store_has_a_change_before_its_handlers_are_told() -> None:
 
 
 @virtual_time
-async def test_a_handler_that_raises_is_told_the_next_event(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_handler_that_raises_is_reported_the_next_event(caplog: pytest.LogCaptureFixture) -> None:
     server = FakeServer()
     server.put("a")
     server.put("b")
@@ -143,7 +143,7 @@ async def test_a_handler_that_raises_is_told_the_next_event(caplog: pytest.LogCa
 
 
 @virtual_time
-async def test_a_removed_handler_is_told_nothing_more_and_may_be_removed_twice() -> None:
+async def test_a_removed_handler_is_reported_nothing_more_and_may_be_removed_twice() -> None:
     server = FakeServer()
     informer = informer_of(server)
     handler = Recorder()
@@ -212,7 +212,7 @@ async def test_a_handler_removed_before_the_informer_runs_is_removed_at_once() -
 
 
 @virtual_time
-async def test_handlers_may_be_added_and_removed_while_others_are_told() -> None:
+async def test_handlers_may_be_added_and_removed_while_others_are_reported() -> None:
     server = FakeServer()
     server.put("a")
     informer = informer_of(server)
@@ -245,7 +245,7 @@ async def test_a_stopped_informer_takes_no_handlers_and_does_not_run_again() -> 
 
 
 @virtual_time
-async def test_an_object_made_anew_while_nobody_looked_is_one_update_with_two_uids() -> None:
+async def test_an_object_made_again_while_no_client_looked_is_one_update_with_two_uids() -> None:
     server = FakeServer()
     server.put("a")
     informer = informer_of(server)
@@ -263,7 +263,7 @@ async def test_an_object_made_anew_while_nobody_looked_is_one_update_with_two_ui
 
 
 @virtual_time
-async def test_what_a_new_list_does_not_have_is_told_as_a_tombstone_with_the_last_known_state() -> None:
+async def test_something_that_a_new_list_does_not_have_is_reported_as_a_tombstone_with_the_last_known_state() -> None:
     server = FakeServer()
     server.put("a")
     server.put("b")
@@ -285,7 +285,7 @@ async def test_what_a_new_list_does_not_have_is_told_as_a_tombstone_with_the_las
 
 
 @virtual_time
-async def test_a_new_list_that_brings_nothing_new_is_told_to_nobody() -> None:
+async def test_a_new_list_that_brings_nothing_new_is_reported_to_no_client() -> None:
     server = FakeServer()
     server.put("a")
     informer = informer_of(server)
@@ -301,7 +301,7 @@ async def test_a_new_list_that_brings_nothing_new_is_told_to_nobody() -> None:
 
 
 @virtual_time
-async def test_a_resync_tells_the_same_state_again_without_asking_the_server() -> None:
+async def test_a_resync_reports_the_same_state_again_without_requesting_the_server() -> None:
     server = FakeServer()
     server.put("a")
     informer = SharedInformer(
@@ -345,7 +345,7 @@ async def test_a_late_handler_gets_its_own_resyncs() -> None:
 
 
 @pytest.mark.parametrize("compress", [False, True], ids=["in-order", "delta-fifo"])
-def test_a_deletion_in_the_queue_is_not_told_again_by_a_list_behind_it(compress: bool) -> None:
+def test_a_deletion_in_the_queue_is_not_reported_again_by_a_list_behind_it(compress: bool) -> None:
     @virtual_time
     async def check() -> None:
         server = FakeServer()
@@ -451,7 +451,7 @@ async def test_versions_that_are_no_numbers_are_reached_only_exactly() -> None:
 
 
 @virtual_time
-async def test_a_handler_that_waits_for_something_cancelled_is_told_the_next_event(
+async def test_a_handler_that_waits_for_something_cancelled_is_reported_the_next_event(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = FakeServer()
@@ -474,7 +474,7 @@ async def test_a_handler_that_waits_for_something_cancelled_is_told_the_next_eve
 
 
 @virtual_time
-async def test_a_handler_that_is_slow_is_told_of_in_the_log_but_a_long_list_is_not(
+async def test_a_handler_that_is_slow_is_notified_of_in_the_log_but_a_long_list_is_not(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = FakeServer()
@@ -526,7 +526,7 @@ async def test_a_handler_of_watch_errors_that_raises_ends_nothing(caplog: pytest
 
 
 @virtual_time
-async def test_whoever_waits_for_an_informer_that_stops_is_told_so() -> None:
+async def test_a_client_that_waits_for_an_informer_that_stops_is_ended_with_an_error() -> None:
     server = FakeServer()
     server.list_faults.extend([TransportError("refused", sent=False)] * 9)
     informer = informer_of(server)

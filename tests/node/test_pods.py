@@ -89,7 +89,9 @@ async def test_pod_becomes_ready_after_its_delay() -> None:
     ],
     ids=["never", "on failure", "completes", "fails", "exit code", "fails with a code"],
 )
-async def test_pod_ends_as_its_annotations_say(annotations: dict[str, str], policy: str, phase: str, code: int) -> None:
+async def test_pod_ends_as_its_annotations_state(
+    annotations: dict[str, str], policy: str, phase: str, code: int
+) -> None:
     async with simulated() as cluster:
         await create(cluster, "task", annotations=annotations, restartPolicy=policy)
         pod = await cluster.until(PODS, "task", has_phase(phase))

@@ -118,7 +118,7 @@ async def test_an_error_of_the_runtime_is_reported_once_and_tried_again() -> Non
     assert (node.conditions, node.reported[-1]) == ([], "ResizeCompleted")
 
 
-async def test_a_container_restarts_if_its_policy_says_so_whatever_the_restart_policy() -> None:
+async def test_a_container_restarts_if_its_policy_is_reported_whatever_the_restart_policy() -> None:
     node = Node()
     await node.apply(pod(policy="RestartContainer"))
     changed = pod(a="2", policy="RestartContainer")

@@ -60,7 +60,7 @@ async def test_a_list_has_all_of_ones_own_writes() -> None:
         assert found.resource_version
 
 
-async def test_what_was_deleted_is_not_found_any_more() -> None:
+async def test_something_that_was_deleted_is_not_found_any_more() -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS)
         await maps.create(config_map("a"))
@@ -73,7 +73,7 @@ async def test_what_was_deleted_is_not_found_any_more() -> None:
         assert (await maps.get("a"))["data"] == {"again": "yes"}
 
 
-async def test_what_waits_for_its_finalizers_is_still_there_and_says_so() -> None:
+async def test_something_that_waits_for_its_finalizers_is_still_there_and_is_reported() -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS)
         obj = config_map("a")
@@ -108,7 +108,7 @@ async def test_selectors_are_answered_from_the_cache() -> None:
 @pytest.mark.parametrize(
     "options", [ListOptions(limit=1), ListOptions(field_selector="metadata.name=a")], ids=["page", "field selector"]
 )
-async def test_what_the_cache_cannot_answer_is_asked_of_the_server(options: ListOptions) -> None:
+async def test_something_that_the_cache_cannot_answer_is_called_of_the_server(options: ListOptions) -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS, namespace="default")
         for name in ("a", "b"):
@@ -118,7 +118,7 @@ async def test_what_the_cache_cannot_answer_is_asked_of_the_server(options: List
         assert "managedFields" in (await maps.get("a", resource_version="0"))["metadata"]
 
 
-async def test_kinds_that_nobody_watches_are_asked_of_the_server_until_somebody_does() -> None:
+async def test_kinds_that_no_client_watches_are_called_of_the_server_until_a_client_does() -> None:
     async with cached() as client, asyncio.TaskGroup() as tasks:
         assert (client.is_cached(CONFIG_MAPS), client.is_cached(SECRETS)) == (True, False)
         secrets = client.resource(SECRETS)
@@ -132,7 +132,7 @@ async def test_kinds_that_nobody_watches_are_asked_of_the_server_until_somebody_
         task.cancel()
 
 
-async def test_namespaces_that_the_cache_does_not_hold_are_asked_of_the_server() -> None:
+async def test_namespaces_that_the_cache_does_not_hold_are_called_of_the_server() -> None:
     async with cached(namespace="default") as client:
         maps = client.resource(CONFIG_MAPS)
         await maps.create(config_map("a", key="value"))
@@ -187,7 +187,7 @@ async def test_a_deletion_that_was_only_tried_hides_nothing() -> None:
         assert (await maps.get("a"))["metadata"]["name"] == "a"
 
 
-async def test_what_the_server_could_not_be_asked_is_refused_here_too() -> None:
+async def test_something_that_the_server_could_not_be_called_is_refused_here_too() -> None:
     async with cached() as client:
         with pytest.raises(ValueError, match="must not be empty"):
             await client.resource(CONFIG_MAPS).get("")
@@ -213,7 +213,7 @@ async def test_indexes_have_all_of_ones_own_writes() -> None:
         task.cancel()
 
 
-async def test_what_the_cache_has_seen_is_not_remembered() -> None:
+async def test_something_that_the_cache_has_seen_is_not_remembered() -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS)
         for number in range(30):

@@ -134,7 +134,7 @@ async def test_to_put_a_finalizer_on_an_old_state_conflicts() -> None:
         assert (await maps.get("a"))["metadata"]["finalizers"] == ["other/one"]
 
 
-async def test_what_is_gone_needs_no_finalizer_off() -> None:
+async def test_something_that_is_gone_needs_no_finalizer_off() -> None:
     async with cluster_client() as client:
         maps = client.resource(CONFIG_MAPS)
         old = await maps.create(made(NAME))

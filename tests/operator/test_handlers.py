@@ -67,7 +67,7 @@ async def test_predicates_drop_events() -> None:
 
 
 @virtual_time
-async def test_the_controlling_owner_is_asked_in_any_version_of_its_group() -> None:
+async def test_the_controlling_owner_is_called_in_any_version_of_its_group() -> None:
     bench = Bench(for_owner(NETWORKS))
     owners = [
         ("net.example.com/v1beta1", "Network", "mine", True),
@@ -80,7 +80,7 @@ async def test_the_controlling_owner_is_asked_in_any_version_of_its_group() -> N
 
 
 @virtual_time
-async def test_all_owners_are_asked_if_so_wanted() -> None:
+async def test_all_owners_are_called_if_so_wanted() -> None:
     bench = Bench(for_owner(NETWORKS, only_controller=False))
     owners = [("net.example.com/v1", "Network", name, name == "b") for name in "ab"]
     bench.handler.on_add(owned_by(*owners), False)
@@ -95,7 +95,7 @@ async def test_an_owner_that_is_of_no_namespace_gets_none() -> None:
 
 
 @virtual_time
-async def test_what_changes_its_owner_wakes_both() -> None:
+async def test_something_that_changes_its_owner_wakes_both() -> None:
     bench = Bench(for_owner(NETWORKS))
     before = owned_by(("net.example.com/v1", "Network", "a", True))
     bench.handler.on_update(before, owned_by(("net.example.com/v1", "Network", "b", True), version=2))
@@ -103,7 +103,7 @@ async def test_what_changes_its_owner_wakes_both() -> None:
 
 
 @pytest.mark.parametrize("made", [ref("x"), owned_by()], ids=["no field", "empty field"])
-def test_without_owners_nobody_is_asked(made: Ref[Any]) -> None:
+def test_without_owners_no_client_is_called(made: Ref[Any]) -> None:
     assert list(for_owner(NETWORKS)(made)) == []  # type: ignore[arg-type]
 
 
@@ -120,7 +120,7 @@ async def test_a_map_function_may_be_asynchronous() -> None:
 
 
 @virtual_time
-async def test_a_burst_of_changes_is_one_request_and_a_stream_of_them_starves_nobody() -> None:
+async def test_a_burst_of_changes_is_one_request_and_a_stream_of_them_starves_no_client() -> None:
     queue: WorkQueue[Request] = WorkQueue()
     handler = EnqueueHandler(queue, for_object, debounce_s=2)
     taken_at = []

@@ -118,7 +118,7 @@ async def test_an_object_whose_deletion_begins_loses_its_task() -> None:
 
 
 @virtual_time
-async def test_a_task_that_fails_is_begun_anew_each_time_later() -> None:
+async def test_a_task_that_fails_is_begun_again_each_time_later() -> None:
     work = Work(fail_times=3)
     async with running(work) as reported:
         reported.on_add(ref(), True)

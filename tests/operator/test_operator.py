@@ -117,7 +117,7 @@ async def test_desired_objects_become_actual_ones_once_each() -> None:
         assert sorted(bench.copier.creates) == sorted(["before", *names])
 
 
-async def test_the_metrics_tell_of_controllers_queues_and_informers() -> None:
+async def test_the_metrics_report_of_controllers_queues_and_informers() -> None:
     async with operator() as bench:
         await bench.create("a")
         await bench.until_secret("a")

@@ -110,7 +110,7 @@ def test_an_owner_that_was_never_read_from_the_server_is_refused() -> None:
         set_controller_reference(obj(uid=""), obj("child"))
 
 
-def test_an_owner_that_says_no_kind_is_refused() -> None:
+def test_an_owner_that_reports_no_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="has no apiVersion and kind"):
         set_owner_reference({"metadata": {"name": "x", "uid": "u"}}, obj("child"))
 

@@ -49,7 +49,7 @@ def test_creates_and_deletes_pass(predicate: Predicate[Any]) -> None:
 
 
 @pytest.mark.parametrize("predicate", CHANGED, ids=name_of)
-def test_an_object_made_anew_passes(predicate: Predicate[Any]) -> None:
+def test_an_object_made_again_passes(predicate: Predicate[Any]) -> None:
     recreated = ref(uid="u2", version=2, generation=1, labels={"a": "1"}, annotations={"b": "1"}, spec={"x": 1})
     assert predicate.update(BEFORE, recreated)
 
@@ -104,7 +104,7 @@ def test_a_selector_passes_what_is_or_was_selected() -> None:
     assert not predicate.delete(other)
 
 
-def test_what_is_no_selector_is_refused() -> None:
+def test_something_that_is_no_selector_is_refused() -> None:
     with pytest.raises(ValueError, match="found"):
         label_selector("a in")
 

@@ -84,7 +84,7 @@ class OneSecretEach:
         return Result(requeue_after_s=0.001)
 
 
-async def test_what_was_just_made_is_not_made_again_however_late_the_watch_is() -> None:
+async def test_something_that_was_just_made_is_not_made_again_however_late_the_watch_is() -> None:
     async with cluster_client() as client:
         late = Client(LateWatches(client.rest.transport))
         manager, reconciled = Manager(late), asyncio.Queue[str]()
@@ -106,7 +106,7 @@ async def test_what_was_just_made_is_not_made_again_however_late_the_watch_is() 
         assert len(made) >= COUNT
 
 
-async def test_what_was_just_made_and_deleted_is_gone_however_late_the_watch_is() -> None:
+async def test_something_that_was_just_made_and_deleted_is_gone_however_late_the_watch_is() -> None:
     async with cluster_client() as client:
         late = Client(LateWatches(client.rest.transport))
         manager = Manager(late)

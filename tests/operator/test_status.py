@@ -59,13 +59,13 @@ async def test_only_what_differs_is_written() -> None:
         assert (await patch_status(client, written, again)).status == LampStatus(is_on=False, watts=7)
 
 
-async def test_what_has_not_changed_is_not_written() -> None:
+async def test_something_that_has_not_changed_is_not_written() -> None:
     async with lamps() as (client, before):
         assert await patch_status(client, before, copy.deepcopy(before)) is before
         assert (await client.get("l")).metadata.resource_version == before.metadata.resource_version
 
 
-async def test_what_differs_elsewhere_is_not_written() -> None:
+async def test_something_that_differs_elsewhere_is_not_written() -> None:
     async with lamps() as (client, before):
         after = copy.deepcopy(before)
         after.metadata.labels = {"a": "b"}

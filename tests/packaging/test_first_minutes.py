@@ -6,7 +6,7 @@ import pytest
 from scripts.install.first_minutes import Step, first_minutes, pattern_of, steps_of
 
 
-def test_every_step_of_the_readme_prints_what_it_says(tmp_path: Path) -> None:
+def test_every_step_of_the_readme_prints_what_it_states(tmp_path: Path) -> None:
     ran = first_minutes(tmp_path, reuse=True)
     assert any(command.endswith("get networks") for command in ran)
 

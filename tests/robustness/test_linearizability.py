@@ -68,12 +68,12 @@ def test_a_right_history_is_linearizable() -> None:
 
 
 @pytest.mark.parametrize("call", RIGHT.values(), ids=RIGHT)
-def test_what_can_be_is_accepted(call: Call) -> None:
+def test_something_that_can_be_is_accepted(call: Call) -> None:
     assert anomalies([*CALLS, call], LOG) == []
 
 
 @pytest.mark.parametrize(("call", "says"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_is_found(call: Call, says: str) -> None:
+def test_something_that_cannot_be_is_found(call: Call, says: str) -> None:
     found = anomalies([*CALLS, call], LOG)
     assert found
     assert says in found[0]
@@ -84,18 +84,18 @@ def test_a_write_of_unknown_outcome_may_have_happened_at_any_time_after() -> Non
     assert anomalies([CREATE, UPDATE, DELETE, unknown, get(9, 10, 8, "3", "b"), missing(7, 8, "b")], LOG) == []
 
 
-def test_a_write_of_unknown_outcome_did_not_happen_before_it_was_asked_for() -> None:
+def test_a_write_of_unknown_outcome_did_not_happen_before_it_was_requested() -> None:
     unknown = replace(OTHER, begin=9, end=FOREVER, outcome=Outcome.UNKNOWN, revision=0)
     assert "no time" in anomalies([CREATE, UPDATE, DELETE, unknown, get(7, 8, 8, "3", "b")], LOG)[0]
 
 
 @pytest.mark.parametrize("outcome", [Outcome.NOT_DONE, Outcome.CONFLICT])
-def test_what_was_refused_must_not_be_written(outcome: Outcome) -> None:
+def test_something_that_was_refused_must_not_be_written(outcome: Outcome) -> None:
     found = anomalies([CREATE, UPDATE, DELETE, replace(OTHER, outcome=outcome)], LOG)
     assert "refused, and written" in found[0]
 
 
-def test_what_nobody_wrote_is_found() -> None:
+def test_something_that_no_client_wrote_is_found() -> None:
     assert "nobody wrote" in anomalies([CREATE, UPDATE, DELETE], LOG)[0]
 
 

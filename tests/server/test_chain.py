@@ -69,7 +69,7 @@ async def test_a_status_error_becomes_a_status() -> None:
     assert header(response, "Cache-Control")
 
 
-async def test_who_cannot_be_authorized_is_told_why_as_text() -> None:
+async def test_a_client_that_cannot_be_authorized_is_reported_why_as_text() -> None:
     response = await Frame(ok).client(JANE).get("/fault")
     assert (response.status, response.body) == (500, b'Internal Server Error: "/fault": no answer\n')
 
@@ -90,7 +90,7 @@ async def test_a_client_that_goes_while_it_sends_is_no_warning(caplog: pytest.Lo
     ]
 
 
-async def test_a_fault_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_is_logged_and_not_reported(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         response = await raising(ZeroDivisionError("secret")).client().get(POD)
     assert status_of(response)["reason"] == "InternalError"
@@ -168,7 +168,7 @@ async def test_the_user_is_set_and_the_token_gone() -> None:
         ("POST", "/version", 'forbidden: User "jane" cannot post path "/version"'),
     ],
 )
-async def test_a_refusal_says_who_may_not_do_what(method: str, target: str, message: str) -> None:
+async def test_a_refusal_reports_who_may_not_do_what(method: str, target: str, message: str) -> None:
     response = await Frame(ok).client(JANE).request(method, target)
     assert (response.status, status_of(response)["message"]) == (403, message)
 
@@ -301,7 +301,7 @@ async def test_open_streams_are_counted_until_they_are_finished() -> None:
     ],
     ids=["failing", "unreachable"],
 )
-async def test_a_store_that_cannot_be_written_says_so_and_when_to_try_again(
+async def test_a_store_that_cannot_be_written_is_reported_and_when_to_try_again(
     error: Exception, code: int, reason: str, text: str
 ) -> None:
     response = await raising(error).client().request("DELETE", POD)

@@ -75,7 +75,7 @@ async def test_a_new_storage_version_joins_the_stored_versions(api: Api) -> None
     assert (await change(api, alter)).body["status"]["storedVersions"] == ["v1", "v2"]
 
 
-async def test_a_version_that_is_stored_cannot_be_removed_until_the_status_says_so(api: Api) -> None:
+async def test_a_version_that_is_stored_cannot_be_removed_until_the_status_is_reported(api: Api) -> None:
     await api.create(CRDS, crd(version("v1"), version("v2", storage=False)))
 
     def switch(obj: Any) -> None:
@@ -111,7 +111,7 @@ async def test_stored_versions_keep_the_storage_version(api: Api) -> None:
         pytest.param("spec.names.plural", lambda spec: spec["names"].update(plural="shirtx"), id="plural"),
     ],
 )
-async def test_what_decides_the_storage_is_immutable(api: Api, field: str, alter: Any) -> None:
+async def test_something_that_decides_the_storage_is_immutable(api: Api, field: str, alter: Any) -> None:
     await define(api)
     texts = messages(await change(api, lambda obj: alter(obj["spec"])))
     assert any(text.startswith(field) and "field is immutable" in text for text in texts)
@@ -378,7 +378,7 @@ async def test_protected_groups_need_an_approval(api: Api, annotation: str, stat
     assert (found["status"], found["reason"]) == state
 
 
-async def test_an_approval_that_says_nothing_is_refused(api: Api) -> None:
+async def test_an_approval_that_reports_nothing_is_refused(api: Api) -> None:
     body = crd(group="x.k8s.io")
     body["metadata"]["annotations"] = {"api-approved.kubernetes.io": "yes"}
     assert 'Invalid value: "yes"' in (await refused(api, body))[0]
@@ -458,7 +458,7 @@ async def test_a_custom_resource_can_be_created_as_soon_as_its_crd_is_answered(a
     assert (await api.get(f"/apis/{GROUP}/v1")).body["resources"][0]["name"] == "shirts"
 
 
-async def test_a_first_version_that_is_no_label_is_told_as_the_version_too(api: Api) -> None:
+async def test_a_first_version_that_is_no_label_is_reported_as_the_version_too(api: Api) -> None:
     found = await refused(api, crd(version("V1")))
     assert [text.split(":")[0] for text in found] == ["spec.versions[0].name", "spec.version"]
 
@@ -472,7 +472,7 @@ async def test_a_first_version_that_is_no_label_is_told_as_the_version_too(api: 
         (".spec.", "unexpected end of JSON path"),
     ],
 )
-async def test_a_selectable_field_that_leads_nowhere_says_why(api: Api, path: str, expected: str) -> None:
+async def test_a_selectable_field_that_leads_nowhere_reports_why(api: Api, path: str, expected: str) -> None:
     body = crd(version(openapi=schema({"size": STRING}), selectableFields=[{"jsonPath": path}]))
     assert await refused(api, body) == [
         f'spec.selectableFields[0].jsonPath: Invalid value: "{path}": is an invalid path: {expected}'

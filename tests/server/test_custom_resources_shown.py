@@ -250,7 +250,7 @@ async def test_the_type_of_a_custom_resource_is_described_as_that_of_a_built_in_
         assert custom[name] == {"type": "string", "description": builtin[name]["description"]}
 
 
-async def test_v2_publishes_what_it_can_say(api: Api) -> None:
+async def test_v2_publishes_what_it_can_state(api: Api) -> None:
     await define(api, DOCUMENTED)
     spec = (await api.get("/openapi/v2")).body["definitions"][KIND]["properties"]["spec"]
     assert spec["required"] == ["color"]

@@ -149,7 +149,7 @@ async def test_negative_replicas_are_refused_on_the_main_endpoint_too(api: Api) 
     assert messages(response) == [".spec.replicas: Invalid value: -1: should be a non-negative integer"]
 
 
-async def test_discovery_tells_status_before_scale(api: Api) -> None:
+async def test_discovery_reports_status_before_scale(api: Api) -> None:
     await define(api, WITH_STATUS, subresources={"scale": SCALE, "status": {}})
     found = await api.get(SHIRTS.partition("/namespaces/")[0])
     assert [each["name"] for each in found.body["resources"]] == ["shirts", "shirts/status", "shirts/scale"]

@@ -60,7 +60,7 @@ async def test_v1_shows_the_same_crd(api: Api) -> None:
     ]
 
 
-async def test_violations_are_told_by_a_condition(api: Api) -> None:
+async def test_violations_are_reported_by_a_condition(api: Api) -> None:
     await api.create(OLD_CRDS, old(validation={"openAPIV3Schema": {"properties": {"spec": {"minProperties": 1}}}}))
     found = condition((await api.get(CRD)).body, "NonStructuralSchema")
     assert (found["status"], found["reason"]) == ("True", "Violations")
@@ -82,7 +82,7 @@ async def test_a_pruning_crd_needs_a_structural_schema(api: Api) -> None:
     assert (await api.create(SHIRTS, shirt("a", {"a": "1", "b": 2})))["spec"] == {"a": "1"}
 
 
-async def test_protected_groups_need_no_approval_but_a_condition_tells_of_it(api: Api) -> None:
+async def test_protected_groups_need_no_approval_but_a_condition_reports_of_it(api: Api) -> None:
     body = old(group="x.k8s.io")
     body["metadata"]["name"] = "shirts.x.k8s.io"
     await api.create(OLD_CRDS, body)

@@ -71,13 +71,13 @@ async def test_a_missing_field_is_required(api: Api) -> None:
     assert messages(await api.post(SHIRTS, shirt("x", {}))) == ["spec.a: Required value"]
 
 
-async def test_what_the_schema_does_not_know_is_dropped(api: Api) -> None:
+async def test_something_that_the_schema_does_not_know_is_dropped(api: Api) -> None:
     await define(api)
     created = await api.create(SHIRTS, shirt("x", {"color": "blue", "other": 1}, extra=2))
     assert (created["spec"], "extra" in created) == ({"color": "blue"}, False)
 
 
-async def test_field_validation_tells_what_is_dropped(api: Api) -> None:
+async def test_field_validation_reports_what_is_dropped(api: Api) -> None:
     await define(api)
     body = shirt("x", {"color": "blue", "other": 1})
     assert (await api.post(SHIRTS, body)).warnings == ['unknown field "spec.other"']
@@ -87,7 +87,7 @@ async def test_field_validation_tells_what_is_dropped(api: Api) -> None:
     assert (await api.post(f"{SHIRTS}?fieldValidation=Ignore", {**body, "metadata": {"name": "y"}})).warnings == []
 
 
-async def test_what_an_earlier_schema_knew_is_dropped_when_it_is_read(api: Api) -> None:
+async def test_something_that_an_earlier_schema_had_is_dropped_when_it_is_read(api: Api) -> None:
     await define(api, schema({"a": STRING, "b": STRING}))
     await api.create(SHIRTS, shirt("x", {"a": "1", "b": "2"}))
     await change(api, lambda obj: obj["spec"]["versions"][0].update(version("v1", schema({"a": STRING}))))
@@ -95,7 +95,7 @@ async def test_what_an_earlier_schema_knew_is_dropped_when_it_is_read(api: Api) 
     assert (await api.get(SHIRTS)).body["items"][0]["spec"] == {"a": "1"}
 
 
-async def test_unknown_fields_are_kept_where_the_schema_says_so(api: Api) -> None:
+async def test_unknown_fields_are_kept_where_the_schema_is_reported(api: Api) -> None:
     node = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {"n": {"type": "integer"}}}
     await define(api, schema({"a": node, "b": {"x-kubernetes-preserve-unknown-fields": True}}))
     spec = {"a": {"n": 1, "x": {"y": [1]}}, "b": [1, {"z": None}]}
@@ -191,7 +191,7 @@ async def test_rules_are_run(api: Api) -> None:
     assert (await api.post(SHIRTS, shirt("x", {"a": 9}))).code == 201
 
 
-async def test_rules_are_not_run_on_an_object_of_the_wrong_shape_and_an_error_says_so(api: Api) -> None:
+async def test_rules_are_not_run_on_an_object_of_the_wrong_shape_and_an_error_is_reported(api: Api) -> None:
     await define(api, RULES)
     response = await api.post(SHIRTS, shirt("x", {"a": 10, "b": "x" * 6}))
     assert (len(response.causes), messages(response)[1]) == (2, NOT_CHECKED)

@@ -44,7 +44,7 @@ async def test_conversion_none_changes_the_api_version_alone(api: Api) -> None:
         assert (await watch.event())["object"] == read
 
 
-async def test_a_version_shows_only_what_its_schema_knows(api: Api) -> None:
+async def test_a_version_shows_only_what_its_schema_has(api: Api) -> None:
     await two(api, schema({"a": STRING, "b": STRING}), schema({"a": STRING, "c": {"type": "string", "default": "x"}}))
     await api.create(SHIRTS, shirt("a", {"a": "1", "b": "2"}))
     assert (await api.get(f"{SHIRTS_2}/a")).body["spec"] == {"a": "1", "c": "x"}

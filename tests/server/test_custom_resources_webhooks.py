@@ -74,7 +74,9 @@ async def test_an_object_is_written_in_the_other_version(api: Api, webhook: Fake
     assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"hostPort": "c:81"}
 
 
-async def test_who_owns_a_field_is_compared_in_the_versions_of_its_owners(api: Api, webhook: FakeWebhook) -> None:
+async def test_a_client_that_owns_a_field_is_compared_in_the_versions_of_its_owners(
+    api: Api, webhook: FakeWebhook
+) -> None:
     await api.apply(f"{SHIRTS}/a", one(), "fieldManager=first")
     refused = await api.apply(f"{SHIRTS_2}/a", two(host="c"), "fieldManager=second")
     assert (refused.code, refused.reason) == (409, "Conflict")
@@ -208,7 +210,7 @@ async def test_of_the_metadata_only_labels_and_annotations_may_change(api: Api, 
     assert metadata == made["metadata"]
 
 
-async def test_what_the_schema_does_not_know_is_dropped(api: Api, webhook: FakeWebhook) -> None:
+async def test_something_that_the_schema_does_not_know_is_dropped(api: Api, webhook: FakeWebhook) -> None:
     await api.create(SHIRTS, one())
     webhook.spoil = lambda review: first(review)["spec"].update(colour="blue")
     assert (await api.get(f"{SHIRTS_2}/a")).body["spec"] == {"host": "a", "port": "80"}
@@ -278,7 +280,7 @@ async def test_the_rules_of_the_requests_version_hold(api: Api, webhook: FakeWeb
     assert webhook.requested == []
 
 
-async def test_a_webhook_is_asked_over_tls(api: Api, tmp_path: Path) -> None:
+async def test_a_webhook_is_called_over_tls(api: Api, tmp_path: Path) -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for _, body in requests(reader):
             writer.write(ok(orjson.dumps(reviewed(body))))

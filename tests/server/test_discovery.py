@@ -122,14 +122,14 @@ async def test_status_has_the_kind_of_its_resource(client: Client) -> None:
         ("/api/v1", "pods/binding", None, None, "Binding"),
     ],
 )
-async def test_subresources_of_other_groups_say_so(
+async def test_subresources_of_other_groups_are_reported(
     client: Client, path: str, name: str, group: str | None, of_version: str | None, kind: str
 ) -> None:
     found = await entry(client, path, name)
     assert (found.get("group"), found.get("version"), found["kind"]) == (group, of_version, kind)
 
 
-async def test_what_is_not_stored_has_no_hash(client: Client) -> None:
+async def test_something_that_is_not_stored_has_no_hash(client: Client) -> None:
     assert "storageVersionHash" not in await entry(client, "/api/v1", "bindings")
 
 
@@ -144,7 +144,7 @@ async def test_core_resource_list_has_no_api_version_others_have(client: Client)
 
 
 @pytest.mark.parametrize("path", ["/apis/nothing", "/apis/nothing/v1"])
-async def test_what_is_not_served_is_not_found(client: Client, path: str) -> None:
+async def test_something_that_is_not_served_is_not_found(client: Client, path: str) -> None:
     response = await client.get(path)
     assert (response.status, response.body) == (404, b"404 page not found\n")
 
@@ -208,7 +208,7 @@ async def test_the_core_group_is_aggregated_at_api(client: Client) -> None:
     assert [r["resource"] for r in document["items"][0]["versions"][0]["resources"]] == ["bindings", "events", "pods"]
 
 
-async def test_what_is_known_is_not_sent_again(client: Client) -> None:
+async def test_something_that_is_known_is_not_sent_again(client: Client) -> None:
     first = await client.get("/apis", accept=AGGREGATED_TYPE)
     etag = header(first, "ETag")
     assert etag is not None
@@ -263,7 +263,7 @@ async def test_aggregated_documents_come_in_yaml(client: Client) -> None:
     assert yaml.safe_load(response.body)["kind"] == "APIGroupDiscoveryList"
 
 
-async def test_the_profile_that_was_asked_for_is_named(client: Client) -> None:
+async def test_the_profile_that_was_requested_is_named(client: Client) -> None:
     response = await client.get("/apis", accept=f"{AGGREGATED_TYPE};profile=nopeer")
     assert response.content_type == f"{AGGREGATED_TYPE};profile=nopeer"
 
@@ -276,7 +276,7 @@ async def test_people_get_indented_documents(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/apis", "/apis/apps/v1"])
-async def test_what_cannot_be_served_is_not_acceptable(client: Client, path: str) -> None:
+async def test_something_that_cannot_be_served_is_not_acceptable(client: Client, path: str) -> None:
     with pytest.raises(StatusError) as caught:
         await client.get(path, accept="text/html")
     assert caught.value.code == 406

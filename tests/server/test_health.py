@@ -78,7 +78,7 @@ async def test_checks_that_are_added_come_before_those_of_the_servers_own_state(
 
 
 @pytest.mark.parametrize("name", STARTED)
-async def test_each_post_start_hook_can_be_asked_alone_and_excluded(name: str) -> None:
+async def test_each_post_start_hook_can_be_called_alone_and_excluded(name: str) -> None:
     _, lifecycle, client = health()
     assert (await client.get(f"/healthz/{name}")).body == b"ok"
     lifecycle.serving = False
@@ -98,7 +98,7 @@ async def test_a_failure_lists_the_checks_and_withholds_the_reason() -> None:
     ]
 
 
-async def test_a_single_check_says_why_it_fails() -> None:
+async def test_a_single_check_reports_why_it_fails() -> None:
     _, _, client = health(failing)
     response = await client.get("/readyz/etcd")
     assert (response.status, response.body) == (500, b"internal server error: disk on fire\n")
@@ -150,7 +150,7 @@ async def test_results_are_counted_for_slis() -> None:
     assert b'kubernetes_healthcheck{name="etcd",type="livez"} 0' in text
 
 
-async def test_slis_have_the_checks_of_readyz_before_anybody_asked() -> None:
+async def test_slis_have_the_checks_of_readyz_before_anybody_called() -> None:
     async with served() as api:
         text = (await api.get("/metrics/slis")).body
     assert b'kubernetes_healthcheck{name="informer-sync",type="readyz"} 1' in text

@@ -160,7 +160,7 @@ async def test_a_body_beyond_the_limit_is_too_large_and_the_connection_lives(fra
     await finish(server, writer)
 
 
-async def test_a_client_that_waits_is_told_to_continue() -> None:
+async def test_a_client_that_waits_is_sent_100_continue() -> None:
     server, reader, writer = await connect(echo)
     writer.write(b"PUT /x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
     assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -194,7 +194,7 @@ async def test_an_upgrade_is_not_made_and_the_request_is_answered() -> None:
     assert (status, headers["connection"], body) == (200, "close", b"GET /x  0")
 
 
-async def test_what_is_not_http_is_refused() -> None:
+async def test_something_that_is_not_http_is_refused() -> None:
     status, headers, _ = await exchange(echo, b"\x16\x03\x01 nonsense\r\n\r\n")
     assert (status, headers["connection"]) == (400, "close")
 
@@ -376,7 +376,7 @@ async def test_a_head_that_goes_on_slowly_is_cut_too() -> None:
     await finish(server, writer)
 
 
-async def test_a_client_that_never_asks_is_closed_sooner_than_one_that_has_asked() -> None:
+async def test_a_client_that_never_requests_is_closed_sooner_than_one_that_has_called() -> None:
     server, reader, writer = await connect(echo)
     server.sweep(asyncio.get_running_loop().time() + server.settings.header_timeout_s + 1)
     assert await reader.read() == b""

@@ -79,7 +79,7 @@ async def httpx_client(
     ],
     ids=["offer-both", "offer-h2", "prefer", "off-both", "off-h2", "no-alpn"],
 )
-async def test_what_is_spoken_is_negotiated(
+async def test_something_that_is_spoken_is_negotiated(
     files: Files, offered: tuple[str, ...], wanted: tuple[str, ...], chosen: str | None
 ) -> None:
     async with running(files, Route(), protocols=offered) as server:
@@ -172,7 +172,7 @@ async def test_a_body_beyond_the_limit_is_too_large_and_the_connection_lives(fil
             assert (await client.fetch("PUT", "/echo", b"x" * 60000)).status == 200
 
 
-async def test_a_body_that_nobody_reads_is_not_taken_in_beyond_the_window(files: Files) -> None:
+async def test_a_body_that_no_client_reads_is_not_taken_in_beyond_the_window(files: Files) -> None:
     async with conversation(files) as (route, _, client):
         stream_id = client.request("PUT", "/wait", end=False)
         await route.begun.wait()
@@ -188,7 +188,7 @@ async def test_a_body_that_nobody_reads_is_not_taken_in_beyond_the_window(files:
         assert (await client.fetch("PUT", "/echo", b"x" * 60000)).status == 200
 
 
-async def test_a_client_that_waits_is_told_to_continue(files: Files) -> None:
+async def test_a_client_that_waits_is_sent_100_continue(files: Files) -> None:
     async with conversation(files) as (_, _, client):
         stream_id = client.request("PUT", "/echo", end=False, headers=[("expect", "100-continue")])
         await client.wait(InformationalResponseReceived, stream_id)
@@ -356,7 +356,7 @@ async def test_streams_opened_after_the_end_began_are_refused(files: Files) -> N
         await drain
 
 
-async def test_somebody_unknown_gets_one_answer_and_has_to_go(files: Files) -> None:
+async def test_a_client_unknown_gets_one_answer_and_has_to_go(files: Files) -> None:
     async with conversation(files, ONE_MS) as (route, _, client):
         route.user = UserInfo("system:anonymous")
         stream_id = client.request("GET", "/echo")
@@ -373,7 +373,7 @@ async def test_a_real_client_that_is_unknown_takes_a_new_connection_each_time(fi
             assert (await client.get(f"/echo/{i}")).status_code == 200
 
 
-async def test_a_connection_that_idles_is_told_to_go(files: Files) -> None:
+async def test_a_connection_that_idles_is_reported_to_go(files: Files) -> None:
     async with conversation(files, ONE_MS) as (_, server, client):
         assert (await client.fetch("GET", "/echo")).status == 200
         now = asyncio.get_running_loop().time()

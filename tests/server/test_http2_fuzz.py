@@ -62,7 +62,7 @@ FRAME = st.builds(
 )
 
 
-async def test_a_client_that_asks_and_does_not_read_is_cut() -> None:
+async def test_a_client_that_requests_and_does_not_read_is_cut() -> None:
     connection, wire = Http2Connection(HttpServer(Route())), Wire()
     connection.connection_made(wire)
     ping = bytes.fromhex("0000080600000000003132333435363738")

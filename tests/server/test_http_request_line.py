@@ -28,7 +28,7 @@ async def test_http_1_0_is_answered_as_such_and_closed() -> None:
     assert body == b"GET /a  0"
 
 
-async def test_http_1_0_stays_open_for_who_asks_for_it() -> None:
+async def test_http_1_0_stays_open_for_who_requests_it() -> None:
     server, reader, writer = await connect(echo)
     for path in ("a", "b"):
         writer.write(f"GET /{path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n".encode())
@@ -58,7 +58,7 @@ async def test_another_version_of_http_is_refused(version: bytes) -> None:
     assert body == b"505 HTTP Version Not Supported: unsupported protocol version"
 
 
-async def test_a_method_that_nobody_knows_reaches_the_handler_with_its_body() -> None:
+async def test_a_method_that_no_client_has_reaches_the_handler_with_its_body() -> None:
     server, reader, writer = await connect(echo)
     for method in ("FOO", "foo_bar", "GETS", "PROPFIND", "M-SEARCH"):
         writer.write(f"{method} /a HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi".encode())
@@ -91,7 +91,7 @@ async def test_a_method_may_come_letter_by_letter() -> None:
 
 
 @pytest.mark.parametrize("line", [b"F(O / HTTP/1.1", b" / HTTP/1.1", b"FOO  / HTTP/1.1 x", b"FOO"])
-async def test_what_has_no_method_is_refused(line: bytes) -> None:
+async def test_something_that_has_no_method_is_refused(line: bytes) -> None:
     head, body = await everything(line + b"\r\nHost: h\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert body == b"400 Bad Request"

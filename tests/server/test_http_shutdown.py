@@ -35,7 +35,7 @@ async def requested(settings: HttpSettings) -> Connect:
     return server, reader, writer
 
 
-async def test_a_client_is_told_to_turn_elsewhere_with_its_answer_and_loses_no_request() -> None:
+async def test_a_client_is_reported_to_turn_elsewhere_with_its_answer_and_loses_no_request() -> None:
     server, reader, writer = await connect(echo)
     writer.write(GET)
     assert "connection" not in (await response(reader))[1]
@@ -48,7 +48,7 @@ async def test_a_client_is_told_to_turn_elsewhere_with_its_answer_and_loses_no_r
 
 
 @pytest.mark.parametrize("leaving", [False, True])
-async def test_a_stream_says_whether_its_connection_ends_with_it(leaving: bool) -> None:
+async def test_a_stream_reports_whether_its_connection_ends_with_it(leaving: bool) -> None:
     async def two() -> AsyncIterator[bytes]:
         yield b"a"
         yield b"b"
@@ -64,7 +64,7 @@ async def test_a_stream_says_whether_its_connection_ends_with_it(leaving: bool) 
     await finish(server, writer)
 
 
-async def test_a_client_that_has_just_asked_is_not_closed_but_told_with_its_next_answer() -> None:
+async def test_a_client_that_has_just_called_is_not_closed_but_reported_with_its_next_answer() -> None:
     server, reader, writer = await requested(RESTLESS)
     drain = asyncio.create_task(server.drain(60))
     await asyncio.sleep(0.05)
@@ -116,7 +116,7 @@ async def test_requests_that_were_sent_without_waiting_are_all_answered() -> Non
     await finish(server, writer)
 
 
-async def test_an_answer_to_a_body_that_nobody_reads_arrives() -> None:
+async def test_an_answer_to_a_body_that_no_client_reads_arrives() -> None:
     async def refuse(request: Request) -> Response:
         return Response(429, b"later", close=True)
 
@@ -133,7 +133,9 @@ async def test_an_answer_to_a_body_that_nobody_reads_arrives() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the server cannot make the system ignore new clients")
-async def test_who_was_let_in_before_the_server_stops_to_listen_is_answered_and_who_comes_later_is_not() -> None:
+async def test_a_client_that_was_let_in_before_the_server_stops_to_listen_is_answered_and_who_comes_later_is_not() -> (
+    None
+):
     server = HttpServer(echo, HttpSettings(accept_drain_s=0.2))
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
@@ -159,7 +161,7 @@ async def test_who_was_let_in_before_the_server_stops_to_listen_is_answered_and_
         socket.create_connection(address)
 
 
-async def test_who_has_not_shaken_hands_yet_is_answered(tmp_path: Path) -> None:
+async def test_a_client_that_has_not_shaken_hands_yet_is_answered(tmp_path: Path) -> None:
     files = make_files(tmp_path)
     async with running(files, Route()) as server:
         raw = socket.create_connection(("127.0.0.1", server.port))
@@ -207,7 +209,7 @@ async def test_a_client_that_does_not_answer_the_end_of_tls_does_not_hold_it_up(
         tls.close()
 
 
-async def test_a_client_of_http_2_is_told_to_go_when_nothing_of_its_is_under_way(tmp_path: Path) -> None:
+async def test_a_client_of_http_2_is_reported_to_go_when_nothing_of_its_is_under_way(tmp_path: Path) -> None:
     route = Route()
     settings = HttpSettings(linger_s=0.01, quiet_s=60)
     async with running(make_files(tmp_path), route, settings) as server, connected(server) as client:

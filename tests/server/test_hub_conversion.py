@@ -69,7 +69,7 @@ async def test_objects_written_in_the_other_version_are_stored_in_the_hub(api: A
     assert read["spec"] == {"look": {"color": "red", "shade": "dark"}, "length": "2cm"}
 
 
-async def test_what_a_version_cannot_say_survives_an_update_through_it(api: Api) -> None:
+async def test_something_that_a_version_cannot_state_survives_an_update_through_it(api: Api) -> None:
     await two(api)
     await api.create(SHIRTS, shirt("a", {"color": "blue", "note": "keep"}))
     read = (await api.get(f"{SHIRTS_2}/a")).body
@@ -89,7 +89,7 @@ async def test_an_update_without_the_annotation_loses_nothing_that_it_does_not_c
     assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"color": "green", "note": "keep"}
 
 
-async def test_lists_watches_and_tables_are_in_the_version_asked_for(api: Api) -> None:
+async def test_lists_watches_and_tables_are_in_the_version_requested(api: Api) -> None:
     await two(api)
     await api.create(SHIRTS, shirt("a", {"color": "blue"}))
     listed = (await api.get(SHIRTS_2)).body
@@ -109,7 +109,7 @@ async def test_fields_applied_in_one_version_are_owned_in_the_other(api: Api) ->
     assert conflict.causes[0]["field"] == ".spec.color"
 
 
-async def test_ready_says_that_the_conversion_is_in_use(api: Api) -> None:
+async def test_ready_reports_that_the_conversion_is_in_use(api: Api) -> None:
     await two(api)
     (condition,) = (await api.get(f"{HUBS}/{NAME}")).body["status"]["conditions"]
     assert (condition["type"], condition["status"]) == ("Ready", "True")
@@ -178,7 +178,7 @@ async def test_a_rule_that_loses_something_is_named_once(api: Api) -> None:
     assert all(field.startswith("spec.versions[0].fields[1].") for field in fields), fields
 
 
-async def test_what_can_be_said_is_explained(api: Api) -> None:
+async def test_something_that_can_be_specified_is_explained(api: Api) -> None:
     document = (await api.get("/openapi/v3/apis/conversion.sampan.dev/v1alpha1")).body
     [schema] = [each for name, each in document["components"]["schemas"].items() if name.endswith(".HubConversion")]
     spec = schema["properties"]["spec"]

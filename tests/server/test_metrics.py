@@ -85,7 +85,7 @@ async def _no_body(limit: int) -> bytes:
     return b""
 
 
-async def test_what_is_left_of_the_certificates_of_clients_is_measured() -> None:
+async def test_something_that_is_left_of_the_certificates_of_clients_is_measured() -> None:
     now = dt.datetime.now(dt.UTC)
     ends = now + dt.timedelta(days=3)
     der = _certificate(ends)

@@ -15,7 +15,7 @@ GUIDE = (Path(__file__).parents[2] / "docs" / "etcd.md").read_text()
 _ETCDS_OWN = {"etcd_server_has_leader", "etcd_disk_wal_fsync_duration_seconds_bucket"}
 
 
-async def test_metrics_are_told_while_the_store_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_metrics_are_reported_while_the_store_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(store: MemoryStore) -> int:
         raise StoreUnreachable("nobody answers")
 

@@ -27,7 +27,7 @@ async def series(api: Api, *beginnings: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith(beginnings)]
 
 
-async def test_rules_of_crds_are_timed_when_they_are_compiled_and_for_each_object_that_they_are_asked_of(
+async def test_rules_of_crds_are_timed_when_they_are_compiled_and_for_each_object_that_they_are_called_of(
     api: Api,
 ) -> None:
     names = ("apiserver_cel_compilation_duration_seconds_count", "apiserver_cel_evaluation_duration_seconds_count")
@@ -141,7 +141,7 @@ async def test_the_time_to_claim_a_cluster_ip_is_measured() -> None:
     assert claimed[1] - claimed[0] == 1
 
 
-async def test_the_loops_of_the_server_say_how_they_get_on(api: Api) -> None:
+async def test_the_loops_of_the_server_report_how_they_get_on(api: Api) -> None:
     before = await series(api, 'workqueue_adds_total{name="crd_controller"}')
     await api.create(CRDS, crd(version("v1", schema({}))))
     name = '{name="crd_controller"}'

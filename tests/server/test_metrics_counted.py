@@ -66,14 +66,14 @@ async def counted(api: Api, *request: Any, name: str = TOTAL, **headers: str) ->
     ],
     ids=lambda request: " ".join(map(str, request)),
 )
-async def test_what_leads_nowhere_and_what_kubernetes_does_not_count_is_not_counted(
+async def test_something_that_leads_nowhere_and_what_kubernetes_does_not_count_is_not_counted(
     api: Api, request_: tuple[Any, ...]
 ) -> None:
     assert await counted(api, *request_) == []
 
 
 @pytest.mark.parametrize("headers", [{"authorization": "Bearer wrong"}, JANE], ids=["401", "403"])
-async def test_who_may_not_ask_is_not_counted(api: Api, headers: dict[str, str]) -> None:
+async def test_a_client_that_may_not_request_is_not_counted(api: Api, headers: dict[str, str]) -> None:
     before = await counts(api)
     assert (await Api(api.server, headers).get(CONFIG_MAPS)).code in (401, 403)
     assert (await api.get(CONFIG_MAPS, impersonate_user="jane")).code == 403
@@ -149,7 +149,7 @@ async def test_only_aggregated_discovery_is_counted(api: Api, path: str, shown: 
     ("content_type", "verb"),
     [("application/apply-patch+yaml", "APPLY"), ("application/apply-patch+yaml; charset=utf-8", "PATCH")],
 )
-async def test_an_apply_is_told_by_its_very_content_type(api: Api, content_type: str, verb: str) -> None:
+async def test_an_apply_is_reported_by_its_very_content_type(api: Api, content_type: str, verb: str) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", **CONFIG_MAP}
     path = f"{CONFIG_MAPS}/a?fieldManager=m"
     found = await counted(api, "PATCH", path, body, content_type=content_type)
@@ -175,7 +175,7 @@ async def test_watches_are_sized_by_what_they_have_sent_when_they_end(api: Api) 
 
 
 @pytest.mark.parametrize("path", [f"{CONFIG_MAPS}/a", "/readyz"])
-async def test_what_the_server_has_no_room_for_is_counted_as_429(path: str) -> None:
+async def test_something_that_the_server_has_no_room_for_is_counted_as_429(path: str) -> None:
     async def full(request: Request) -> Response:
         request.terminated = True
         raise too_many_requests("too many requests, please try again later", 1)
@@ -191,7 +191,7 @@ async def test_what_the_server_has_no_room_for_is_counted_as_429(path: str) -> N
     assert durations == []
 
 
-async def test_a_fault_of_the_server_is_told_by_its_log_alone() -> None:
+async def test_a_fault_of_the_server_is_reported_by_its_log_alone() -> None:
     async with served() as api:
 
         async def panics(*_: object, **__: object) -> object:
@@ -201,7 +201,7 @@ async def test_a_fault_of_the_server_is_told_by_its_log_alone() -> None:
         assert await counted(api, "POST", CONFIG_MAPS, CONFIG_MAP) == []
 
 
-async def test_who_acts_as_somebody_else_is_counted_by_mode(api: Api) -> None:
+async def test_a_client_that_acts_as_another_user_is_counted_by_mode(api: Api) -> None:
     await api.get(CONFIG_MAPS, impersonate_user="bob")
     assert (await Api(api.server, JANE).get(CONFIG_MAPS, impersonate_user="bob")).code == 403
     attempts = await counts(api, "apiserver_impersonation_attempts_total")

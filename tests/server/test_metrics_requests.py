@@ -62,7 +62,7 @@ async def test_a_request_that_is_late_is_counted_as_terminated() -> None:
     assert 'code="504",component="apiserver",group="",resource="configmaps",scope="resource"' in line
 
 
-async def test_who_allows_a_request_is_counted(api: Api) -> None:
+async def test_a_client_that_allows_a_request_is_counted(api: Api) -> None:
     bound = {"metadata": {"name": "v"}, "subjects": [{"kind": "User", "name": "jane"}]}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
     rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]
@@ -113,7 +113,7 @@ async def no_body(limit: int) -> bytes:
     return b""
 
 
-async def test_what_the_store_and_watches_were_asked_for_is_counted_by_resource(api: Api) -> None:
+async def test_something_that_the_store_and_watches_were_requested_is_counted_by_resource(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map("a", 1000))
     async with api.watch(f"{CONFIG_MAPS}?watch=1") as watch:
         await watch.event()
@@ -131,7 +131,7 @@ async def test_objects_are_counted_where_they_are_stored(api: Api, resource: str
     assert [line for line in await series(api, "apiserver_storage_objects") if resource in line] == []
 
 
-async def test_no_series_is_told_twice(api: Api) -> None:
+async def test_no_series_is_reported_twice(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map("a"))
     for query in ("", "?dryRun=All", "?fieldValidation=Strict", "?pretty=true"):
         await api.get(f"{CONFIG_MAPS}/a{query}")
@@ -156,7 +156,7 @@ async def test_reads_that_did_not_wait_for_the_cache_have_waited_for_nothing(api
     assert (count.rpartition(" ")[2], sum_.rpartition(" ")[2]) == (reads[0].rpartition(" ")[2], "0.0")
 
 
-async def test_features_are_told_of_as_they_are(api: Api) -> None:
+async def test_features_are_notified_of_as_they_are(api: Api) -> None:
     name = "kubernetes_feature_enabled"
     assert await series(api, f'{name}{{name="WatchList"', f'{name}{{name="KMSv1"') == [
         f'{name}{{name="KMSv1",stage="DEPRECATED"}} 0.0',

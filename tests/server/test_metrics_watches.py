@@ -75,7 +75,7 @@ async def delete(api: Api) -> Any:
         (delete, {"CREATE,admit": 1, "CREATE,validate": 1, "DELETE,admit": 1, "DELETE,validate": 1}),
     ],
 )
-async def test_the_steps_of_admission_are_counted_also_where_nobody_has_anything_to_do(
+async def test_the_steps_of_admission_are_counted_also_where_no_client_has_anything_to_do(
     api: Api, work: Callable[[Api], Awaitable[Any]], steps: dict[str, int]
 ) -> None:
     await work(api)
@@ -87,7 +87,7 @@ async def test_the_steps_of_admission_are_counted_also_where_nobody_has_anything
 KINDS = [(operation, kind) for operation in ("CREATE", "UPDATE", "DELETE") for kind in ("admit", "validate")]
 
 
-async def test_what_the_store_cannot_do_is_counted(api: Api) -> None:
+async def test_something_that_the_store_cannot_do_is_counted(api: Api) -> None:
     async def full(*_: object, **__: object) -> object:
         raise StoreUnavailable("no")
 
@@ -105,7 +105,7 @@ def test_the_bounds_of_work_queues_are_those_of_kubernetes_to_the_last_digit() -
     ]
 
 
-def test_what_the_network_carried_is_read_from_the_kernel(tmp_path: Path) -> None:
+def test_something_that_the_network_carried_is_read_from_the_kernel(tmp_path: Path) -> None:
     netstat = tmp_path / "netstat"
     netstat.write_text("TcpExt: A B\nTcpExt: 1 2\nIpExt: InOctets X OutOctets\nIpExt: 30 1 40\n")
     found = {each.name: each.samples[0].value for each in ProcessMetrics(netstat).collect()}
@@ -119,6 +119,6 @@ def test_metrics_of_the_network_are_left_out_where_the_kernel_has_none(tmp_path:
     assert found == ["process_virtual_memory_max_bytes", "asyncio_tasks"]
 
 
-async def test_the_version_is_told(api: Api) -> None:
+async def test_the_version_is_reported(api: Api) -> None:
     (labels,) = await counts(api, "version_info")
     assert labels == "binary=1.36,component=kube,emulation=1.36,min_compat=1.35"

@@ -57,7 +57,7 @@ async def test_subresources_have_their_methods(api: Api, group_version: str, pat
     assert (await paths(api, group_version))[path].keys() - {"parameters"} == methods
 
 
-async def test_what_is_sent_is_defined_where_it_is_named(api: Api) -> None:
+async def test_something_that_is_sent_is_defined_where_it_is_named(api: Api) -> None:
     document = (await api.get("/openapi/v3/api/v1")).body
     assert "io.k8s.api.policy.v1.Eviction" in document["components"]["schemas"]
     definitions = (await api.get("/openapi/v2")).body["definitions"]

@@ -75,14 +75,14 @@ def test_operations_are_found_by_their_path() -> None:
     assert at(item, 2, 13, 1, 1) == [b"limit"]
 
 
-def test_schemas_say_what_they_refer_to() -> None:
+def test_schemas_report_what_they_refer_to() -> None:
     reference = [_REF["$ref"].encode()]
     assert _property("spec", 26, 2, 1) == reference
     assert _property("items", 30, 1, 2, 1) == reference
     assert _property("map", 32, 1, 1, 25) == [b"string"]
 
 
-def test_defaults_that_are_no_scalars_are_only_said_to_be_there() -> None:
+def test_defaults_that_are_no_scalars_are_only_specified_to_be_there() -> None:
     assert _property("spec", 33) == [b""]
     assert _property("map", 32, 1, 1, 33, 3) == [b"x"]
     assert _property("number", 33) == [b"\x09" + bytes(8)]
@@ -95,7 +95,7 @@ def test_booleans_that_are_a_choice_are_written_when_they_are_false() -> None:
 
 
 @pytest.mark.parametrize("accept", [PROTOBUF, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"])
-async def test_a_group_version_is_told_in_protobuf(api: Api, accept: str) -> None:
+async def test_a_group_version_is_reported_in_protobuf(api: Api, accept: str) -> None:
     plain = await api.get("/openapi/v3/apis/batch/v1")
     response = await api.get("/openapi/v3/apis/batch/v1", accept=f"{accept};q=1, application/json;q=0.5")
     assert (response.code, response.response.content_type) == (200, PROTOBUF)

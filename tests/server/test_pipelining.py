@@ -131,7 +131,7 @@ async def test_headers_of_a_head_that_came_in_pieces_are_not_taken_for_all_of_th
     assert seen[1] == {"host": "h"}
 
 
-async def test_what_follows_an_upgrade_reaches_its_tunnel_whole() -> None:
+async def test_something_that_follows_an_upgrade_reaches_its_tunnel_whole() -> None:
     sent = bytes(range(256)) * 150
     taken = asyncio.get_running_loop().create_future()
 

@@ -119,7 +119,7 @@ def test_the_cache_gives_the_same_target_again() -> None:
     assert cache.get("GET", b"/api/v1/pods") is cache.get("GET", b"/api/v1/pods")
 
 
-def test_the_cache_tells_methods_apart() -> None:
+def test_the_cache_distinguishes_methods() -> None:
     cache = TargetCache()
     assert cache.get("GET", b"/api/v1/pods").info.verb != cache.get("POST", b"/api/v1/pods").info.verb
 

@@ -185,7 +185,7 @@ def test_one_who_has_no_right_to_sign_cannot_sign() -> None:
         ClientCertificateVerifier([ca.certificate]).verify(leaf.certificate, (der,), NOW)
 
 
-def test_without_a_client_ca_nobody_is_believed() -> None:
+def test_without_a_client_ca_no_client_is_trusted() -> None:
     with pytest.raises(ValueError, match="no client CA"):
         ClientCertificateVerifier([]).verify(make_ca("ca", NOW).certificate, (), NOW)
 
@@ -346,7 +346,7 @@ def test_garbage_for_a_certificate_message_is_no_error(data: bytes, tls_1_3: boo
     assert all(part in data for part in certificate_message(data, tls_1_3=tls_1_3))
 
 
-async def test_a_client_that_breaks_off_its_handshake_harms_nobody(files: Files) -> None:
+async def test_a_client_that_breaks_off_its_handshake_harms_no_client(files: Files) -> None:
     async with listening(serving_tls(files)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00")

@@ -113,7 +113,7 @@ async def test_a_fault_of_the_taker_cuts_its_connection_alone(caplog: pytest.Log
     assert [record.message for record in caplog.records] == ["connection cut"] * 2
 
 
-async def test_a_server_that_ends_lets_the_taker_say_good_bye() -> None:
+async def test_a_server_that_ends_lets_the_taker_close() -> None:
     async def polite(tunnel: Tunnel) -> None:
         try:
             await tunnel.read()
@@ -128,7 +128,7 @@ async def test_a_server_that_ends_lets_the_taker_say_good_bye() -> None:
         writer.close()
 
 
-async def test_what_is_not_read_stops_the_client() -> None:
+async def test_something_that_is_not_read_stops_the_client() -> None:
     go, sizes = asyncio.Event(), []
 
     async def late(tunnel: Tunnel) -> None:
@@ -385,7 +385,7 @@ async def test_a_watch_over_a_websocket_ends_with_its_time() -> None:
             await asyncio.wait_for(connection.recv(), 60)
 
 
-async def test_a_client_that_says_good_bye_ends_its_watch() -> None:
+async def test_a_client_that_close_ends_its_watch() -> None:
     async with served() as api:
         async with watching(api, "") as connection:
             await connection.close()
@@ -394,7 +394,7 @@ async def test_a_client_that_says_good_bye_ends_its_watch() -> None:
         assert open_watches == []
 
 
-async def test_the_end_of_the_server_is_told_as_going_away() -> None:
+async def test_the_end_of_the_server_is_reported_as_going_away() -> None:
     async with served() as api, listening(api.server.handler) as (server, port):
         url = f"ws://127.0.0.1:{port}{MAPS}?watch=1"
         async with connect(url, additional_headers=MASTER, compression=None, proxy=None) as connection:
@@ -458,7 +458,7 @@ async def test_a_wrong_token_of_a_browser_is_unauthorized(protocols: str) -> Non
     [request_with(""), request_with("x"), request_with(f"{PREFIX},x"), request_with(f"{TOKEN},x", upgrade="other")],
     ids=["no-protocol", "no-token", "empty-token", "no-websocket"],
 )
-async def test_without_a_token_of_a_browser_nobody_is_known(request_: Request) -> None:
+async def test_without_a_token_of_a_browser_no_client_is_known(request_: Request) -> None:
     assert await WebSocketTokenAuthenticator([StaticTokenAuthenticator(TOKENS)]).authenticate(request_) is None
 
 

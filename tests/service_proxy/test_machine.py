@@ -22,7 +22,7 @@ class ScriptedNft:
         return self._chains if commands.startswith("list") else ""
 
 
-def test_a_user_without_rights_is_told_which_are_needed(tmp_path: Path) -> None:
+def test_a_user_without_rights_is_reported_which_are_needed(tmp_path: Path) -> None:
     nft = ScriptedNft("add table", "cache initialization failed: Operation not permitted")
     with pytest.raises(ServiceProxyError, match="as root or with the capability CAP_NET_ADMIN"):
         prepare(nft, "test", tmp_path)

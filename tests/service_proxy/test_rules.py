@@ -80,7 +80,7 @@ def test_the_external_policy_local_lets_pods_and_the_node_use_all_endpoints() ->
     )
 
 
-def test_a_client_with_affinity_asks_the_sets_of_all_endpoints_first() -> None:
+def test_a_client_with_affinity_requests_the_sets_of_all_endpoints_first() -> None:
     found = rules(port(affinity_s=60), endpoint(2), endpoint(3))
     again, _, choice, _ = found.chains["cluster-default/web/tcp/80"]
     assert again == (

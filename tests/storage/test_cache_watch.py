@@ -37,7 +37,7 @@ async def test_a_watch_of_nothing_present_waits(store: AnyStore) -> None:
         assert (await watcher.next(0.001)).events == []
 
 
-async def test_a_prompt_watch_is_told_of_each_write_at_once(store: AnyStore) -> None:
+async def test_a_prompt_watch_is_notified_of_each_write_at_once(store: AnyStore) -> None:
     async with running(store) as cache, cache.watch(PODS, after=1, prompt=True) as watcher:
         for number in range(5):
             taker = asyncio.create_task(watcher.next())
@@ -50,7 +50,7 @@ async def test_a_prompt_watch_is_told_of_each_write_at_once(store: AnyStore) -> 
             await taker
 
 
-async def test_events_that_come_one_soon_after_the_other_are_told_together(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_events_that_come_one_soon_after_the_other_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wakes, "_QUIET_S", 60.0)
     monkeypatch.setattr(wakes, "_EACH_S", 60.0)
     monkeypatch.setattr(wakes, "WAKE_INTERVAL_S", 1.0)
@@ -67,7 +67,7 @@ async def test_events_that_come_one_soon_after_the_other_are_told_together(monke
         assert len((await taker).events) == 2
 
 
-async def test_events_that_never_cease_are_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_events_that_never_cease_are_reported_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wakes, "_QUIET_S", 60.0)
     monkeypatch.setattr(wakes, "_EACH_S", 60.0)
     monkeypatch.setattr(wakes, "WAKE_INTERVAL_S", 0.5)
@@ -88,7 +88,9 @@ async def test_events_that_never_cease_are_told_all_the_same(monkeypatch: pytest
         assert (await taker).events
 
 
-async def test_a_single_watcher_is_told_soon_though_it_was_told_just_before(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_single_watcher_receives_events_soon_though_it_was_reported_just_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(wakes, "WAKE_INTERVAL_S", 60.0)
     monkeypatch.setattr(wakes, "_QUIET_S", 60.0)
     store = MemoryStore()
@@ -130,7 +132,7 @@ async def test_a_selector_turns_changes_into_comings_and_goings(store: AnyStore)
     assert (gone["labels"], gone["resourceVersion"]) == ({"app": "x"}, "5")
 
 
-async def test_a_deletion_of_what_never_matched_is_not_told(store: AnyStore) -> None:
+async def test_a_deletion_of_what_never_matched_is_not_reported(store: AnyStore) -> None:
     async with running(store) as cache, cache.watch(PODS, after=1, matches=app_is_x) as watcher:
         await store.delete(key("1"), await store.create(key("1"), pod("1", app="y")))
         assert (await watcher.next(0.001)).events == []
@@ -179,7 +181,7 @@ async def test_a_watch_of_a_single_object(store: AnyStore) -> None:
         assert shape(await take(watcher)) == [("MODIFIED", "1", 5)]
 
 
-async def test_a_timeout_says_how_far_the_watch_is(store: AnyStore) -> None:
+async def test_a_timeout_reports_how_far_the_watch_is(store: AnyStore) -> None:
     async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
         revision = await store.create("/registry/nodes/n", b"{}")
         batch = await watcher.next(0)
@@ -192,7 +194,7 @@ async def test_a_batch_holds_all_that_is_pending(store: AnyStore) -> None:
         assert len((await take(watcher)).events) == 100
 
 
-async def test_a_slow_watcher_gets_what_it_has_and_then_is_told(store: AnyStore) -> None:
+async def test_a_slow_watcher_gets_what_it_has_and_then_an_error(store: AnyStore) -> None:
     async with running(store) as cache, cache.watch(PODS, after=1, buffer_max=5) as watcher:
         for number in range(8):
             await store.create(key(str(number)), pod(str(number)))
@@ -331,7 +333,7 @@ async def test_after_a_store_error_the_cache_resumes_without_a_gap() -> None:
     assert seen == [("ADDED", "1", 2), ("ADDED", "2", 3)]
 
 
-async def test_after_compaction_the_cache_lists_anew_and_ends_its_watchers() -> None:
+async def test_after_compaction_the_cache_lists_again_and_ends_its_watchers() -> None:
     store = Flaky()
     async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
         await store.create(key("1"), pod("1"))

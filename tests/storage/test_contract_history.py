@@ -80,7 +80,7 @@ async def test_the_compact_revision_and_later_ones_can_be_read(
     assert rows(await store.range(PODS, END, revision=revision)) == state
 
 
-async def test_a_store_knows_how_far_it_is_compacted(store: Store) -> None:
+async def test_a_store_has_how_far_it_is_compacted(store: Store) -> None:
     await written(store)
     assert store.compacted == 0
     await store.compact(4)
@@ -144,7 +144,7 @@ async def test_a_row_does_not_expire_early(store: AnyStore, clock: Clock) -> Non
     assert await store.get(A) is not None
 
 
-async def test_an_update_sets_the_ttl_anew(store: AnyStore, clock: Clock) -> None:
+async def test_an_update_sets_the_ttl_again(store: AnyStore, clock: Clock) -> None:
     revision = await store.create(A, b"1", ttl_s=60)
     await store.update(A, b"2", revision, ttl_s=600)
     clock.now += 61
@@ -162,7 +162,7 @@ async def test_an_update_without_ttl_makes_the_row_last(store: AnyStore, clock: 
     assert await store.get(A) is not None
 
 
-async def test_a_key_made_anew_does_not_expire_with_the_old_one(store: AnyStore, clock: Clock) -> None:
+async def test_a_key_made_again_does_not_expire_with_the_old_one(store: AnyStore, clock: Clock) -> None:
     await store.delete(A, await store.create(A, b"1", ttl_s=60))
     await store.create(A, b"2")
     clock.now += 61

@@ -121,14 +121,14 @@ async def test_events_are_there_when_the_write_is_acknowledged(store: Store) -> 
     assert (batch.revision, [event.key for event in batch.events]) == (revision, [A])
 
 
-async def test_a_poll_says_how_far_the_store_is_though_others_wrote(store: Store) -> None:
+async def test_a_poll_reports_how_far_the_store_is_though_others_wrote(store: Store) -> None:
     async with store.watch(PODS, END, 1) as watch:
         assert isinstance(watch, LocalWatch)
         revision = await store.create("/registry/nodes/a", b"")
         assert watch.poll() == EventBatch([], revision)
 
 
-async def test_a_batch_says_how_far_the_watch_is(store: Store) -> None:
+async def test_a_batch_reports_how_far_the_watch_is(store: Store) -> None:
     await written(store)
     async with store.watch(PODS, END, 1) as watch:
         batch = await anext(watch)
@@ -176,7 +176,7 @@ async def test_a_watch_that_falls_behind_catches_up_from_history(make_store: Mak
     assert [event.revision for event in events] == list(range(2, 53))
 
 
-async def test_a_watch_that_falls_behind_compaction_is_told(make_store: MakeStore) -> None:
+async def test_a_watch_that_falls_behind_compaction_is_reported(make_store: MakeStore) -> None:
     store = await make_store(watch_buffer_max=10)
     async with store.watch(PODS, END, 1) as watch:
         for number in range(50):

@@ -170,7 +170,7 @@ async def test_a_range_holds_its_start_and_not_its_end(store: Store) -> None:
     assert [row.key for row in (await store.range(A, C)).items] == [A, B]
 
 
-async def test_a_limited_range_says_that_there_is_more_and_how_much(store: Store) -> None:
+async def test_a_limited_range_reports_that_there_is_more_and_how_much(store: Store) -> None:
     for key in (A, B, C):
         await store.create(key, b"")
     page = await store.range(PODS, END, limit=2)

@@ -9,7 +9,7 @@ from sampan.storage.memory import MemoryStore
 from tests.storage.conftest import Clock
 
 
-async def test_rows_that_are_due_are_deleted_without_being_asked_for(clock: Clock) -> None:
+async def test_rows_that_are_due_are_deleted_without_being_requested(clock: Clock) -> None:
     store = MemoryStore(clock=clock, expiry_interval_s=0.001)
     await store.open()
     await store.create("/events/a", b"1", ttl_s=3600)

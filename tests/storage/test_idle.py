@@ -31,15 +31,15 @@ async def _left_when_called(work: Work, within_s: float) -> int:
         return await called
 
 
-async def test_what_can_wait_lets_all_work_go_first() -> None:
+async def test_something_that_can_wait_lets_all_work_go_first() -> None:
     assert await _left_when_called(Work(20), 10.0) == 0
 
 
-async def test_what_can_wait_does_not_wait_longer_than_it_may() -> None:
+async def test_something_that_can_wait_does_not_wait_longer_than_it_may() -> None:
     assert 0 < await _left_when_called(Work(1000), 10 * BUSY_S) < 995
 
 
-async def test_what_can_wait_is_done_soon_when_there_is_no_work() -> None:
+async def test_something_that_can_wait_is_done_soon_when_there_is_no_work() -> None:
     began = time.monotonic()
     await _left_when_called(Work(0), 10.0)
     assert time.monotonic() - began < 5.0

@@ -16,7 +16,7 @@ async def _after(signal: LoneSignal, timeout_s: float | None) -> "asyncio.Task[b
     return waiting
 
 
-async def test_who_waits_is_woken() -> None:
+async def test_a_client_that_waits_is_woken() -> None:
     signal = LoneSignal()
     for timeout_s in (None, LONG_S, None, LONG_S):
         waiting = await _after(signal, timeout_s)
@@ -24,7 +24,7 @@ async def test_who_waits_is_woken() -> None:
         assert await waiting
 
 
-async def test_what_happened_before_is_not_waited_for() -> None:
+async def test_something_that_happened_before_is_not_waited_for() -> None:
     signal = LoneSignal()
     signal.notify()
     assert not await signal.wait(SHORT_S)
@@ -42,7 +42,7 @@ async def test_each_wait_ends_after_its_own_time() -> None:
         assert now() - began >= timeout_s
 
 
-async def test_a_time_that_is_over_wakes_nobody_who_waits_for_ever() -> None:
+async def test_a_time_that_is_over_wakes_no_client_who_waits_for_ever() -> None:
     signal = LoneSignal()
     earlier = await _after(signal, SHORT_S)
     signal.notify()
@@ -54,7 +54,7 @@ async def test_a_time_that_is_over_wakes_nobody_who_waits_for_ever() -> None:
     assert await waiting
 
 
-async def test_who_gives_up_is_not_woken() -> None:
+async def test_a_client_that_gives_up_is_not_woken() -> None:
     signal = LoneSignal()
     (await _after(signal, LONG_S)).cancel()
     await asyncio.sleep(0)

@@ -101,7 +101,7 @@ async def test_a_store_with_damage_refuses_writes_and_goes_on_with_reads(path: P
     await store.close()
 
 
-async def test_a_read_that_finds_damage_says_so(path: Path) -> None:
+async def test_a_read_that_finds_damage_is_reported(path: Path) -> None:
     store = await opened(path)
     await store._scrubbing
     for page in range(2, pages(path)):

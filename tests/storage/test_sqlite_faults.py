@@ -89,7 +89,7 @@ async def test_a_failed_commit_fails_its_writes_and_leaves_nothing(path: Path, m
     await store.close()
 
 
-async def test_writes_behind_a_failed_commit_are_judged_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_writes_behind_a_failed_commit_are_judged_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = await opened(path)
     Failing(store, monkeypatch, 1)
     lost = asyncio.create_task(store.create(A, b"lost"))

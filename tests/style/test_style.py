@@ -82,7 +82,7 @@ def faults() -> Faults:
 
 
 @pytest.mark.parametrize("kind", ["files", "functions"])
-def test_what_is_too_long_is_known_and_the_list_only_shrinks(faults: Faults, kind: str) -> None:
+def test_something_that_is_too_long_is_known_and_the_list_only_shrinks(faults: Faults, kind: str) -> None:
     found, known = getattr(faults, kind), set(RATCHET[kind])
     assert not found - known, f"new {kind} over the limit"
     assert not known - found, f"these {kind} are short now: take them off tests/style/ratchet.json"
@@ -111,7 +111,7 @@ def test_no_detours_around_the_type_checker() -> None:
     assert [name_of(path) for path in SOURCES if mark in path.read_text()] == []
 
 
-def test_public_names_say_what_they_are_for(faults: Faults) -> None:
+def test_public_names_report_what_they_are_for(faults: Faults) -> None:
     found, known = faults.undocumented, set(RATCHET["undocumented"])
     assert not found - known, "public names without a docstring"
     assert not known - found, "these have a docstring now: take them off tests/style/ratchet.json"

@@ -83,7 +83,7 @@ async def test_the_chain_of_loops_makes_pods_ready(cluster: Cluster) -> None:
 
 
 @pytest.mark.cluster(loops="chain")
-async def test_pods_behave_as_the_rules_say(cluster: Cluster) -> None:
+async def test_pods_behave_as_the_rules_state(cluster: Cluster) -> None:
     cluster.pods.crash("web-*", after=1, times=2)
     await cluster.apply(WEB.replace("replicas: 2", "replicas: 1"))
     pod = (await cluster.eventually(lambda: cluster.list("pods")))[0]["metadata"]["name"]

@@ -1,7 +1,7 @@
-"""`WatchBroadcaster`: passes committed writes to the watches of an engine, on the event loop, before acknowledging them.
+"""`WatchBroadcaster`: passes committed writes to the watches of an engine, before they are acknowledged.
 
-One broadcaster belongs to one store. A watch reads the engine's history if it starts at an older revision, or if its buffer
-overflows. Once it has caught up with the broadcaster, it reads its buffer only. Nothing here runs as a task.
+One broadcaster belongs to one store. A watch reads the engine's history if it starts at an older revision, or if its
+buffer overflows. Once it has caught up with the broadcaster, it reads its buffer only. Nothing here runs as a task.
 """
 
 import asyncio

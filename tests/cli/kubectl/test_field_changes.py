@@ -64,7 +64,7 @@ def test_a_list_of_which_nothing_is_known_changes_as_a_whole() -> None:
     ]
 
 
-def test_what_the_server_counts_up_is_no_change() -> None:
+def test_something_that_the_server_counts_up_is_no_change() -> None:
     after = _object([_entry("m", {}), _entry("n", {})])
     after["metadata"]["generation"] = 2
     assert _texts(_object([]), after) == []
@@ -90,7 +90,7 @@ def test_the_writer_is_who_has_a_new_time() -> None:
     assert _managers(before, after) == [("two (Update)",)]
 
 
-def test_who_takes_a_field_away_is_named_though_another_owned_it() -> None:
+def test_a_client_that_takes_a_field_away_is_named_though_another_owned_it() -> None:
     before = _object([_entry("one", {"f:data": {"f:x": {}}})], data={"x": 1})
     after = _object([_entry("one", {}), _entry("two", {"f:data": {}}, time=SECOND, operation="Apply")], data={})
     assert _managers(before, after) == [("two (Apply)",)]
@@ -109,12 +109,12 @@ def test_twice_in_one_second_the_owner_is_named() -> None:
     assert _managers(_object(entries, data={"x": 1}), _object(entries, data={"x": 2})) == [("one (Update)",)]
 
 
-def test_a_subresource_is_said() -> None:
+def test_a_subresource_is_reported() -> None:
     after = _object([_entry("kubelet", {"f:status": {"f:phase": {}}}, subresource="status")], status={"phase": "Up"})
     assert _managers(_object([], status={}), after) == [("kubelet (Update of status)",)]
 
 
-def test_nobody_is_named_where_nobody_is_known() -> None:
+def test_no_client_is_named_where_no_client_is_known() -> None:
     assert _managers(_object([], data={}), _object([], data={"x": 1})) == [()]
 
 

@@ -35,7 +35,7 @@ def changed(api: Api, namespace: str) -> tuple[str, ...]:
     return namespace, first, second, third
 
 
-def test_each_revision_says_who_changed_what(run: Run, changed: tuple[str, ...]) -> None:
+def test_each_revision_reports_who_changed_what(run: Run, changed: tuple[str, ...]) -> None:
     namespace, first, second, third = changed
     done = run("history", "configmap/a", "-n", namespace)
     assert (done.code, done.err) == (0, "")
@@ -162,7 +162,7 @@ def test_an_unknown_command_or_option_names_the_help(run: Run) -> None:
     assert "See 'kubectl sampan diff --help' for usage." in run("diff", "--colour").err
 
 
-def test_a_diff_with_what_is_no_longer_kept_says_so(
+def test_a_diff_with_what_is_no_longer_kept_is_reported(
     run: Run, changed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def forgetful(client: Client, target: ObjectTarget, revision: str) -> Object | None:

@@ -59,7 +59,7 @@ def test_a_refusal_shows_the_step_that_refused(run: Run, namespace: str, tmp_pat
     assert done.lines[-1].startswith("    ! data[a b]: Invalid value")
 
 
-def test_all_steps_are_shown_when_asked_for(run: Run, account: str, pod: str) -> None:
+def test_all_steps_are_shown_when_requested(run: Run, account: str, pod: str) -> None:
     done = run("trace", "-f", pod, "-n", account, "--all-steps")
     assert "LimitRanger" in done.out
     assert "/metadata/managedFields" in done.out

@@ -25,7 +25,7 @@ def _rows(run: Run, *arguments: str) -> list[list[str]]:
     return [line.split() for line in done.lines]
 
 
-def test_what_is_owned_is_shown_below_its_owner(run: Run, api: Api, namespace: str) -> None:
+def test_something_that_is_owned_is_shown_below_its_owner(run: Run, api: Api, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}"
     root = _owned_by(api, f"{path}/configmaps", "root")
     child = _owned_by(api, f"{path}/secrets", "child", root)
@@ -109,7 +109,7 @@ def test_an_object_of_two_owners_is_below_both() -> None:
     assert [branch.owned.uid for branch in tree.below(_node("a"))] == ["a", "b", "d", "c", "d"]
 
 
-def test_what_several_owners_own_is_unfolded_once() -> None:
+def test_something_that_several_owners_own_is_unfolded_once() -> None:
     levels = 40
     nodes = [_node("0a"), _node("0b", "0a")]
     nodes += [_node(f"{level}{side}", f"{level - 1}a", f"{level - 1}b") for level in range(1, levels) for side in "ab"]
@@ -138,14 +138,14 @@ def test_the_tree_is_given_to_programs_too(run: Run, api: Api, namespace: str) -
     ]
 
 
-def test_somebody_else_may_be_asked_as(run: Run, namespace: str) -> None:
+def test_another_user_may_be_called_as(run: Run, namespace: str) -> None:
     done = run("tree", "configmap/root", "-n", namespace, "--as", "jane", "--as-group", "people")
     assert done.err.startswith('Error from server (Forbidden): configmaps "root" is forbidden: User "jane" cannot get')
     done = run("tree", "configmap/root", "--as-group", "people")
     assert done.err.splitlines()[0] == "error: --as-uid and --as-group need --as"
 
 
-def test_what_may_not_be_listed_is_told_in_a_line(run: Run, api: Api, namespace: str) -> None:
+def test_something_that_may_not_be_listed_is_reported_in_a_line(run: Run, api: Api, namespace: str) -> None:
     _owned_by(api, f"/api/v1/namespaces/{namespace}/configmaps", "root")
     group = "rbac.authorization.k8s.io"
     rbac, named = f"/apis/{group}/v1/namespaces/{namespace}", {"metadata": {"name": "viewer"}}

@@ -72,7 +72,7 @@ def test_a_dry_run_stores_nothing(run: Run, namespace: str) -> None:
     ],
     ids=["empty", "no apiVersion", "broken YAML", "a list", "unknown kind", "no name"],
 )
-def test_bad_manifests_say_what_is_wrong(run: Run, text: str, message: str) -> None:
+def test_bad_manifests_name_the_fault(run: Run, text: str, message: str) -> None:
     done = run("apply", "-f", "-", stdin=text)
     assert done.code == 1
     assert message in done.err
@@ -93,7 +93,7 @@ def test_folders_are_read_in_order(run: Run, namespace: str, manifest: Callable[
     ],
     ids=["a name that YAML takes for true", "a number", "no metadata"],
 )
-def test_metadata_that_is_something_else_is_told(run: Run, metadata: str, output: str) -> None:
+def test_metadata_that_is_something_else_is_reported(run: Run, metadata: str, output: str) -> None:
     done = run("apply", "-f", "-", stdin=f"apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\n")
     assert done.code == 1
     assert done.err.startswith("error: error parsing STDIN: metadata")

@@ -117,7 +117,7 @@ def test_escape_sequences_of_objects_do_not_reach_the_terminal() -> None:
     assert "  Text:  ^[[31mred\\r" in description(Subject(obj), None)
 
 
-def test_a_row_says_that_other_objects_cannot_be_read() -> None:
+def test_a_row_reports_that_other_objects_cannot_be_read() -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
     lines = [" ".join(line.split()) for line in description(Subject(node, {"pods": None, "lease": None}), None)]
     assert {"Pods: not authorized", "Lease: Failed to get lease"} <= set(lines)
@@ -157,7 +157,7 @@ def test_a_name_that_is_missing_does_not_hide_the_others(run: Run, namespace: st
     assert done.err == 'Error from server (NotFound): configmaps "absent" not found\n'
 
 
-def test_who_may_not_read_pods_sees_the_rest_of_a_node(run: Run) -> None:
+def test_a_client_that_may_not_read_pods_sees_the_rest_of_a_node(run: Run) -> None:
     run("apply", "-f", "-", stdin=NODE_AND_READER)
     done = run("describe", "node", "partly", "--as", "node-reader")
     assert (done.code, "Pods: not authorized" in " ".join(done.out.split())) == (0, True)
@@ -208,7 +208,7 @@ def test_shells_get_their_script(run: Run, shell: str) -> None:
     [("get confi", "configmaps"), ("get ns def", "default"), ("get ns/def", "ns/default"), ("ap", "apply")],
     ids=["type", "name", "type and name", "command"],
 )
-def test_what_is_begun_is_completed(run: Run, words: str, found: str) -> None:
+def test_something_that_is_begun_is_completed(run: Run, words: str, found: str) -> None:
     count = len(words.split())
     environment = {"_SAMPAN_COMPLETE": "bash_complete", "COMP_WORDS": f"sampan {words}", "COMP_CWORD": str(count)}
     assert f"plain,{found}" in CliRunner().invoke(cli, env=environment, prog_name="sampan").output

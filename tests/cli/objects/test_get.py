@@ -38,7 +38,7 @@ def test_one_object_is_printed_whole_without_managed_fields(run: Run, two: str, 
     assert "managedFields" not in obj["metadata"]
 
 
-def test_managed_fields_are_there_for_those_who_ask(run: Run, two: str) -> None:
+def test_managed_fields_are_there_for_those_who_request(run: Run, two: str) -> None:
     assert "managedFields" in run("get", "cm", "a", "-n", two, "-o", "yaml", "--show-managed-fields").out
 
 
@@ -74,19 +74,19 @@ def test_all_namespaces_get_a_column(run: Run, two: str) -> None:
     assert two in [line.split()[0] for line in lines[1:]]
 
 
-def test_nothing_is_said_so_on_stderr(run: Run, namespace: str) -> None:
+def test_nothing_is_reported_on_stderr(run: Run, namespace: str) -> None:
     done = run("get", "pods", "-n", namespace)
     assert (done.code, done.out, done.err) == (0, "", f"No resources found in {namespace} namespace.\n")
 
 
-def test_what_is_missing_is_an_error_and_the_rest_is_shown(run: Run, two: str) -> None:
+def test_something_that_is_missing_is_an_error_and_the_rest_is_shown(run: Run, two: str) -> None:
     done = run("get", "cm/a", "cm/z", "-n", two, "--no-headers")
     assert done.code == 1
     assert done.err == 'Error from server (NotFound): configmaps "z" not found\n'
     assert done.lines[0].startswith("a ")
 
 
-def test_what_is_missing_may_be_passed_over(run: Run, namespace: str) -> None:
+def test_something_that_is_missing_may_be_passed_over(run: Run, namespace: str) -> None:
     done = run("get", "cm", "z", "-n", namespace, "--ignore-not-found")
     assert (done.code, done.out, done.err) == (0, "", "")
 
@@ -120,7 +120,7 @@ def test_mistakes_are_explained(run: Run, arguments: list[str], message: str) ->
     assert message in done.err
 
 
-def test_a_server_that_is_not_there_is_said_so(run: Run, manifest: Callable[..., str]) -> None:
+def test_a_server_that_is_not_there_is_reported(run: Run, manifest: Callable[..., str]) -> None:
     where = {"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}
     context = {"name": "c", "context": {"cluster": "c"}}
     config = json.dumps({"current-context": "c", "clusters": [where], "contexts": [context]})

@@ -37,7 +37,7 @@ def test_a_server_that_does_not_answer_is_named_with_what_to_do(run: Run) -> Non
     assert "cannot connect to https://127.0.0.1:1: connection refused (is it running there?" in done.err
 
 
-def test_without_a_kubeconfig_the_error_says_where_there_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_kubeconfig_the_error_reports_where_there_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECONFIG", "/absent")
     monkeypatch.setattr("sampan.client.config.load.kubeconfig_paths", lambda _: [Path("/absent")])
     done = run("get", "cm")

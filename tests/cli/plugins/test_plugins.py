@@ -59,7 +59,7 @@ def test_nothing_else_is_found(tmp_path: Path, put: Put, arguments: list[str]) -
     assert find_plugin(arguments, _path(tmp_path)) is None
 
 
-def test_what_is_not_executable_is_not_found(tmp_path: Path, put: Put) -> None:
+def test_something_that_is_not_executable_is_not_found(tmp_path: Path, put: Put) -> None:
     put("sampan-a", mode=0o644)
     assert find_plugin(["a"], _path(tmp_path)) is None
 
@@ -70,7 +70,7 @@ def test_the_first_on_the_path_is_found(tmp_path: Path, put: Put) -> None:
     assert find_plugin(["a"], _path(tmp_path, "one", "two")) == Invocation(str(first), ())
 
 
-def test_what_is_wrong_with_plugins_is_told(tmp_path: Path, put: Put) -> None:
+def test_faults_of_plugins_are_reported(tmp_path: Path, put: Put) -> None:
     first = put("sampan-a", folder="one")
     second, plain = put("sampan-a", folder="two"), put("sampan-b", folder="two", mode=0o644)
     built_in, other = put("sampan-get-x", folder="two"), put("not-a-plugin", folder="two")
@@ -167,7 +167,7 @@ def test_plugins_are_completed_beside_commands(put: Put, offered: Offered) -> No
     assert offered("up") == ["up", "up-stream"]
 
 
-def test_what_a_plugin_offers_is_offered(put: Put, offered: Offered) -> None:
+def test_something_that_a_plugin_offers_is_offered(put: Put, offered: Offered) -> None:
     put("sampan-up_stream")
     put("sampan_complete-up_stream", text='#!/bin/sh\nprintf "%s\\tsaid\\n" "after-$1" --bold\necho :4\n')
     assert offered("up-stream", "row", "af") == ["after-row"]

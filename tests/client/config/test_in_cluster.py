@@ -64,12 +64,12 @@ def test_without_a_namespace_it_is_default(mounted: Path) -> None:
     [({}, "not in a cluster"), ({**SERVICE, "KUBERNETES_SERVICE_PORT": "x"}, "'x' is not a port number")],
     ids=["no pod", "bad port"],
 )
-def test_what_is_wrong_is_said(mounted: Path, environ: dict[str, str], message: str) -> None:
+def test_faults_are_reported(mounted: Path, environ: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         in_cluster_config(environ, mounted)
 
 
-def test_a_missing_token_is_said(mounted: Path) -> None:
+def test_a_missing_token_is_reported(mounted: Path) -> None:
     (mounted / "token").unlink()
     with pytest.raises(ConfigError, match="cannot read service account token"):
         in_cluster_config(SERVICE, mounted)

@@ -52,7 +52,7 @@ def test_a_file_gives_server_and_namespace(write: Write) -> None:
     assert (config.server, config.namespace, config.context) == (SERVER, "web", "a")
 
 
-def test_the_namespace_is_default_when_nobody_says(write: Write) -> None:
+def test_the_namespace_is_default_when_no_client_states(write: Write) -> None:
     assert load(write(kubeconfig())).namespace == "default"
 
 
@@ -126,7 +126,7 @@ def test_overrides_go_before_the_files(
     assert (config.context, config.server, config.token, config.namespace) == found
 
 
-def test_all_that_a_cluster_may_say(write: Write) -> None:
+def test_all_that_a_cluster_may_state(write: Write) -> None:
     cluster = {
         "server": "https://h/prefix/",
         "certificate-authority-data": base64.b64encode(b"CA").decode(),
@@ -143,7 +143,7 @@ def test_all_that_a_cluster_may_say(write: Write) -> None:
     assert config.exec_cluster_config == {"audience": "x"}
 
 
-def test_all_that_a_user_may_say(write: Write, tmp_path: Path) -> None:
+def test_all_that_a_user_may_state(write: Write, tmp_path: Path) -> None:
     for name in ("c.crt", "c.key"):
         (tmp_path / name).touch()
     user = {
@@ -179,7 +179,7 @@ def test_a_program_with_a_slash_is_taken_from_the_folder_of_its_file(write: Writ
     )
 
 
-def test_a_program_of_v1beta1_may_ask_where_it_can(write: Write) -> None:
+def test_a_program_of_v1beta1_may_request_where_it_can(write: Write) -> None:
     plugin = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "login"}
     found = load(write(kubeconfig(user={"exec": plugin}))).exec
     assert found is not None
@@ -199,7 +199,7 @@ def test_no_credentials_go_to_a_server_without_tls(write: Write) -> None:
         ({"server": "https://[::1]:6443"}, "https://[::1]:6443"),
     ],
 )
-def test_a_server_without_a_scheme_has_tls_when_something_is_said_about_it(
+def test_a_server_without_a_scheme_has_tls_when_something_is_reported_about_it(
     write: Write, cluster: dict[str, Any], server: str
 ) -> None:
     assert load(write(kubeconfig(cluster=cluster))).server == server
@@ -287,7 +287,7 @@ def test_an_empty_file_names_no_cluster(write: Write) -> None:
         load(write(""))
 
 
-def test_without_anything_it_is_said_where_was_looked() -> None:
+def test_without_anything_it_is_reported_where_was_looked() -> None:
     with pytest.raises(ConfigError, match=r"searched: /home/me/.kube/config"):
         load(HOME="/home/me")
 

@@ -58,7 +58,7 @@ async def test_requests_beyond_the_bound_wait_and_are_sent_in_order() -> None:
         assert all(abs(line - place) <= 1 for place, line in enumerate(lines))
 
 
-async def test_who_is_cancelled_while_waiting_leaves_the_connection_to_the_next() -> None:
+async def test_a_client_that_is_cancelled_while_waiting_leaves_the_connection_to_the_next() -> None:
     gate = Gate()
     async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
         first = asyncio.create_task(transport.send(GET))
@@ -73,7 +73,7 @@ async def test_who_is_cancelled_while_waiting_leaves_the_connection_to_the_next(
         assert [requested.line.split()[1] for requested in gate.requested] == ["/x", "/third"]
 
 
-async def test_who_is_cancelled_while_the_answer_is_awaited_frees_its_place() -> None:
+async def test_a_client_that_is_cancelled_while_the_answer_is_awaited_frees_its_place() -> None:
     gate = Gate()
     async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
         first = asyncio.create_task(transport.send(GET))
@@ -165,7 +165,7 @@ async def test_a_connection_that_was_closed_while_idle_is_not_used() -> None:
         assert server.connections == 2
 
 
-async def test_an_answer_that_says_close_ends_the_connection() -> None:
+async def test_an_answer_that_states_close_ends_the_connection() -> None:
     response = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"
     async with scripted(responds(response)) as server, server.transport() as transport:
         for _ in range(2):
@@ -252,7 +252,7 @@ async def test_a_stream_that_is_left_early_cuts_its_connection() -> None:
 
 
 @pytest.mark.parametrize("secure", [False, True], ids=["plain", "tls"])
-async def test_a_stream_that_nobody_reads_stops_the_server(tmp_path: Path, secure: bool) -> None:
+async def test_a_stream_that_no_client_reads_stops_the_server(tmp_path: Path, secure: bool) -> None:
     sent = 0
 
     async def floods(peer: Peer) -> None:

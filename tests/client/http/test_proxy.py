@@ -67,7 +67,7 @@ async def test_a_server_with_tls_is_reached_through_a_tunnel(tmp_path: Path) -> 
     assert requested[0].headers["proxy-authorization"] == ["Basic " + b64encode(b"me:p@ss").decode()]
 
 
-async def test_a_server_without_tls_is_asked_for_by_its_whole_url() -> None:
+async def test_a_server_without_tls_is_requested_by_its_whole_url() -> None:
     requested: list[ReceivedRequest] = []
     async with (
         scripted(recording(requested)) as between,
@@ -115,7 +115,7 @@ async def test_a_certificate_behind_a_proxy_is_checked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["proxy:3128", "ftp://proxy", "http://", "http://proxy:port", "socks4://proxy"])
-def test_what_is_no_proxy_is_refused(url: str) -> None:
+def test_something_that_is_no_proxy_is_refused(url: str) -> None:
     with pytest.raises(ValueError):
         ProxyAddress.parse(url)
 

@@ -104,7 +104,7 @@ async def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
         assert (await transport.send(HttpRequest("POST", "/x", body=b"{}"))).status == 302
 
 
-async def test_what_is_asked_comes_as_it_was_said() -> None:
+async def test_something_that_is_called_comes_as_it_was_reported() -> None:
     requested: list[ReceivedRequest] = []
     async with scripted(recording(requested)) as server, server.transport() as transport:
         request = HttpRequest(
@@ -127,7 +127,7 @@ async def test_header_fields_are_utf_8() -> None:
     assert response.headers["warning"] == '299 - "grüße"'
 
 
-async def test_a_post_without_a_body_says_so() -> None:
+async def test_a_post_without_a_body_is_reported() -> None:
     requested: list[ReceivedRequest] = []
     async with scripted(recording(requested)) as server, server.transport() as transport:
         await (await transport.send(HttpRequest("POST", "/x"))).read()

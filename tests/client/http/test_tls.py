@@ -46,7 +46,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("tls", "expired", "hosts", "message"), FAULTS.values(), ids=FAULTS)
-async def test_what_is_not_trusted_is_named_and_nothing_is_sent(
+async def test_something_that_is_not_trusted_is_named_and_nothing_is_sent(
     tmp_path: Path, tls: TlsOptions, expired: bool, hosts: tuple[str, ...], message: str
 ) -> None:
     context = AUTHORITY.server_context(AUTHORITY.issue(hosts=hosts, expired=expired), tmp_path)

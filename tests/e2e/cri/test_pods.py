@@ -138,7 +138,7 @@ def test_resized_container_gets_its_new_limits_without_a_restart(cluster: Cluste
     assert "ResizeCompleted" in events
 
 
-def test_image_volume_is_mounted_or_its_pod_says_what_is_missing(cluster: Cluster) -> None:
+def test_image_volume_is_mounted_or_its_pod_reports_what_is_missing(cluster: Cluster) -> None:
     volume = {"name": "files", "image": {"reference": APP, "pullPolicy": "IfNotPresent"}}
     mount = {"name": "files", "mountPath": "/files"}
     cluster.kubectl.apply(

@@ -130,7 +130,7 @@ def test_a_failed_attempt_is_repeated(server: Server, api: Api, gadgets: str) ->
     assert status(found)["create"] == {"child": "child-of-one", "attempts": 2}
 
 
-def test_a_permanent_failure_is_told_in_an_event(server: Server, api: Api, gadgets: str, namespace: str) -> None:
+def test_a_permanent_failure_is_reported_in_an_event(server: Server, api: Api, gadgets: str, namespace: str) -> None:
     uid = api.create(gadgets, gadget("one", fails="always"))["metadata"]["uid"]
     selector = f"involvedObject.uid={uid},type=Error"
     event = until_one(server, f"/api/v1/namespaces/{namespace}/events", selector, exists)

@@ -73,7 +73,7 @@ def maps(namespace: str) -> str:
     return f"/api/v1/namespaces/{namespace}/configmaps"
 
 
-def test_an_informer_tells_what_comes_changes_and_goes(
+def test_an_informer_reports_what_comes_changes_and_goes(
     start: Start, connection: ApiClient, api: Api, namespace: str, maps: str
 ) -> None:
     api.create(maps, config_map("present"))

@@ -101,7 +101,7 @@ def test_apply_conflicts_until_it_is_forced(core: CoreV1Api, namespace: str) -> 
     assert apply(core, namespace, config_map("settings", {"colour": "red"}), "two", force=True)["colour"] == "red"
 
 
-def test_what_is_missing_is_not_found(core: CoreV1Api, namespace: str) -> None:
+def test_something_that_is_missing_is_not_found(core: CoreV1Api, namespace: str) -> None:
     with pytest.raises(NotFoundException) as raised:
         core.read_namespaced_config_map("nothing", namespace)
     assert (raised.value.status, raised.value.reason) == (404, "Not Found")
@@ -133,7 +133,7 @@ def test_an_old_version_conflicts_and_is_tried_again(core: CoreV1Api, namespace:
     assert retry_on_conflict(change, sleep_func=lambda _: None)["by"] == "another"
 
 
-def test_what_is_invalid_names_the_field(apps: AppsV1Api, namespace: str) -> None:
+def test_something_that_is_invalid_names_the_field(apps: AppsV1Api, namespace: str) -> None:
     with pytest.raises(UnprocessableEntityException) as raised:
         apps.create_namespaced_deployment(namespace, deployment("web", replicas=-1))
     assert (raised.value.status, raised.value.reason) == (422, "Unprocessable Entity")
@@ -147,7 +147,7 @@ def test_an_unknown_field_is_refused_when_validation_is_strict(core: CoreV1Api, 
     assert 'unknown field \\"colour\\"' in raised.value.body
 
 
-def test_nobody_is_let_in_with_a_wrong_token(connection: ApiClient, namespace: str) -> None:
+def test_no_client_is_let_in_with_a_wrong_token(connection: ApiClient, namespace: str) -> None:
     configuration = Configuration(host=connection.configuration.host, api_key={"authorization": "Bearer wrong"})
     configuration.ssl_ca_cert = connection.configuration.ssl_ca_cert
     with ApiClient(configuration) as stranger, pytest.raises(UnauthorizedException) as raised:

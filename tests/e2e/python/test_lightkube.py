@@ -127,7 +127,7 @@ def test_manifests_are_loaded_sorted_and_applied(client: Client, namespace: str)
     assert client.get(Deployment, "web", namespace=namespace).spec.replicas == 1
 
 
-def test_what_is_missing_is_not_found(client: Client, namespace: str) -> None:
+def test_something_that_is_missing_is_not_found(client: Client, namespace: str) -> None:
     with pytest.raises(ApiError) as raised:
         client.get(Pod, "nothing", namespace=namespace)
     status = raised.value.status
@@ -135,7 +135,7 @@ def test_what_is_missing_is_not_found(client: Client, namespace: str) -> None:
     assert (status.details.name, status.details.kind) == ("nothing", "pods")
 
 
-def test_what_is_invalid_names_its_fields(client: Client, namespace: str) -> None:
+def test_something_that_is_invalid_names_its_fields(client: Client, namespace: str) -> None:
     with pytest.raises(ApiError) as raised:
         client.create(Secret(metadata=ObjectMeta(name="Not A Name")), namespace=namespace)
     status = raised.value.status
@@ -179,7 +179,7 @@ def test_wait_ends_when_the_condition_is_there(client: Client, namespace: str) -
     assert found.metadata.name == "web"
 
 
-def test_wait_tells_of_a_deletion(client: Client, api: Api, namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wait_reports_of_a_deletion(client: Client, api: Api, namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"/api/v1/namespaces/{namespace}/pods"
     api.create(path, pod("web"))
     watch = client.watch

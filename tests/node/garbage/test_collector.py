@@ -58,7 +58,7 @@ async def test_images_are_removed_until_the_use_is_low() -> None:
 
 
 @virtual_time
-async def test_event_says_that_too_little_could_be_removed() -> None:
+async def test_event_reports_that_too_little_could_be_removed() -> None:
     events: list[tuple[str, str]] = []
     store = Store(["used", "unused"], used={"used"}, other_bytes=80)
     with pytest.raises(GarbageFailed):

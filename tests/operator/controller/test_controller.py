@@ -198,7 +198,7 @@ async def test_a_source_that_does_not_sync_in_two_minutes_ends_the_controller() 
 
 
 @virtual_time
-async def test_what_a_source_raises_ends_the_controller() -> None:
+async def test_something_that_a_source_raises_ends_the_controller() -> None:
     class Broken:
         async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
             raise PermissionError("no")
@@ -240,7 +240,7 @@ async def test_a_running_controller_takes_no_more_sources() -> None:
 
 
 @virtual_time
-async def test_a_periodic_source_asks_again_and_again() -> None:
+async def test_a_periodic_source_requests_again_and_again() -> None:
     requested_at: list[float] = []
 
     async def reconcile(request: Request) -> None:
@@ -284,7 +284,7 @@ async def test_a_full_channel_refuses() -> None:
         channel.put_nowait("b")
 
 
-async def test_a_plain_reconciler_runs_in_a_thread_and_knows_its_reconcile() -> None:
+async def test_a_plain_reconciler_runs_in_a_thread_and_has_its_reconcile() -> None:
     seen: list[tuple[str, str]] = []
     done = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -343,7 +343,7 @@ async def test_a_function_that_returns_an_awaitable_is_awaited() -> None:
 
 
 @pytest.mark.parametrize("what", [None, 5, Result], ids=["none", "number", "class"])
-def test_what_is_no_reconciler_is_refused(what: object) -> None:
+def test_something_that_is_no_reconciler_is_refused(what: object) -> None:
     with pytest.raises(TypeError, match="neither a function nor"):
         Controller("c", what)  # type: ignore[arg-type]
 
@@ -359,7 +359,9 @@ def test_options_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None
 
 
 @virtual_time
-async def test_log_lines_of_a_reconciler_say_which_reconcile_they_belong_to(caplog: pytest.LogCaptureFixture) -> None:
+async def test_log_lines_of_a_reconciler_report_which_reconcile_they_belong_to(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     log = logging.getLogger("mine")
     caplog.handler.addFilter(log_filter := ReconcileLogFilter())
 

@@ -90,7 +90,7 @@ async def test_a_failure_names_controller_object_cause_and_the_delay(caplog: pyt
 
 
 @virtual_time
-async def test_a_terminal_failure_says_that_it_is_not_retried(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_terminal_failure_reports_that_it_is_not_retried(caplog: pytest.LogCaptureFixture) -> None:
     async with at_work(failing(TerminalError("no such driver")), options()) as bench:
         bench.add(A)
         await settle()
@@ -202,7 +202,7 @@ async def test_a_fast_reconcile_is_not_warned_of(caplog: pytest.LogCaptureFixtur
 
 
 @virtual_time
-async def test_nothing_is_said_of_a_task_that_has_ended() -> None:
+async def test_nothing_is_reported_of_a_task_that_has_ended() -> None:
     task = asyncio.create_task(asyncio.sleep(0))
     await task
     assert awaited(task) == ""

@@ -49,7 +49,7 @@ async def play(script: Script, seconds: float, then: Callable[[Bench], None] | N
 
 
 @virtual_time
-async def test_success_asks_no_more_and_forgets_earlier_failures() -> None:
+async def test_success_requests_no_more_and_forgets_earlier_failures() -> None:
     script = Script(ValueError("once"), None)
     bench = await play(script, 100)
     assert script.requested_at == [0, 1]
@@ -110,7 +110,7 @@ async def test_a_change_is_looked_at_even_after_a_terminal_error() -> None:
 
 
 @virtual_time
-async def test_the_priority_is_kept_over_retries_unless_the_result_says_another() -> None:
+async def test_the_priority_is_kept_over_retries_unless_the_result_states_another() -> None:
     responses: list[Response] = [ValueError(), Result(requeue_after_s=1), Result(requeue_after_s=1, priority=9)]
     seen: list[int] = []
 
@@ -130,7 +130,7 @@ async def test_the_priority_is_kept_over_retries_unless_the_result_says_another(
 
 
 @virtual_time
-async def test_what_is_no_result_is_an_error() -> None:
+async def test_something_that_is_no_result_is_an_error() -> None:
     script = Script(True, None)
     bench = await play(script, 10)
     assert script.requested_at == [0, 1]
@@ -138,7 +138,7 @@ async def test_what_is_no_result_is_an_error() -> None:
 
 
 @virtual_time
-async def test_an_error_is_logged_with_its_trace_and_says_which_reconcile_it_was(
+async def test_an_error_is_logged_with_its_trace_and_reports_which_reconcile_it_was(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.ERROR):

@@ -60,7 +60,7 @@ async def test_events_are_posted_in_order() -> None:
     ids=["connection", "503", "429"],
 )
 @virtual_time
-async def test_a_server_that_cannot_take_it_now_is_asked_again(failure: Exception) -> None:
+async def test_a_server_that_cannot_take_it_now_is_called_again(failure: Exception) -> None:
     sink = Sink(failure, failure)
     async with posting(sink) as broadcaster:
         broadcaster.put(event("a"))
@@ -74,7 +74,7 @@ async def test_a_server_that_cannot_take_it_now_is_asked_again(failure: Exceptio
     ids=["403", "422", "bug"],
 )
 @virtual_time
-async def test_what_will_never_be_taken_is_not_tried_again(failure: Exception) -> None:
+async def test_something_that_will_never_be_taken_is_not_tried_again(failure: Exception) -> None:
     sink = Sink(failure)
     async with posting(sink) as broadcaster:
         broadcaster.put(event("a"))

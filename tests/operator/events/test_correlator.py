@@ -32,7 +32,7 @@ def test_the_same_event_again_counts() -> None:
     ],
     ids=lambda other: next(iter(other)),
 )
-def test_what_differs_is_another_event(other: dict[str, Any]) -> None:
+def test_something_that_differs_is_another_event(other: dict[str, Any]) -> None:
     correlator = EventCorrelator()
     one, two = correlator.correlate(event(), 0), correlator.correlate(event(**other), 0)
     assert one is not None
@@ -60,7 +60,7 @@ def test_from_the_tenth_note_in_ten_minutes_on_events_are_combined() -> None:
     assert posted[-1].series is posted[-2].series
 
 
-def test_after_ten_minutes_without_any_they_are_told_apart_again() -> None:
+def test_after_ten_minutes_without_any_they_are_distinguished_again() -> None:
     correlator = EventCorrelator()
     for number in range(12):
         correlator.correlate(event(f"try {number}"), number)
@@ -108,7 +108,7 @@ def test_the_memory_is_bounded() -> None:
     assert len(correlator._series) == len(correlator._buckets) == 4096
 
 
-def test_what_decides_nothing_any_more_is_forgotten() -> None:
+def test_something_that_decides_nothing_any_more_is_forgotten() -> None:
     correlator = EventCorrelator()
     for number in range(100):
         correlator.correlate(event(regarding=replace(MAP, uid=f"u{number}")), 0)

@@ -47,7 +47,7 @@ async def recording(make: Callable[[Client], EventSink] = NewEventSink) -> Async
         await asyncio.wait({task})
 
 
-async def test_an_event_says_everything_in_the_new_api() -> None:
+async def test_an_event_states_everything_in_the_new_api() -> None:
     async with recording() as bench:
         bench.recorder.normal(MAP, "Made", "it was made", action="Create", related=ref("n"))
         [found] = await bench.events()
@@ -136,7 +136,7 @@ async def test_an_event_on_what_is_of_no_namespace_is_in_default() -> None:
     assert found["regarding"] == {"apiVersion": "net.example.com/v1", "kind": "Zone", "name": "z", "uid": "u"}
 
 
-async def test_what_says_no_kind_is_refused() -> None:
+async def test_something_that_reports_no_kind_is_refused() -> None:
     recorder = EventRecorder(EventBroadcaster(NewEventSink(None)), "c", "c-1", Clock())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="has no apiVersion and kind"):
         recorder.normal({"metadata": {"name": "a"}}, "Made", "it was made")

@@ -76,7 +76,7 @@ CHUNKED = b"POST /small HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\
     ],
     ids=["length", "chunks", "header", "endless head", "no HTTP", "bug", "upgrade"],
 )
-async def test_a_request_that_cannot_be_served_is_told_why(request_: bytes, code: int) -> None:
+async def test_a_request_that_cannot_be_served_is_reported_why(request_: bytes, code: int) -> None:
     async with listening() as listener:
         reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
         writer.write(request_)

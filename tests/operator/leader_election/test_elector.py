@@ -248,7 +248,7 @@ async def test_short_troubles_do_not_end_the_lead() -> None:
 
 
 @virtual_time
-async def test_when_the_work_raises_the_lease_is_given_back_and_the_error_told() -> None:
+async def test_when_the_work_raises_the_lease_is_given_back_and_the_error_reported() -> None:
     server = Server()
     elector = LeaderElector(LeaderElectionConfig("lock", "ns", "a"), FakeLease(server))
 
@@ -262,7 +262,7 @@ async def test_when_the_work_raises_the_lease_is_given_back_and_the_error_told()
 
 
 @virtual_time
-async def test_new_leaders_are_told_of_once_each() -> None:
+async def test_new_leaders_are_notified_of_once_each() -> None:
     async with candidates("a", "b", "c") as (a, b, c):
         await asyncio.sleep(30)
         await a.stop()
@@ -300,7 +300,7 @@ async def test_a_foreign_write_costs_one_reading() -> None:
 
 
 @virtual_time
-async def test_an_overloaded_server_is_asked_again() -> None:
+async def test_an_overloaded_server_is_called_again() -> None:
     server = Server()
     lease = FakeLease(server)
     refusals = [ServiceUnavailable, ServiceUnavailable]

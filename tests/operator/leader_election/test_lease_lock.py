@@ -21,7 +21,7 @@ async def test_records_come_back_as_they_were_written() -> None:
             await lock.create(record)
 
 
-async def test_what_others_have_written_is_not_overwritten_unseen() -> None:
+async def test_something_that_others_have_written_is_not_overwritten_unseen() -> None:
     async with cluster_client() as client:
         one, other = (LeaseLock(client, "default", "lock", SystemClock()) for _ in range(2))
         await one.create(LeaseRecord("one", 15))

@@ -87,7 +87,7 @@ async def test_requests_over_a_socket(request_: bytes, expected: tuple[int, str]
     await asyncio.wait({task})
 
 
-async def test_a_failed_check_says_which_but_not_why() -> None:
+async def test_a_failed_check_reports_which_but_not_why() -> None:
     served = probes()
 
     async def fail() -> None:

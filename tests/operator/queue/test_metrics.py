@@ -15,7 +15,7 @@ def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None
 
 
 @virtual_time
-async def test_depth_is_told_by_priority() -> None:
+async def test_depth_is_reported_by_priority() -> None:
     registry = CollectorRegistry()
     queue: WorkQueue[str] = WorkQueue("q", metrics=WorkQueueMetrics(registry))
     queue.add("a")

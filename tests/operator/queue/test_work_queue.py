@@ -256,7 +256,7 @@ async def test_shut_down_ends_a_drain() -> None:
 
 
 @virtual_time
-async def test_done_of_a_key_that_nobody_has_changes_nothing() -> None:
+async def test_done_of_a_key_that_no_client_has_changes_nothing() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add("a")
     queue.done("a")

@@ -30,7 +30,7 @@ PODS = ResourceInfo(GroupVersionResource("", "v1", "pods"), "Pod", namespaced=Tr
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
-async def test_what_a_mutating_function_changes_becomes_the_patch(version: str) -> None:
+async def test_something_that_a_mutating_function_changes_becomes_the_patch(version: str) -> None:
     server = webhook_server()
 
     @server.mutating(Network)
@@ -56,7 +56,7 @@ async def test_a_mutating_function_may_give_another_object_and_wait() -> None:
     assert patch_of(response) == [{"op": "replace", "path": "/spec/cidr", "value": "10.1.0.0/24"}]
 
 
-async def test_what_the_type_does_not_know_or_write_is_left_alone() -> None:
+async def test_something_that_the_type_does_not_know_or_write_is_left_alone() -> None:
     server = webhook_server()
 
     @server.mutating(Network)
@@ -74,7 +74,7 @@ async def test_what_the_type_does_not_know_or_write_is_left_alone() -> None:
     ]
 
 
-async def test_nothing_changed_means_no_patch_and_a_delete_is_not_asked() -> None:
+async def test_nothing_changed_means_no_patch_and_a_delete_is_not_called() -> None:
     server = webhook_server()
     server.register_defaulter(Network, lambda obj: None)
     async with running(server):
@@ -139,7 +139,7 @@ class Checks(Validator[Network]):
     ],
     ids=["create", "bad create", "update", "bad update", "delete", "connect", "another shape", "nothing"],
 )
-async def test_a_validator_is_asked_for_what_happens(body: Any, code: int, message: Any, warnings: Any) -> None:
+async def test_a_validator_is_requested_what_happens(body: Any, code: int, message: Any, warnings: Any) -> None:
     server = webhook_server()
     server.validating(Network)(Checks)
     async with running(server):
@@ -161,7 +161,7 @@ async def test_a_validator_is_asked_for_what_happens(body: Any, code: int, messa
     ],
     ids=["value", "status", "bug"],
 )
-async def test_what_a_function_raises_is_a_no(error: Exception, code: int, reason: Any, message: Any) -> None:
+async def test_something_that_a_function_raises_is_a_no(error: Exception, code: int, reason: Any, message: Any) -> None:
     server = webhook_server()
 
     @server.validating(Network)
@@ -175,7 +175,7 @@ async def test_what_a_function_raises_is_a_no(error: Exception, code: int, reaso
     assert message is None or response["status"]["message"] == message
 
 
-async def test_the_request_tells_who_asks_and_how() -> None:
+async def test_the_request_reports_who_requests_and_how() -> None:
     server = webhook_server()
     seen: list[AdmissionRequest] = []
 

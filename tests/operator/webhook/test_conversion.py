@@ -95,7 +95,7 @@ async def test_every_version_becomes_every_other_one_in_order(target: str, revie
     assert response["convertedObjects"] == [FORMS[target]] * 3
 
 
-async def test_a_function_may_say_labels_and_annotations_and_nothing_else_of_the_metadata() -> None:
+async def test_a_function_may_state_labels_and_annotations_and_nothing_else_of_the_metadata() -> None:
     server = webhook_server()
     converting(server)
     async with running(server):
@@ -124,7 +124,7 @@ async def test_one_object_that_cannot_be_converted_fails_the_review(review: Json
     assert "convertedObjects" not in response
 
 
-async def test_a_bug_in_a_function_is_not_told_to_clients() -> None:
+async def test_a_bug_in_a_function_is_not_reported_to_clients() -> None:
     server = webhook_server()
     networks = server.conversion(NetworkV2)
 
@@ -148,7 +148,7 @@ async def test_a_bug_in_a_function_is_not_told_to_clients() -> None:
     ],
     ids=["syntax", "no text", "deep", "group"],
 )
-async def test_what_is_no_review_is_refused(body: Any) -> None:
+async def test_something_that_is_no_review_is_refused(body: Any) -> None:
     server = webhook_server()
     converting(server)
     async with running(server):

@@ -61,7 +61,7 @@ def bundle(source: Any) -> str:
     return base64.b64encode(source.material.ca_bundle).decode()
 
 
-async def test_replicas_share_one_secret_whoever_makes_it() -> None:
+async def test_replicas_share_one_secret_a_client_that_makes_it() -> None:
     async with cluster_client() as client:
         clock = FixedClock()
         replicas = [IssuedCertificates(SecretStore(client, "default", "certs"), HOSTS, clock) for _ in range(3)]
@@ -184,7 +184,7 @@ async def test_an_object_that_comes_later_gets_the_bundle_and_a_new_one_when_it_
             await wait_for(resource, "hooks", json_path(path, bundle(source)), timeout_s=WITHIN_S)
 
 
-async def test_what_is_right_already_is_not_written_again() -> None:
+async def test_something_that_is_right_already_is_not_written_again() -> None:
     kind = HookKind.MUTATING
     async with cluster_client() as client:
         resource = client.resource(kind.info)
@@ -373,14 +373,14 @@ async def test_a_kind_is_read_and_written_in_both_versions() -> None:
         assert typed.spec.cidr == "10.1.0.0/16"
 
 
-async def test_what_a_conversion_function_refuses_is_told_to_the_client() -> None:
+async def test_something_that_a_conversion_function_refuses_is_reported_to_the_client() -> None:
     async with cluster_client() as client, conversion_served(client):
         await converts(client)
         with pytest.raises(InternalError, match=r"conversion webhook for .* failed: no cidr"):
             await client.resource(NETWORKS).create(network(cidr=""))
 
 
-async def test_authorities_change_while_the_api_server_goes_on_asking() -> None:
+async def test_authorities_change_while_the_api_server_goes_on_requesting() -> None:
     terms = CertificateTerms(
         lifetime=10 * DAY, renew_before=3 * DAY, authority_lifetime=40 * DAY, authority_renew_before=20 * DAY
     )

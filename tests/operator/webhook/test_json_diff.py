@@ -28,7 +28,7 @@ def test_there_is_no_patch_between_an_object_and_itself(obj: Any) -> None:
 
 
 @given(OBJECTS, OBJECTS)
-def test_what_was_understood_in_full_is_changed_in_full(before: Any, after: Any) -> None:
+def test_something_that_was_understood_in_full_is_changed_in_full(before: Any, after: Any) -> None:
     assert same(carried_over(before, before, after), after)
 
 
@@ -57,7 +57,7 @@ def test_changes_are_carried_over_to_what_was_not_understood(
     assert carried_over(actual, before, after) == (actual[::-1] if expected is None else expected)
 
 
-def test_a_patch_says_no_more_than_it_must() -> None:
+def test_a_patch_reports_no_more_than_it_must() -> None:
     before = {"spec": {"list": [1, 2, 3, 4], "same": {"x": 1}}, "gone": 1}
     after = {"spec": {"list": [1, 3, 4], "same": {"x": 1}, "new/field": True}}
     assert json_patch_between(before, after) == [

@@ -55,7 +55,7 @@ def test_a_serving_certificate_is_renewed_in_time_by_the_same_authority() -> Non
     assert renewed(after, HOSTS, START + 90 * DAY, TERMS).retired == ()
 
 
-def test_a_new_authority_is_believed_before_it_signs_and_the_old_one_until_nothing_of_it_is_shown() -> None:
+def test_a_new_authority_is_trusted_before_it_signs_and_the_old_one_until_nothing_of_it_is_shown() -> None:
     current = first()
     begin = START + (3650 - 365) * DAY
     current = renewed(renewed(current, HOSTS, begin - DAY, TERMS), HOSTS, begin, TERMS)
@@ -75,7 +75,9 @@ def test_a_new_authority_is_believed_before_it_signs_and_the_old_one_until_nothi
 
 
 @given(st.lists(st.sampled_from([1 / 24, 0.5, 10, 29, 31, 61]), min_size=1, max_size=40))
-def test_what_was_shown_one_step_ago_is_believed_now_and_what_is_shown_now_was_believed_then(steps: Any) -> None:
+def test_something_that_was_shown_one_step_ago_is_trusted_now_and_what_is_shown_now_was_trusted_then(
+    steps: Any,
+) -> None:
     terms = CertificateTerms(authority_lifetime=300 * DAY, authority_renew_before=100 * DAY)
     now, current = START, renewed(None, HOSTS, START, terms)
     for step in steps:
@@ -100,7 +102,7 @@ def test_hosts_that_are_missing_are_added_to_those_of_other_replicas() -> None:
     assert renewed(after, HOSTS, START, TERMS) is after
 
 
-def test_a_set_without_keys_begins_anew_and_what_is_shown_stays_believed() -> None:
+def test_a_set_without_keys_begins_again_and_what_is_shown_stays_trusted() -> None:
     current = first()
     files = {**current.files(), "ca.key": b""}
     after = renewed(read_set(files), HOSTS, START, TERMS)
@@ -171,7 +173,7 @@ async def test_certificates_are_renewed_while_it_runs_and_replicas_follow() -> N
 
 
 @virtual_time
-async def test_a_store_that_fails_is_asked_again() -> None:
+async def test_a_store_that_fails_is_called_again() -> None:
     store = MemoryCertificates()
     failures = iter([True, True, False])
 

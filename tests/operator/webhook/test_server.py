@@ -48,7 +48,7 @@ GOOD = review("CREATE", network())
     ],
     ids=["path", "empty", "media type", "syntax", "no text", "deep", "version", "no request", "operation", "size"],
 )
-async def test_what_is_no_review_is_refused(path: str, body: Any, headers: Any, code: int, text: str) -> None:
+async def test_something_that_is_no_review_is_refused(path: str, body: Any, headers: Any, code: int, text: str) -> None:
     server = webhook_server()
     server.register_validator(Network, Validator())
     async with running(server):
@@ -79,7 +79,7 @@ async def test_a_handler_that_takes_longer_than_the_api_server_waits_is_given_up
     assert ended == [True]
 
 
-async def test_metrics_tell_of_requests() -> None:
+async def test_metrics_report_of_requests() -> None:
     made = manager()
     server = webhook_server(made=made)
 
@@ -114,7 +114,7 @@ async def test_checks_fail_before_it_listens_and_when_the_certificate_has_ended(
             server.check()
 
 
-async def test_a_manager_runs_it_and_its_probes_tell() -> None:
+async def test_a_manager_runs_it_and_its_probes_report() -> None:
     made = manager(ManagerOptions(probe_address="127.0.0.1:0"))
     server = webhook_server(made=made)
     server.register_validator(Network, Validator())
@@ -126,7 +126,7 @@ async def test_a_manager_runs_it_and_its_probes_tell() -> None:
         server.check()
 
 
-async def test_what_was_asked_before_the_manager_ends_is_answered() -> None:
+async def test_something_that_was_called_before_the_manager_ends_is_answered() -> None:
     made = manager()
     server = webhook_server(made=made)
     begun, go_on = asyncio.Event(), asyncio.Event()
@@ -190,7 +190,7 @@ async def test_operations_of_handlers_at_one_path_add_up() -> None:
     assert hook.options["operations"] == (Operation.CREATE, Operation.UPDATE, Operation.DELETE)
 
 
-async def test_only_clients_of_a_known_authority_are_served_if_so_told(tmp_path: Path) -> None:
+async def test_only_clients_of_a_known_authority_are_served_if_so_reported(tmp_path: Path) -> None:
     now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
     authority = make_authority("clients", now, day)
     client = make_client_certificate(authority, "ann", (), now, day)

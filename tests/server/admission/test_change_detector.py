@@ -20,7 +20,7 @@ async def test_a_change_is_seen_at_once_and_once() -> None:
         assert not watched.has_changed()
 
 
-async def test_a_change_that_is_heard_of_later_than_a_newer_one_is_seen() -> None:
+async def test_a_change_that_is_received_later_than_a_newer_one_is_seen() -> None:
     async with several(2) as (a, b):
         watched = ChangeDetector(b.cluster, ("", "namespaces"), ("", "secrets"))
         b.late.held = True

@@ -126,7 +126,9 @@ _WRONG: list[tuple[str, Object | None, str]] = [
 
 
 @pytest.mark.parametrize(("name", "configuration", "text"), _WRONG)
-async def test_a_configuration_that_makes_no_sense_is_told(name: str, configuration: Object | None, text: str) -> None:
+async def test_a_configuration_that_makes_no_sense_is_reported(
+    name: str, configuration: Object | None, text: str
+) -> None:
     with pytest.raises(BadConfiguration) as caught:
         _start(name, configuration)
     assert str(caught.value).startswith(f'couldn\'t init admission plugin "{name}": {text}')

@@ -84,7 +84,7 @@ async def refused(plugin: ImagePolicyWebhook, obj: Object) -> str:
     return raised.value.message
 
 
-async def test_the_webhook_hears_of_images_and_of_its_own_annotations(kubeconfig: str) -> None:
+async def test_the_webhook_receives_images_and_of_its_own_annotations(kubeconfig: str) -> None:
     backend = Backend({"allowed": True})
     obj = pod(containers=[container(image="a")], initContainers=[container(image="b")])
     obj["metadata"]["annotations"] = {"x.image-policy.k8s.io/ticket": "1", "other": "2"}
@@ -107,14 +107,14 @@ async def test_the_webhook_hears_of_images_and_of_its_own_annotations(kubeconfig
     assert credentials.authorization == "Bearer secret"
 
 
-async def test_of_ephemeral_containers_only_they_are_asked(kubeconfig: str) -> None:
+async def test_of_ephemeral_containers_only_they_are_called(kubeconfig: str) -> None:
     backend = Backend({"allowed": True})
     obj = pod(containers=[container(image="a")], ephemeralContainers=[container(image="e")])
     await plugin(kubeconfig, backend).validate(attributes_of(obj, "ephemeralcontainers"))
     assert backend.requested[0]["spec"]["containers"] == [{"image": "e"}]
 
 
-async def test_other_subresources_are_not_asked_about(kubeconfig: str) -> None:
+async def test_other_subresources_are_not_called_about(kubeconfig: str) -> None:
     backend = Backend({"allowed": False})
     await plugin(kubeconfig, backend).validate(attributes_of(pod(), "status"))
     assert backend.requested == []
@@ -165,7 +165,7 @@ async def test_without_an_answer_the_pod_is_refused(kubeconfig: str, response: b
     ],
     ids=["status", "annotation", "kind", "syntax"],
 )
-async def test_an_answer_that_is_no_review_is_told(kubeconfig: str, response: bytes, text: str) -> None:
+async def test_an_answer_that_is_no_review_is_reported(kubeconfig: str, response: bytes, text: str) -> None:
     assert await refused(plugin(kubeconfig, Backend(response)), pod()) == f'pods "p" is forbidden: {text}'
 
 
@@ -207,7 +207,7 @@ async def test_an_answer_counts_for_a_while(kubeconfig: str, allowed: bool, ttl_
     assert len(backend.requested) == 2
 
 
-async def test_other_images_are_asked_about_anew(kubeconfig: str) -> None:
+async def test_other_images_are_called_about_again(kubeconfig: str) -> None:
     backend = Backend({"allowed": True})
     sender = plugin(kubeconfig, backend)
     for image in ("a", "b", "a"):

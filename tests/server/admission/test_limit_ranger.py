@@ -15,7 +15,7 @@ async def _limit(api: Api, **limit: Any) -> None:
     await api.create(_RANGES, {"metadata": {"name": "limits"}, "spec": {"limits": [limit]}})
 
 
-async def test_containers_get_the_defaults_that_they_do_not_say(api: Api) -> None:
+async def test_containers_get_the_defaults_that_they_do_not_state(api: Api) -> None:
     await _limit(api, type="Container", default={"cpu": "2", "memory": "1Gi"}, defaultRequest={"cpu": "100m"})
     made = await api.create(PODS, pod(containers=[with_resources({"cpu": "1"}), with_resources(name="d")]))
     assert [each["resources"] for each in made["spec"]["containers"]] == [
@@ -74,7 +74,7 @@ async def test_a_pod_out_of_bounds_is_refused(api: Api, limit: Any, container: A
     assert await refused(api, PODS, pod(containers=[container])) == f'pods "p" is forbidden: {text}'
 
 
-async def test_all_that_is_wrong_is_told_at_once(api: Api) -> None:
+async def test_all_that_is_wrong_is_reported_at_once(api: Api) -> None:
     await _limit(api, type="Pod", max={"cpu": "1"}, min={"memory": "1Gi"})
     containers = [with_resources({"memory": "1Mi"}, {"cpu": "2", "memory": "1Mi"})]
     assert await refused(api, PODS, pod(containers=containers)) == (

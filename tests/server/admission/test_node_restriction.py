@@ -229,7 +229,7 @@ async def test_a_token_must_be_bound_to_a_pod(api: Api) -> None:
     assert message == 'serviceaccounts "a" is forbidden: node requested token not bound to a pod'
 
 
-async def test_a_pod_that_is_not_there_is_told_by_its_kind(api: Api) -> None:
+async def test_a_pod_that_is_not_there_is_reported_by_its_kind(api: Api) -> None:
     bound = {"apiVersion": "v1", "kind": "Pod", "name": "none", "uid": "u"}
     obj = {"metadata": {"name": "a"}, "spec": {"boundObjectRef": bound}}
     assert await _response(api, "CREATE", "serviceaccounts", obj, subresource="token") == 'pod "none" not found'

@@ -143,7 +143,7 @@ def _csr(organization: str = "devs") -> Object:
     return {"metadata": {"name": "r"}, "spec": {**spec, "usages": ["client auth"]}}
 
 
-async def test_nobody_becomes_a_master_by_certificate(api: Api) -> None:
+async def test_no_client_becomes_a_master_by_certificate(api: Api) -> None:
     assert await refused(api, _REQUESTS, _csr("system:masters")) == (
         'certificatesigningrequests.certificates.k8s.io "r" is forbidden: use of kubernetes.io/kube-apiserver-client '
         "signer with system:masters group is not allowed"

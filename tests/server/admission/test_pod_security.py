@@ -104,7 +104,7 @@ _BASELINE = [
 
 
 @pytest.mark.parametrize(("spec", "text"), [row[1:] for row in _BASELINE], ids=[row[0] for row in _BASELINE])
-def test_baseline_says_what_gives_a_pod_its_node(spec: dict[str, Any], text: str) -> None:
+def test_baseline_reports_what_gives_a_pod_its_node(spec: dict[str, Any], text: str) -> None:
     assert _text("baseline", LATEST, spec) == text
 
 
@@ -154,7 +154,7 @@ _RESTRICTED = [
 @pytest.mark.parametrize(
     ("spec", "minor", "text"), [row[1:] for row in _RESTRICTED], ids=[row[0] for row in _RESTRICTED]
 )
-def test_restricted_says_what_a_pod_seldom_needs(spec: dict[str, Any], minor: int, text: str) -> None:
+def test_restricted_reports_what_a_pod_seldom_needs(spec: dict[str, Any], minor: int, text: str) -> None:
     assert _text("restricted", minor, spec) == text
 
 
@@ -226,7 +226,7 @@ async def test_a_template_is_warned_of_and_let_in(api: Api) -> None:
     assert response.warnings == ['would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)']
 
 
-async def test_a_namespace_that_becomes_stricter_is_told_who_breaks_it(api: Api) -> None:
+async def test_a_namespace_that_becomes_stricter_is_reported_who_breaks_it(api: Api) -> None:
     for name in ("one", "two"):
         await api.create(PODS, pod(name, hostPID=True))
     await api.create(PODS, pod("three", hostNetwork=True))

@@ -79,7 +79,7 @@ async def test_devices_bring_their_tolerations() -> None:
         assert [key for key in keys if "gpu" in key] == ["a.io/gpu", "b.io/gpu"]
 
 
-async def test_a_namespace_says_on_which_nodes_its_pods_run() -> None:
+async def test_a_namespace_states_on_which_nodes_its_pods_run() -> None:
     configuration = {"podNodeSelectorPluginConfig": {"clusterDefaultNodeSelector": "a=b", "kube-public": "c=d"}}
     async with served(admission=_with("PodNodeSelector", PodNodeSelector=configuration)) as api:
         assert (await api.create(PODS, pod(nodeSelector={"x": "y"})))["spec"]["nodeSelector"] == {"a": "b", "x": "y"}
@@ -96,7 +96,7 @@ async def test_a_namespace_says_on_which_nodes_its_pods_run() -> None:
 
 
 @pytest.mark.parametrize(("annotation", "text"), [("a in (b", "[a in (b]"), ("a=b=c", "[a b c]"), ("a=b,", "[]")])
-async def test_a_selector_of_nodes_that_cannot_be_read_is_told(annotation: str, text: str) -> None:
+async def test_a_selector_of_nodes_that_cannot_be_read_is_reported(annotation: str, text: str) -> None:
     async with served(admission=_with("PodNodeSelector")) as api:
         annotations = {"scheduler.alpha.kubernetes.io/node-selector": annotation}
         await api.patch("/api/v1/namespaces/default", {"metadata": {"annotations": annotations}})
@@ -135,7 +135,7 @@ async def test_tolerations_are_merged_and_held_against_the_whitelist() -> None:
     ],
     ids=["end", "syntax", "deep", "list", "toleration", "key"],
 )
-async def test_default_tolerations_that_cannot_be_read_are_told(annotation: str, text: str) -> None:
+async def test_default_tolerations_that_cannot_be_read_are_reported(annotation: str, text: str) -> None:
     async with served(admission=_with("PodTolerationRestriction")) as api:
         annotations = {"scheduler.alpha.kubernetes.io/defaultTolerations": annotation}
         await api.patch("/api/v1/namespaces/default", {"metadata": {"annotations": annotations}})

@@ -25,7 +25,7 @@ async def _used(api: Api, name: str = "q") -> Any:
     return (await api.get(f"{_QUOTAS}/{name}")).body["status"]["used"]
 
 
-async def test_what_is_taken_is_written_down(api: Api) -> None:
+async def test_something_that_is_taken_is_written_down(api: Api) -> None:
     await _quota(api, {"pods": "2", "requests.cpu": "1", "count/configmaps": "5"})
     await api.create(PODS, pod(containers=[with_resources({"cpu": "300m"}), with_resources({"cpu": "200m"}, name="d")]))
     assert await _used(api) == {"pods": "1", "requests.cpu": "500m", "count/configmaps": "0"}
@@ -38,7 +38,7 @@ async def test_more_than_there_is_is_refused(api: Api) -> None:
     )
 
 
-async def test_only_what_is_exceeded_is_told(api: Api) -> None:
+async def test_only_what_is_exceeded_is_reported(api: Api) -> None:
     await _quota(api, {"pods": "2", "requests.cpu": "1", "limits.cpu": "1"})
     message = await refused(api, PODS, pod(containers=[with_resources({"cpu": "2"}, {"cpu": "3"})]))
     assert message == (
@@ -47,7 +47,7 @@ async def test_only_what_is_exceeded_is_told(api: Api) -> None:
     )
 
 
-async def test_containers_must_say_what_is_counted(api: Api) -> None:
+async def test_containers_must_report_what_is_counted(api: Api) -> None:
     await _quota(api, {"limits.memory": "1Gi", "requests.cpu": "1"})
     containers = [with_resources({"cpu": "1"}), with_resources(name="d")]
     assert await refused(api, PODS, pod(containers=containers)) == (

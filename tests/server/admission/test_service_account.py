@@ -65,7 +65,7 @@ async def test_a_mount_of_ones_own_is_kept(api: Api) -> None:
     ("of_account", "of_pod", "mounted"),
     [(None, None, True), (False, None, False), (False, True, True), (True, False, False)],
 )
-async def test_the_pod_then_its_account_says_whether_to_mount(
+async def test_the_pod_then_its_account_reports_whether_to_mount(
     api: Api, of_account: bool | None, of_pod: bool | None, mounted: bool
 ) -> None:
     account: dict[str, Any] = {} if of_account is None else {"automountServiceAccountToken": of_account}
@@ -167,6 +167,6 @@ async def test_an_account_may_enforce_which_secrets_are_used(api: Api, spec: dic
     assert await refused(api, PODS, pod(serviceAccountName="a", **spec)) == f'pods "p" is forbidden: {text}'
 
 
-async def test_it_is_off_where_nobody_makes_accounts() -> None:
+async def test_it_is_off_where_no_client_makes_accounts() -> None:
     async with served() as api:
         assert "serviceAccountName" not in (await api.create(PODS, pod()))["spec"]

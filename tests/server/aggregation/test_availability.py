@@ -73,7 +73,7 @@ async def other_name(here: Cell) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-async def test_what_is_wrong_with_the_service_is_told(tmp_path: Path, prepare: Any, reason: str, message: str) -> None:
+async def test_faults_of_the_service_are_reported(tmp_path: Path, prepare: Any, reason: str, message: str) -> None:
     async with cell(tmp_path) as here:
         await prepare(here)
         await here.api_service(port=443)
@@ -98,7 +98,7 @@ async def test_it_is_looked_again_when_service_or_endpoints_change(tmp_path: Pat
         assert (condition["status"], condition["message"]) == ("True", "all checks passed")
 
 
-async def test_a_backend_is_asked_as_the_aggregator(tmp_path: Path) -> None:
+async def test_a_backend_is_called_as_the_aggregator(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         requested = here.requests(PATH)[0]
@@ -128,7 +128,7 @@ async def test_a_backend_that_refuses_is_tried_again_until_it_does_not(tmp_path:
         assert condition["lastTransitionTime"] >= since
 
 
-async def test_metrics_tell_of_an_api_service_that_is_lost(tmp_path: Path) -> None:
+async def test_metrics_report_of_an_api_service_that_is_lost(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         assert f'aggregator_unavailable_apiservice{{name="{NAME}"}} 0.0' in await metrics_of(here)
@@ -143,7 +143,7 @@ async def metrics_of(here: Cell) -> str:
     return (await here.api.client.get("/metrics")).body.decode()
 
 
-async def test_nobody_at_the_port_is_told(tmp_path: Path) -> None:
+async def test_no_client_at_the_port_is_reported(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.service()
         await here.api_service(port=1)

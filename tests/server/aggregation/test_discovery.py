@@ -93,7 +93,7 @@ async def test_groups_are_listed_whether_their_backend_answers_or_not(tmp_path: 
         assert PATH in (await here.api.get("/")).body["paths"]
 
 
-async def test_what_a_dead_backend_said_last_is_stale(tmp_path: Path) -> None:
+async def test_something_that_a_dead_backend_specified_last_is_stale(tmp_path: Path) -> None:
     dead = asyncio.Event()
 
     async def response(requested: ReceivedRequest) -> None:
@@ -120,7 +120,7 @@ async def test_an_unchanged_document_is_not_sent_again_and_changes_nothing(tmp_p
         assert header((await here.api.get("/apis", accept=V2)).response, "etag") == etag
 
 
-async def test_a_backend_that_hangs_holds_up_nobody(tmp_path: Path) -> None:
+async def test_a_backend_that_hangs_holds_up_no_client(tmp_path: Path) -> None:
     async def response(requested: ReceivedRequest) -> None:
         await asyncio.Event().wait()
 

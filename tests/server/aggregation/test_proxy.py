@@ -35,7 +35,7 @@ async def allow_jane(here: Cell) -> None:
     await here.api.create(bindings, {"metadata": {"name": "jane"}, "subjects": subjects, "roleRef": role})
 
 
-async def test_a_backend_is_told_who_asks_and_sees_the_proxys_certificate(tmp_path: Path) -> None:
+async def test_a_backend_is_reported_who_requests_and_sees_the_proxys_certificate(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         await allow_jane(here)
@@ -71,7 +71,7 @@ async def test_bodies_and_codes_pass_and_admission_is_the_backends(tmp_path: Pat
         assert (b"X-Mine", b"1") in responses.response.headers
 
 
-async def test_who_may_not_is_refused_here(tmp_path: Path) -> None:
+async def test_a_client_that_may_not_is_refused_here(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         reply = await here.api.get(THINGS, **JANE)
@@ -131,7 +131,7 @@ async def test_a_group_versions_discovery_is_the_backends(tmp_path: Path) -> Non
         assert b"APIResourceList" in await content(await here.api.get(PATH))
 
 
-async def test_a_backend_that_is_not_available_is_not_asked(tmp_path: Path) -> None:
+async def test_a_backend_that_is_not_available_is_not_called(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.api_service()
         await here.condition("ServiceNotFound")
@@ -141,7 +141,7 @@ async def test_a_backend_that_is_not_available_is_not_asked(tmp_path: Path) -> N
         assert here.backend.requested == []
 
 
-async def test_a_backend_that_has_died_since_is_told_as_plain_text(tmp_path: Path) -> None:
+async def test_a_backend_that_has_died_since_is_reported_as_plain_text(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         here.backend.response = _cut
@@ -180,7 +180,7 @@ async def test_redirects_are_refused(tmp_path: Path, reject: bool, code: int) ->
     ],
     ids=["not verified", "by the system's CAs"],
 )
-async def test_the_certificate_is_verified_as_the_object_says(
+async def test_the_certificate_is_verified_as_the_object_states(
     tmp_path: Path, spec: dict[str, Any], reason: str, text: str
 ) -> None:
     async with cell(tmp_path) as here:
@@ -198,7 +198,7 @@ async def test_a_certificate_for_another_name_is_refused(tmp_path: Path) -> None
         assert "other.default.svc" in (await here.condition("FailedDiscoveryCheck"))["message"]
 
 
-async def test_built_ins_are_answered_here_unless_their_api_service_says_otherwise(tmp_path: Path) -> None:
+async def test_built_ins_are_answered_here_unless_their_api_service_states_otherwise(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.service()
         bundle = base64.b64encode(here.files.ca_file.read_bytes()).decode()
@@ -239,14 +239,14 @@ async def test_paths_of_which_a_backend_might_make_another_one_lead_nowhere(tmp_
         assert len(here.requests(path)) == before
 
 
-async def test_what_was_authorized_is_what_is_sent(tmp_path: Path) -> None:
+async def test_something_that_was_authorized_is_what_is_sent(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         await here.api.get(f"{PATH}/namespaces%2Fdefault/things/a%20b?fieldSelector=a%3Db&x=1;watch=true")
         assert here.requests(f"{PATH}/namespaces/default/things/a%20b?fieldSelector=a%3Db")
 
 
-async def test_what_others_answer_is_theirs_to_count_but_for_what_they_did_not(tmp_path: Path) -> None:
+async def test_something_that_others_answer_is_theirs_to_count_but_for_what_they_did_not(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         assert (await here.api.get(f"{THINGS}/a")).code == 200

@@ -57,7 +57,9 @@ async def test_built_in_group_versions_have_one(
     assert condition["message"] == "Local APIServices are always available"
 
 
-async def test_what_is_served_like_a_custom_resource_without_a_crd_is_not_for_others_to_delete(api: Api) -> None:
+async def test_something_that_is_served_like_a_custom_resource_without_a_crd_is_not_for_others_to_delete(
+    api: Api,
+) -> None:
     found = await wait_for(api, "v1alpha1.conversion.sampan.dev")
     assert found["metadata"]["labels"] == {AUTOMANAGED: "onstart"}
 
@@ -81,14 +83,14 @@ async def test_a_group_version_of_custom_resources_has_one_while_it_is_served(ap
 
 
 @pytest.mark.parametrize("name", ["v1.apps", f"v1.{GROUP}"], ids=["built-in", "custom"])
-async def test_it_is_made_again_when_somebody_deletes_it(api: Api, name: str) -> None:
+async def test_it_is_made_again_when_a_client_deletes_it(api: Api, name: str) -> None:
     await api.create(CRDS, crd())
     before = await wait_for(api, name)
     assert (await api.delete(f"{API_SERVICES}/{name}")).code == 200
     await wait_for(api, name, without_uid=before["metadata"]["uid"])
 
 
-async def test_one_of_custom_resources_is_put_right_when_somebody_changes_it(api: Api) -> None:
+async def test_one_of_custom_resources_is_put_right_when_a_client_changes_it(api: Api) -> None:
     await api.create(CRDS, crd())
     await wait_for(api, f"v1.{GROUP}")
     path = f"{API_SERVICES}/v1.{GROUP}"
@@ -102,7 +104,7 @@ async def test_one_of_custom_resources_is_put_right_when_somebody_changes_it(api
             seen.append((await watch.event())["object"]["spec"]["versionPriority"])
 
 
-async def test_one_of_built_ins_stays_as_somebody_changes_it_until_the_next_start() -> None:
+async def test_one_of_built_ins_stays_as_a_client_changes_it_until_the_next_start() -> None:
     store = MemoryStore()
     async with served(store) as api:
         path = f"{API_SERVICES}/v1.apps"

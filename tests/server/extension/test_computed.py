@@ -93,17 +93,17 @@ async def test_yaml_is_given_too() -> None:
         ("PATCH", f"{IN_A}/junk", 405),
     ],
 )
-async def test_what_is_not_there_or_not_offered_is_refused(method: str, target: str, code: int) -> None:
+async def test_something_that_is_not_there_or_not_offered_is_refused(method: str, target: str, code: int) -> None:
     assert (await client().request(method, target)).status == code
 
 
-async def test_who_may_not_is_refused() -> None:
+async def test_a_client_that_may_not_is_refused() -> None:
     status = status_of(await client(JANE).get(IN_A))
     assert (status["code"], status["reason"]) == (403, "Forbidden")
     assert (await client({}).get(IN_A)).status == 401
 
 
-async def test_discovery_tells_of_the_resources() -> None:
+async def test_discovery_reports_of_the_resources() -> None:
     (group,) = (await got("/apis"))["groups"]
     assert group["preferredVersion"]["groupVersion"] == "boats.example.com/v1"
     resources = (await got(PATH))["resources"]

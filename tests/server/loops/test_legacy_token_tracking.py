@@ -34,7 +34,7 @@ async def test_it_is_made() -> None:
         task.cancel()
 
 
-async def test_what_is_no_day_is_mended_and_the_rest_stays() -> None:
+async def test_something_that_is_no_day_is_repaired_and_the_rest_stays() -> None:
     async with served() as api:
         api.cluster.clock = Clock()
         metadata = {"name": TRACKING_NAME}
@@ -50,7 +50,7 @@ async def test_what_is_no_day_is_mended_and_the_rest_stays() -> None:
 
 
 @virtual_time
-async def test_who_deletes_it_has_half_an_hour() -> None:
+async def test_a_client_that_deletes_it_has_half_an_hour() -> None:
     loop = asyncio.get_running_loop()
     async with served() as api:
         task = asyncio.create_task(TrackingSince(api.cluster).run())

@@ -14,7 +14,7 @@ async def hello(requested: ReceivedRequest) -> None:
     await requested.response(b"hello")
 
 
-async def test_what_belongs_to_the_connection_or_to_this_server_does_not_pass() -> None:
+async def test_something_that_belongs_to_the_connection_or_to_this_server_does_not_pass() -> None:
     async with upstream(hello) as served, fronted(to(served)) as front:
         request = (
             b"GET /a%2Fb?x=%20&y HTTP/1.1\r\nHost: api:6443\r\nAuthorization: Bearer secret\r\nX-Remote-User: root\r\n"
@@ -33,7 +33,7 @@ async def test_what_belongs_to_the_connection_or_to_this_server_does_not_pass() 
         }
 
 
-async def test_below_a_prefix_the_upstream_is_told_where_its_client_sees_it() -> None:
+async def test_below_a_prefix_the_upstream_is_reported_where_its_client_sees_it() -> None:
     async with upstream(hello) as served, fronted(to(served, prefix="/api/proxy")) as front:
         await front.get("/page")
         headers = served.last.headers
@@ -159,7 +159,7 @@ async def test_an_early_answer_does_not_wait_for_the_body() -> None:
         writer.close()
 
 
-async def test_a_client_that_waits_for_100_is_told_to_go_on() -> None:
+async def test_a_client_that_waits_for_100_is_sent_100_continue() -> None:
     async with upstream(hello) as served, fronted(to(served)) as front, asyncio.timeout(60):
         head = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
         reader, writer = await front.open(head)
@@ -201,7 +201,7 @@ async def test_a_kept_connection_that_was_dead_is_replaced_once() -> None:
         assert (served.connections, len(served.requested)) == (2, 3)
 
 
-async def test_a_connection_with_more_than_was_asked_for_is_not_used_again() -> None:
+async def test_a_connection_with_more_than_was_requested_is_not_used_again() -> None:
     async def response(requested: ReceivedRequest) -> None:
         await requested.send(
             b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"

@@ -77,7 +77,7 @@ async def test_a_log_comes_from_the_kubelet_of_the_pods_node(here: Cell) -> None
         ("stream=Stdout", 422, 'PodLogOptions "two" is invalid: stream: Forbidden: may not be specified'),
     ],
 )
-async def test_what_cannot_be_answered_is_said(here: Cell, query: str, code: int, message: str) -> None:
+async def test_something_that_cannot_be_answered_is_reported(here: Cell, query: str, code: int, message: str) -> None:
     await here.add_pod("two", "a", "b", initContainers=[{"name": "i", "image": "i"}])
     response = await log(here, query, "two")
     assert (response.code, response.message) == (code, message)
@@ -90,7 +90,7 @@ async def test_a_redirect_is_not_followed(here: Cell) -> None:
     assert response.message.endswith("redirects forbidden")
 
 
-async def test_since_is_said_once(here: Cell) -> None:
+async def test_since_is_reported_once(here: Cell) -> None:
     await here.add_pod()
     response = await log(here, "sinceSeconds=5&sinceTime=2026-01-01T00:00:00Z")
     assert response.code == 422

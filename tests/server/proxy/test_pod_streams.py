@@ -76,7 +76,7 @@ async def test_a_pod_without_a_node_is_refused(here: Cell, words: tuple[str, str
         ("p/portforward?ports=x", 400, 'cannot convert to []int32: strconv.ParseUint: parsing "x": invalid syntax'),
     ],
 )
-async def test_what_makes_no_sense_is_refused(here: Cell, path: str, code: int, message: str) -> None:
+async def test_something_that_makes_no_sense_is_refused(here: Cell, path: str, code: int, message: str) -> None:
     response = await fetch(here, path)
     assert (response.code, response.message) == (code, message)
 

@@ -53,7 +53,7 @@ async def test_much_arrives_unchanged_and_in_order() -> None:
         writer.close()
 
 
-async def test_what_an_upstream_says_last_is_delivered() -> None:
+async def test_something_that_an_upstream_states_last_is_delivered() -> None:
     last = os.urandom(3 << 20)
 
     async def reply(requested: ReceivedRequest) -> None:
@@ -65,7 +65,7 @@ async def test_what_an_upstream_says_last_is_delivered() -> None:
         assert (await front.raw(UPGRADE)).partition(b"\r\n\r\n")[2] == last
 
 
-async def test_what_a_client_says_last_is_delivered() -> None:
+async def test_something_that_a_client_states_last_is_delivered() -> None:
     got, done = bytearray(), asyncio.Event()
 
     async def reply(requested: ReceivedRequest) -> None:

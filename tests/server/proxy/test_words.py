@@ -23,5 +23,5 @@ def refused(code: int, message: str) -> ssl.SSLCertVerificationError:
     ],
     ids=["no issuer", "self-signed", "old"],
 )
-def test_a_certificate_that_does_not_count_is_told(error: ssl.SSLError, text: str) -> None:
+def test_a_certificate_that_does_not_count_is_reported(error: ssl.SSLError, text: str) -> None:
     assert connection_text("h", "h:1", error) == f"tls: failed to verify certificate: x509: {text}"

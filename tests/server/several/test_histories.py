@@ -136,7 +136,7 @@ def latest_of(step: Step, before: int, states: list[tuple[int, bool]]) -> int:
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_what_three_servers_tell_fits_with_one_history(seed: int) -> None:
+async def test_something_that_three_servers_report_fits_with_one_history(seed: int) -> None:
     random, history, ticks = Random(seed), list[Step](), [0]
     async with several(3) as servers:
         clients = [Client(servers[n % 3], Random(random.random()), ticks, history) for n in range(6)]

@@ -155,7 +155,7 @@ def identity(address: str, renewed: str) -> bytes:
 
 
 @virtual_time
-async def test_the_port_of_a_kube_apiserver_is_the_one_that_it_has_said_last() -> None:
+async def test_the_port_of_a_kube_apiserver_is_the_one_that_it_has_specified_last() -> None:
     store = MemoryStore(clock=asyncio.get_running_loop().time)
     await store.open()
     await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
@@ -211,7 +211,7 @@ async def test_beside_a_kube_apiserver_with_another_port_a_server_is_not_publish
     ("ip", "port", "warned"), [("10.0.0.1", 6443, 0), ("10.0.0.1", 7443, 1), ("127.0.0.1", 7443, 0)]
 )
 @virtual_time
-async def test_a_port_other_than_that_of_a_kube_apiserver_is_told_once(
+async def test_a_port_other_than_that_of_a_kube_apiserver_is_reported_once(
     ip: str, port: int, warned: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = MemoryStore(clock=asyncio.get_running_loop().time)

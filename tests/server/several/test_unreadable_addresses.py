@@ -82,7 +82,7 @@ async def test_a_service_whose_address_cannot_be_read_can_be_deleted(caplog: pyt
         assert (await api.post(SERVICES, service("this", clusterIP=IP))).code == 422
 
 
-async def test_no_address_is_given_while_nobody_knows_the_networks(caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_address_is_given_while_no_client_has_the_networks(caplog: pytest.LogCaptureFixture) -> None:
     async with old_cluster(ServiceCIDR={"cidrs": ["10.0.0.0/24"]}) as (api, _):
         assert "cannot read the networks of the cluster" in caplog.text
         response = await api.post(SERVICES, service("any"))

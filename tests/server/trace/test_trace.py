@@ -59,7 +59,7 @@ async def test_an_apply_shows_the_object_that_it_comes_to(api: Api) -> None:
     assert (trace["code"], trace["object"]["data"]) == (200, {"x": "1", "y": "2"})
 
 
-async def test_what_is_allocated_is_shown(api: Api) -> None:
+async def test_something_that_is_allocated_is_shown(api: Api) -> None:
     service = {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
     trace = (await api.post(f"/api/v1/namespaces/default/services?{QUERY}", service)).body
     [address] = [change for change in _step(trace, "allocate")["changes"] if change["path"] == "/spec/clusterIP"]
@@ -108,7 +108,7 @@ async def test_only_dry_run_writes_of_objects_are_traced(api: Api, method: str, 
     assert (await api.get(f"{MAPS}/a")).code == 404
 
 
-async def test_who_may_only_write_may_not_trace(api: Api) -> None:
+async def test_a_client_that_may_only_write_may_not_trace(api: Api) -> None:
     role = {"rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]}
     await _bind(api, role)
     jane = {"impersonate_user": "jane"}
@@ -119,7 +119,7 @@ async def test_who_may_only_write_may_not_trace(api: Api) -> None:
     assert 'User "jane" cannot trace resource "configmaps"' in refused.message
 
 
-async def test_who_may_only_trace_may_not_write(api: Api) -> None:
+async def test_a_client_that_may_only_trace_may_not_write(api: Api) -> None:
     await _bind(api, {"rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["trace"]}]})
     refused = await api.post(f"{MAPS}?{QUERY}", {"metadata": {"name": "a"}}, impersonate_user="jane")
     assert 'User "jane" cannot create resource "configmaps"' in refused.message

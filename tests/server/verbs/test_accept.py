@@ -35,12 +35,12 @@ async def test_no_custom_resource_is_created_whose_answer_is_not_accepted(api: A
     ],
     ids=["get", "list"],
 )
-async def test_the_router_says_what_there_is_of_a_built_in_resource(api: Api, path: str, more: str) -> None:
+async def test_the_router_reports_what_there_is_of_a_built_in_resource(api: Api, path: str, more: str) -> None:
     response = await api.get(path, accept=HTML)
     assert response.message == f"406: Not Acceptable\n\nAvailable representations: {TYPES}{more}"
 
 
-async def test_a_form_that_there_is_not_is_told_by_the_verb(api: Api) -> None:
+async def test_a_form_that_there_is_not_is_reported_by_the_verb(api: Api) -> None:
     response = await api.get(CONFIG_MAPS, accept="application/json;as=Table;v=v2;g=meta.k8s.io")
     assert (response.code, response.message) == (406, f"only the following media types are accepted: {TYPES}")
 

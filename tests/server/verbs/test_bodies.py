@@ -10,7 +10,7 @@ def test_many_small_lists_are_kept_no_more_than_there_is_room_for_what_each_take
     assert [number for number in range(1000) if bodies.get(number, 1, 0.0)] == list(range(990, 1000))
 
 
-def test_a_list_that_nobody_asks_for_any_more_is_dropped() -> None:
+def test_a_list_that_no_client_requests_any_more_is_dropped() -> None:
     bodies = ListBodies()
     for number in range(100):
         bodies.put(number, ListTail(1, b"[]", "", more=False, remaining=None), 0.0)

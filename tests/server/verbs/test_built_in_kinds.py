@@ -85,7 +85,7 @@ async def test_where_the_secret_of_a_volume_is_is_always_shown(api: Api, kind: s
 
 
 @pytest.mark.parametrize(("missing", "reported"), [("name", "namespace"), ("namespace", "name")])
-async def test_of_a_webhooks_service_the_other_name_is_told(api: Api, missing: str, reported: str) -> None:
+async def test_of_a_webhooks_service_the_other_name_is_reported(api: Api, missing: str, reported: str) -> None:
     service = {"name": "s", "namespace": "n"}
     del service[missing]
     hook = {
@@ -177,7 +177,7 @@ async def test_an_immutable_reference_of_an_event_is_shown_by_its_field_in_the_h
     assert response.message.endswith(f"involvedObject: Invalid value: {shown}: field is immutable")
 
 
-async def test_a_faulty_taint_is_told_twice_when_a_node_is_updated(api: Api) -> None:
+async def test_a_faulty_taint_is_reported_twice_when_a_node_is_updated(api: Api) -> None:
     node = {"metadata": {"name": "n"}, "spec": {"taints": [{"key": "k", "effect": "x"}]}}
     response = await api.post("/api/v1/nodes", node)
     assert len(response.causes) == 1
@@ -187,7 +187,7 @@ async def test_a_faulty_taint_is_told_twice_when_a_node_is_updated(api: Api) -> 
     assert response.message.count("metadata.taints[0].effect") == 1
 
 
-async def test_the_first_of_a_nodes_cidrs_that_is_none_is_told_again(api: Api) -> None:
+async def test_the_first_of_a_nodes_cidrs_that_is_none_is_reported_again(api: Api) -> None:
     response = await api.post("/api/v1/nodes", {"metadata": {"name": "n"}, "spec": {"podCIDRs": ["10.0.0.0/24", "x"]}})
     text = "invalid CIDR[1]: <nil> (invalid CIDR address: x)"
     assert f"Internal error: invalid PodCIDRs. failed to check with dual stack with error:{text}" in response.message

@@ -51,7 +51,7 @@ async def test_a_store_that_answers_is_healthy(api: Api) -> None:
     assert await condition(api, "etcd-0") == {"type": "Healthy", "status": "True", "message": "ok"}
 
 
-async def test_a_component_whose_lease_nobody_holds_is_unhealthy(api: Api) -> None:
+async def test_a_component_whose_lease_no_client_holds_is_unhealthy(api: Api) -> None:
     text = "no process holds the Lease kube-system/kube-scheduler"
     assert await condition(api, "scheduler") == {"type": "Healthy", "status": "False", "message": text}
 
@@ -78,7 +78,7 @@ async def test_a_component_elsewhere_may_hold_one_of_several_leases() -> None:
         assert (await condition(api, "scheduler"))["status"] == "True"
 
 
-async def test_a_component_beside_the_server_says_itself_what_is_wrong() -> None:
+async def test_a_component_beside_the_server_states_itself_what_is_wrong() -> None:
     faults = ["it has ended", ""]
     components = {**ELSEWHERE, "scheduler": Component(("kube-scheduler",), lambda: faults.pop(0))}
     async with served(components=components) as api:
@@ -86,7 +86,7 @@ async def test_a_component_beside_the_server_says_itself_what_is_wrong() -> None
         assert await condition(api, "scheduler") == {"type": "Healthy", "status": "True", "message": "ok"}
 
 
-async def test_what_nobody_has_heard_of_is_not_found(api: Api) -> None:
+async def test_something_that_no_client_has_received_is_not_found(api: Api) -> None:
     response = await api.get(f"{ALL}/etcd-1")
     assert (response.code, response.message) == (404, 'componentstatus "etcd-1" not found')
 
@@ -106,7 +106,7 @@ async def test_selectors_select(api: Api, query: str, count: int) -> None:
     assert len((await api.get(f"{ALL}?{query}")).body["items"]) == count
 
 
-async def test_metadata_alone_may_be_asked_for(api: Api) -> None:
+async def test_metadata_alone_may_be_requested(api: Api) -> None:
     accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
     response = await api.get(ALL, accept=accept)
     assert (response.body["kind"], len(response.body["items"])) == ("PartialObjectMetadataList", 3)

@@ -56,7 +56,7 @@ async def test_finalizers_of_some_kinds_have_any_name(api: Api, path: str, obj: 
     assert (await api.post(path, obj)).code == 201
 
 
-async def test_faults_of_events_are_told_of_the_core_kind(api: Api) -> None:
+async def test_faults_of_events_are_notified_of_the_core_kind(api: Api) -> None:
     response = await api.post("/apis/events.k8s.io/v1/namespaces/default/events", {"metadata": {"name": "-"}})
     assert response.message.startswith('Event "-" is invalid: ')
     assert "group" not in response.body["details"]
@@ -331,13 +331,13 @@ async def test_unknown_and_duplicate_fields_warn_by_default(api: Api) -> None:
         assert "odd" not in response.body
 
 
-async def test_unknown_and_duplicate_fields_are_refused_if_asked(api: Api) -> None:
+async def test_unknown_and_duplicate_fields_are_refused_if_requested(api: Api) -> None:
     response = await api.post(f"{CONFIG_MAPS}?fieldValidation=Strict", ODD)
     assert (response.code, response.reason, response.message) == (400, "BadRequest", STRICT)
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
 
 
-async def test_unknown_and_duplicate_fields_are_told_in_the_order_of_the_text(api: Api) -> None:
+async def test_unknown_and_duplicate_fields_are_reported_in_the_order_of_the_text(api: Api) -> None:
     body = (
         b'{"metadata":{"name":"b","name":"a","odd":"1"},"odd":{"x":1,"x":2},"odd":2,'
         b'"spec":{"containers":[{"name":"c","image":"i","odd":1,"tty":true,"tty":false}]}}'
@@ -349,7 +349,7 @@ async def test_unknown_and_duplicate_fields_are_told_in_the_order_of_the_text(ap
     )
 
 
-async def test_unknown_and_duplicate_fields_are_ignored_if_asked(api: Api) -> None:
+async def test_unknown_and_duplicate_fields_are_ignored_if_requested(api: Api) -> None:
     response = await api.post(f"{CONFIG_MAPS}?fieldValidation=Ignore", ODD)
     assert (response.code, response.warnings) == (201, [])
 
@@ -390,7 +390,7 @@ async def test_a_dry_run_stores_nothing(api: Api) -> None:
     assert (await api.get(CONFIG_MAPS)).body["items"] == []
 
 
-async def test_a_dry_run_knows_taken_names_and_faults(api: Api) -> None:
+async def test_a_dry_run_has_taken_names_and_faults(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map())
     assert (await api.post(f"{CONFIG_MAPS}?dryRun=All", config_map())).code == 409
     assert (await api.post(f"{CONFIG_MAPS}?dryRun=All", config_map("B"))).code == 422
@@ -452,7 +452,7 @@ async def test_a_table_of_what_was_made(api: Api) -> None:
     assert (response.code, response.body["kind"]) == (201, "Table")
 
 
-async def test_a_resource_claim_that_asks_for_nothing_shows_so(api: Api) -> None:
+async def test_a_resource_claim_that_requests_nothing_shows_so(api: Api) -> None:
     claims = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
     assert (await api.create(claims, {"metadata": {"name": "a"}, "spec": {}}))["spec"] == {
         "devices": {"requests": None}

@@ -56,7 +56,7 @@ async def test_an_empty_propagation_policy_is_none_that_is_known(api: Api) -> No
 
 
 @pytest.mark.parametrize("form", ["Table", "PartialObjectMetadata"])
-async def test_what_a_delete_says_has_no_other_form(api: Api, form: str) -> None:
+async def test_something_that_a_delete_states_has_no_other_form(api: Api, form: str) -> None:
     await some_config_maps(api, 1)
     response = await api.delete(f"{CONFIG_MAPS}/cm-0", accept=f"application/json;as={form};v=v1;g=meta.k8s.io")
     assert (response.code, response.body["kind"], response.body["status"]) == (200, "Status", "Success")
@@ -66,7 +66,7 @@ JOBS = "/apis/batch/v1/namespaces/default/jobs"
 
 
 @pytest.mark.parametrize("path", [f"{JOBS}/a", JOBS])
-async def test_who_deletes_jobs_is_warned_that_their_pods_stay(api: Api, path: str) -> None:
+async def test_a_client_that_deletes_jobs_is_warned_that_their_pods_stay(api: Api, path: str) -> None:
     assert (await api.delete(path)).warnings == [
         "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
         "set propagationPolicy=Orphan to suppress this warning"
@@ -74,5 +74,5 @@ async def test_who_deletes_jobs_is_warned_that_their_pods_stay(api: Api, path: s
 
 
 @pytest.mark.parametrize("options", [{"propagationPolicy": "Orphan"}, {"orphanDependents": True}])
-async def test_who_says_what_becomes_of_the_pods_of_jobs_is_not_warned(api: Api, options: Any) -> None:
+async def test_a_client_that_reports_what_becomes_of_the_pods_of_jobs_is_not_warned(api: Api, options: Any) -> None:
     assert (await api.delete(f"{JOBS}/a", options)).warnings == []

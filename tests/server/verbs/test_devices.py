@@ -33,7 +33,7 @@ def _claim_spec(**request: Any) -> dict[str, Any]:
         f"cel.bind(x, {_ATTRIBUTE}, x.c == 1)",
     ],
 )
-async def test_a_selector_that_tells_whether_a_device_fits_is_taken(api: Api, expression: str) -> None:
+async def test_a_selector_that_reports_whether_a_device_fits_is_taken(api: Api, expression: str) -> None:
     await api.create(_CLASSES, _class(expression))
 
 
@@ -155,7 +155,7 @@ async def test_a_taint_of_a_device_is_from_now_on(api: Api) -> None:
     assert made["spec"]["devices"][0]["taints"][0]["timeAdded"]
 
 
-async def test_what_is_not_allocated_has_no_status_of_its_own(api: Api) -> None:
+async def test_something_that_is_not_allocated_has_no_status_of_its_own(api: Api) -> None:
     await api.create(_CLAIMS, {"metadata": {"name": "c"}, "spec": _claim_spec()})
     device = {"driver": "d", "pool": "p", "device": "x"}
     response = await api.patch(f"{_CLAIMS}/c/status", {"status": {"devices": [device]}})
@@ -163,7 +163,7 @@ async def test_what_is_not_allocated_has_no_status_of_its_own(api: Api) -> None:
     assert response.message.endswith("must be an allocated device in the claim")
 
 
-async def test_the_faults_of_a_template_are_told_beside_that_it_cannot_change(api: Api) -> None:
+async def test_the_faults_of_a_template_are_reported_beside_that_it_cannot_change(api: Api) -> None:
     obj = {"metadata": {"name": "c"}, "spec": {"spec": _claim_spec()}}
     await api.create(_TEMPLATES, obj)
     response = await api.put(f"{_TEMPLATES}/c", {**obj, "spec": {"spec": _claim_spec(deviceClassName="")}})

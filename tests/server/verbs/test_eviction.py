@@ -85,7 +85,7 @@ async def test_a_pod_without_a_budget_is_deleted(api: Api) -> None:
     assert await is_gone(api)
 
 
-async def test_a_pod_on_a_node_is_told_why_it_goes(api: Api) -> None:
+async def test_a_pod_on_a_node_is_reported_why_it_goes(api: Api) -> None:
     await with_pod(api, node="n")
     await evict(api, deleteOptions={"gracePeriodSeconds": 7})
     going = (await api.get(f"{PODS}/p")).body
@@ -265,7 +265,7 @@ async def test_a_dry_run_changes_nothing(api: Api, query: str, more: dict[str, A
     assert (await budget_status(api))["disruptionsAllowed"] == 1
 
 
-async def test_a_dry_run_tells_that_the_budget_refuses(api: Api) -> None:
+async def test_a_dry_run_reports_that_the_budget_refuses(api: Api) -> None:
     await with_budget(api, NONE_LEFT)
     await with_pod(api)
     assert (await evict(api, query="?dryRun=All")).code == 429
@@ -318,7 +318,7 @@ async def test_preconditions_that_are_met(api: Api, phase: str) -> None:
     ],
     ids=["name", "kind", "version", "namespace"],
 )
-async def test_what_is_no_eviction_of_the_pod_is_a_bad_request(api: Api, body: Any, message: str) -> None:
+async def test_something_that_is_no_eviction_of_the_pod_is_a_bad_request(api: Api, body: Any, message: str) -> None:
     await with_pod(api)
     response = await api.post(f"{PODS}/p/eviction", body)
     assert (response.code, response.message) == (400, message)

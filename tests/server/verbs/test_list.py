@@ -336,7 +336,7 @@ async def test_a_bad_field_selector_is_refused(api: Api, text: str) -> None:
     "path",
     ["/apis/certificates.k8s.io/v1/certificatesigningrequests", "/apis/resource.k8s.io/v1/resourceslices"],
 )
-async def test_what_has_no_namespace_is_not_selected_by_it(api: Api, path: str) -> None:
+async def test_something_that_has_no_namespace_is_not_selected_by_it(api: Api, path: str) -> None:
     reply = await api.get(f"{path}?fieldSelector=metadata.namespace=x")
     assert (reply.code, reply.message) == (400, "field label not supported: metadata.namespace")
 
@@ -391,7 +391,7 @@ async def test_a_table_of_a_list(api: Api) -> None:
 @pytest.mark.parametrize(
     ("policy", "kind"), [("None", None), ("Metadata", "PartialObjectMetadata"), ("Object", "ConfigMap")]
 )
-async def test_a_table_includes_objects_as_asked(api: Api, policy: str, kind: str | None) -> None:
+async def test_a_table_includes_objects_as_requested(api: Api, policy: str, kind: str | None) -> None:
     await some_config_maps(api, 1)
     table = (await api.get(f"{CONFIG_MAPS}?includeObject={policy}", accept=TABLE)).body
     assert (table["rows"][0].get("object") or {}).get("kind") == kind

@@ -14,7 +14,7 @@ from tests.server.cluster import served
 TARGET = "/api/v1/namespaces/default/configmaps"
 
 
-async def test_a_large_list_in_yaml_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_large_list_in_yaml_holds_up_no_client(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def slowly(media: MediaType, body: bytes) -> Response:

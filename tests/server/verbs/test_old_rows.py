@@ -104,7 +104,7 @@ def _data(response: ApiResponse) -> Any:
     return (response.code, response.body.get("data"))
 
 
-async def test_a_write_asks_for_nothing_before_it_is_made(api: Api, store: SharedStore) -> None:
+async def test_a_write_requests_nothing_before_it_is_made(api: Api, store: SharedStore) -> None:
     store.requested = 0
     assert (await api.put(OBJECT, config_map() | {"data": {"k": "x"}})).code == 200
     assert (await api.get(OBJECT)).code == 200
@@ -149,7 +149,7 @@ async def test_a_patch_that_an_old_row_would_not_take_is_taken(api: Api, store: 
     assert _data(await api.patch(OBJECT, tested, "json")) == (200, {"k": "w", "l": "m"})
 
 
-async def test_what_was_said_of_an_old_row_is_not_said_twice(api: Api, store: SharedStore) -> None:
+async def test_something_that_was_reported_of_an_old_row_is_not_reported_twice(api: Api, store: SharedStore) -> None:
     await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
     response = await api.patch(f"{OBJECT}?fieldValidation=Warn", {"strange": 1, "data": {"l": "m"}})
     assert (response.code, len(response.warnings)) == (200, 1)
@@ -174,7 +174,7 @@ async def test_a_delete_with_an_old_precondition_is_a_conflict(api: Api, store: 
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
-async def test_what_others_deleted_is_not_found(api: Api, store: SharedStore, method: str) -> None:
+async def test_something_that_others_deleted_is_not_found(api: Api, store: SharedStore, method: str) -> None:
     known = (await api.get(OBJECT)).body
     await store.delete_elsewhere()
     body = {"PUT": known | {"data": {}}, "PATCH": {"data": {"l": "m"}}, "DELETE": b""}[method]
@@ -183,7 +183,7 @@ async def test_what_others_deleted_is_not_found(api: Api, store: SharedStore, me
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
-async def test_what_others_created_is_found(api: Api, store: SharedStore, method: str) -> None:
+async def test_something_that_others_created_is_found(api: Api, store: SharedStore, method: str) -> None:
     await store.create_elsewhere("b")
     body = {"data": {"l": "m"}} if method == "PATCH" else b""
     assert (await api.fetch(method, f"{CONFIG_MAPS}/b", body, content_type="application/merge-patch+json")).code == 200

@@ -20,7 +20,7 @@ def values(response: Response, name: bytes) -> list[bytes]:
 @pytest.mark.parametrize(
     ("path", "vary"), [(V2, [b"Accept", b"Accept-Encoding"]), (V3, [b"Accept"]), ("/openapi/v3", [])]
 )
-async def test_an_answer_says_what_it_depends_on_and_that_there_are_parts(
+async def test_an_answer_reports_what_it_depends_on_and_that_there_are_parts(
     api: Api, path: str, vary: list[bytes]
 ) -> None:
     response = (await api.get(path)).response
@@ -29,7 +29,7 @@ async def test_an_answer_says_what_it_depends_on_and_that_there_are_parts(
 
 
 @pytest.mark.parametrize(("path", "accept"), [(V2, "text/html"), (V3, "text/html")])
-async def test_what_cannot_be_given_is_406_without_a_body(api: Api, path: str, accept: str) -> None:
+async def test_something_that_cannot_be_given_is_406_without_a_body(api: Api, path: str, accept: str) -> None:
     response = await api.get(path, accept=accept)
     assert (response.code, response.response.body, response.response.content_type) == (406, b"", "")
     assert b"Accept" in values(response.response, b"vary")
@@ -71,5 +71,5 @@ async def test_all_is_given_where_a_range_does_not_do(api: Api, headers: dict[st
 
 
 @pytest.mark.parametrize("path", [V2, V3, "/openapi/v3"])
-async def test_who_has_any_version_is_sent_none(api: Api, path: str) -> None:
+async def test_a_client_that_has_any_version_is_sent_none(api: Api, path: str) -> None:
     assert (await api.get(path, if_none_match="*")).code == 304

@@ -48,7 +48,7 @@ async def test_the_type_cannot_be_patched(api: Api, kind: str, path: str, value:
 
 
 @pytest.mark.parametrize("patch", [{"kind": "Secret"}, {"kind": None}, {"apiVersion": "v2"}, {"apiVersion": None}])
-async def test_the_type_in_a_strategic_merge_patch_says_nothing(api: Api, patch: Any) -> None:
+async def test_the_type_in_a_strategic_merge_patch_reports_nothing(api: Api, patch: Any) -> None:
     await some_config_maps(api, 1)
     response = await api.patch(f"{CONFIG_MAPS}/cm-0", {**patch, "data": {"b": "c"}}, "strategic")
     assert (response.code, response.body["kind"], response.body["apiVersion"]) == (200, "ConfigMap", "v1")
@@ -56,7 +56,7 @@ async def test_the_type_in_a_strategic_merge_patch_says_nothing(api: Api, patch:
 
 
 @pytest.mark.parametrize("kind", ["", None])
-async def test_a_patched_object_need_not_say_its_kind(api: Api, kind: str | None) -> None:
+async def test_a_patched_object_need_not_report_its_kind(api: Api, kind: str | None) -> None:
     await some_config_maps(api, 1)
     response = await api.patch(f"{CONFIG_MAPS}/cm-0", {"kind": kind, "data": {"b": "c"}}, "merge")
     assert (response.code, response.body["kind"], response.body["data"]["b"]) == (200, "ConfigMap", "c")
@@ -69,7 +69,7 @@ async def test_a_patched_object_of_an_unknown_version_has_no_name(api: Api) -> N
     assert (response.code, response.message) == (400, text)
 
 
-async def test_a_patch_may_say_a_version_of_the_past(api: Api) -> None:
+async def test_a_patch_may_state_a_version_of_the_past(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
     response = await api.patch(f"{DEPLOYMENTS}/d", {"apiVersion": "apps/v1beta1", "spec": {"replicas": 4}}, "merge")
     assert (response.code, response.body["apiVersion"], response.body["spec"]["replicas"]) == (200, "apps/v1", 4)
@@ -110,7 +110,7 @@ async def test_the_type_of_a_custom_resource_cannot_be_patched(
     assert [(cause["field"], cause["message"]) for cause in response.causes] == causes
 
 
-async def test_a_patched_custom_resource_must_say_its_kind(api: Api) -> None:
+async def test_a_patched_custom_resource_must_report_its_kind(api: Api) -> None:
     await with_widgets(api)
     await api.create(WIDGETS, widget())
     response = await api.patch(f"{WIDGETS}/w", {"kind": None}, "merge")
@@ -135,7 +135,7 @@ async def test_a_patched_custom_resource_must_say_its_kind(api: Api) -> None:
     ],
     ids=str,
 )
-async def test_wrong_types_in_a_strategic_merge_patch_are_told_as_of_a_conversion(
+async def test_wrong_types_in_a_strategic_merge_patch_are_reported_as_of_a_conversion(
     api: Api, patch: Any, text: str
 ) -> None:
     """A number beyond 32 bits is refused here too, where kube-apiserver takes what is left of it."""

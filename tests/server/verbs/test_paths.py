@@ -88,7 +88,7 @@ async def test_methods_of_custom_resources_are_named(api: Api) -> None:
     assert response.message == 'create is not supported on resources of kind "widgets.example.com"'
 
 
-async def test_a_patch_of_another_kind_is_told_before_its_missing_name(api: Api) -> None:
+async def test_a_patch_of_another_kind_is_reported_before_its_missing_name(api: Api) -> None:
     await with_widgets(api)
     response = await api.fetch("PATCH", WIDGETS, widget(), content_type="application/json")
     assert (response.code, response.reason) == (415, "UnsupportedMediaType")
@@ -177,7 +177,7 @@ async def test_a_method_that_a_path_has_not_is_405(api: Api, method: str, path: 
 
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/default/bindings/a", "/api/v1/bindings"])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-async def test_what_is_only_created_has_no_other_paths(api: Api, method: str, path: str) -> None:
+async def test_something_that_is_only_created_has_no_other_paths(api: Api, method: str, path: str) -> None:
     response = await api.fetch(method, path, b"")
     assert (response.code, response.message) == (404, "the server could not find the requested resource")
 

@@ -19,7 +19,7 @@ _ENDED = {"type": "Completed", "status": "True"}
     ],
 )
 @pytest.mark.parametrize("include", ["Metadata", "Object", "None"])
-async def test_rows_of_pods_say_that_they_have_come_to_an_end(
+async def test_rows_of_pods_report_that_they_have_come_to_an_end(
     api: Api, include: str, phase: str, conditions: list[Any] | None
 ) -> None:
     await api.create(PODS, pod())

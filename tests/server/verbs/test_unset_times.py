@@ -45,7 +45,7 @@ async def test_times_of_a_condition_are_null_in_yaml(api: Api) -> None:
     assert b"lastProbeTime: null\n" in (await api.get(f"{PODS}/p", accept="application/yaml")).response.body
 
 
-async def test_times_that_protobuf_does_not_say_are_null(api: Api) -> None:
+async def test_times_that_protobuf_does_not_state_are_null(api: Api) -> None:
     made = await ready_pod(api)
     body = encode({**made, "status": {"conditions": [READY]}})
     response = await api.fetch("PUT", f"{PODS}/p/status", body, content_type=PROTOBUF, accept="application/json")
@@ -62,7 +62,7 @@ async def test_times_of_a_container_are_null(api: Api) -> None:
     assert found["lastState"] == {"terminated": {"exitCode": 1, "startedAt": None, "finishedAt": None}}
 
 
-async def test_who_writes_a_condition_owns_its_unset_times(api: Api) -> None:
+async def test_a_client_that_writes_a_condition_owns_its_unset_times(api: Api) -> None:
     made = await ready_pod(api)
     (fields,) = (e["fieldsV1"] for e in made["metadata"]["managedFields"] if e.get("subresource") == "status")
     assert {"f:lastProbeTime", "f:lastTransitionTime"} < set(fields["f:status"]["f:conditions"]['k:{"type":"Ready"}'])

@@ -36,7 +36,7 @@ async def test_a_watch_from_nowhere_begins_with_what_is_there(api: Api, query: s
         assert await watch.events(1) == [("ADDED", "new")]
 
 
-async def test_a_watch_from_a_revision_tells_all_that_came_after_in_order(api: Api) -> None:
+async def test_a_watch_from_a_revision_reports_all_that_came_after_in_order(api: Api) -> None:
     created = await some_config_maps(api, 3)
     await api.patch(f"{CONFIG_MAPS}/cm-0", {"data": {"k": "w"}})
     await api.delete(f"{CONFIG_MAPS}/cm-1")
@@ -86,7 +86,7 @@ async def forget(api: Api) -> None:
         cache.ring.reset(cache.revision)
 
 
-async def test_a_watch_from_a_forgotten_past_is_told_so(api: Api) -> None:
+async def test_a_watch_from_a_forgotten_past_is_ended_with_an_error(api: Api) -> None:
     created = await some_config_maps(api, 3)
     await forget(api)
     revision = created[0]["metadata"]["resourceVersion"]

@@ -66,7 +66,7 @@ async def _write(api: Api, writer: int, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_each_of_many_watchers_is_told_what_it_would_be_told_alone(api: Api, seed: int) -> None:
+async def test_each_of_many_watchers_is_reported_what_it_would_be_reported_alone(api: Api, seed: int) -> None:
     begin = (await api.get(CONFIG_MAPS)).body["metadata"]["resourceVersion"]
     watched = [
         Received(

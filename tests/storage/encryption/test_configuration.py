@@ -48,7 +48,7 @@ def kms(**changed: Any) -> dict[str, Any]:
         ((["secrets"], [{"rot13": {}}]), "strict decoding error"),
     ],
 )
-def test_what_is_wrong_is_said(rule: tuple[list[str], list[dict[str, Any]]], text: str) -> None:
+def test_faults_are_reported(rule: tuple[list[str], list[dict[str, Any]]], text: str) -> None:
     with pytest.raises(ValueError) as raised:
         parse_configuration(content(rule))
     assert text in str(raised.value)

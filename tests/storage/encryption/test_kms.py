@@ -57,7 +57,7 @@ async def ready(plugin: Plugin, clock: Clock | None = None) -> KmsProvider:
 
 
 @pytest.mark.parametrize(("seed", "stale"), [(True, False), (False, True)], ids=["seed", "key"])
-async def test_what_kubernetes_wrote_is_read(seed: bool, stale: bool) -> None:
+async def test_something_that_kubernetes_wrote_is_read(seed: bool, stale: bool) -> None:
     provider = await ready(Plugin())
     assert provider.read(kubernetes_value(b"v", seed=seed), AT) == Plain(b"v", stale)
 
@@ -125,7 +125,7 @@ async def test_a_plugin_that_is_not_well(change: dict[str, object], text: str) -
         provider.write(b"v", AT)
 
 
-async def test_health_asks_seldom() -> None:
+async def test_health_requests_seldom() -> None:
     plugin, clock = Plugin(), Clock()
     provider = await ready(plugin, clock)
     await provider.health()
@@ -135,7 +135,7 @@ async def test_health_asks_seldom() -> None:
     assert plugin.calls.count("status") == 2
 
 
-async def test_whoever_asks_for_health_while_a_plugin_hangs_waits_for_the_same_answer() -> None:
+async def test_a_client_that_requests_health_while_a_plugin_hangs_waits_for_the_same_answer() -> None:
     plugin, clock = Plugin(), Clock()
     provider = await ready(plugin, clock)
     plugin.calls.clear()
@@ -152,7 +152,7 @@ async def test_whoever_asks_for_health_while_a_plugin_hangs_waits_for_the_same_a
     assert plugin.calls == ["status"]
 
 
-async def test_a_seed_that_is_refused_is_asked_for_once_in_a_while() -> None:
+async def test_a_seed_that_is_refused_is_requested_once_in_a_while() -> None:
     plugin, clock = Plugin(), Clock()
     stored = (await ready(Plugin("lost"))).write(b"v", AT)
     provider = await ready(plugin, clock)
@@ -206,7 +206,7 @@ async def test_over_a_socket(tmp_path: Path) -> None:
         service.close()
 
 
-async def test_a_socket_where_nobody_listens(tmp_path: Path) -> None:
+async def test_a_socket_where_no_client_listens(tmp_path: Path) -> None:
     service = GrpcKeyService(f"unix://{tmp_path}/none.sock", 0.05)
     with pytest.raises(KeyServiceDown):
         await asyncio.to_thread(service.status)

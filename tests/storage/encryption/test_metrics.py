@@ -58,7 +58,7 @@ async def test_values_are_counted_by_who_encrypts_them(tmp_path: Path) -> None:
     ],
     ids=["key", "plug-in", "plain", "nobody's"],
 )
-def test_who_has_written_a_value_is_read_from_its_beginning(stored: bytes, prefixes: tuple[str, ...]) -> None:
+def test_a_client_that_has_written_a_value_is_read_from_its_beginning(stored: bytes, prefixes: tuple[str, ...]) -> None:
     assert prefixes_of(stored) == prefixes
 
 

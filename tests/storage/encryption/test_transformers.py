@@ -56,7 +56,7 @@ def transformer(*parts: dict[str, Any]) -> Transformer:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_a_kube_apiserver_stored_is_read(name: str) -> None:
+def test_something_that_a_kube_apiserver_stored_is_read(name: str) -> None:
     key = STORED[name]["key"]
     read = transformer({name: keys(k1=KEY)}).read(base64.b64decode(STORED[name]["value"]), key.encode())
     kind = {"aescbc": "Secret", "aesgcm": "ServiceAccount", "secretbox": "ConfigMap"}[name]
@@ -65,7 +65,7 @@ def test_what_a_kube_apiserver_stored_is_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_kubernetes_wrote_is_read(name: str) -> None:
+def test_something_that_kubernetes_wrote_is_read(name: str) -> None:
     stored = KUBERNETES[name](VALUE, AT)
     assert transformer({name: keys(k1=KEY)}).read(stored, AT) == Plain(VALUE, False)
 
@@ -73,7 +73,7 @@ def test_what_kubernetes_wrote_is_read(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 @settings(max_examples=examples(50))
 @given(value=st.binary(max_size=200), at=st.binary(max_size=40))
-def test_what_is_written_is_read_again(name: str, value: bytes, at: bytes) -> None:
+def test_something_that_is_written_is_read_again(name: str, value: bytes, at: bytes) -> None:
     found = transformer({name: keys(k1=KEY)})
     stored = found.write(value, at)
     assert stored.startswith(f"k8s:enc:{name}:v1:k1:".encode())
@@ -136,6 +136,6 @@ def test_a_plain_value_is_read_by_identity_and_stale_behind_others() -> None:
         ([{"aescbc": keys(k1=KEY)}], b"k8s:enc:aescbc:v1:k1:" + bytes(16), "invalid PKCS7 data"),
     ],
 )
-def test_what_cannot_be_read(parts: list[dict[str, Any]], stored: bytes, text: str) -> None:
+def test_something_that_cannot_be_read(parts: list[dict[str, Any]], stored: bytes, text: str) -> None:
     with pytest.raises(TransformError, match=text):
         transformer(*parts).read(stored, AT)

@@ -43,7 +43,7 @@ async def test_a_write_waits_for_those_that_are_under_way(monkeypatch: pytest.Mo
     assert (first.reported.result(), second.reported.result()) == (2, 3)
 
 
-async def test_a_write_waits_no_longer_than_said() -> None:
+async def test_a_write_waits_no_longer_than_specified() -> None:
     acks = AckBatch()
     first, second = Write(acks), Write(acks)
     await turns()
@@ -63,7 +63,7 @@ async def test_a_refusal_does_not_wait() -> None:
     second.reported.cancel()
 
 
-async def test_a_write_that_is_given_up_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_write_that_is_given_up_holds_up_no_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sampan.storage.etcd.ack_batch.WAIT_MAX_S", 3600.0)
     acks = AckBatch()
     first, second, third = Write(acks), Write(acks), Write(acks)

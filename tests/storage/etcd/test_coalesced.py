@@ -49,7 +49,7 @@ async def test_those_who_come_before_the_question_share_it() -> None:
     assert results(tasks) == [1, 1, 1]
 
 
-async def test_who_comes_while_a_question_is_under_way_gets_the_answer_of_a_later_one() -> None:
+async def test_a_client_that_comes_while_a_question_is_under_way_gets_the_answer_of_a_later_one() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     first = calls_of(shared)
@@ -65,7 +65,7 @@ async def test_who_comes_while_a_question_is_under_way_gets_the_answer_of_a_late
     assert results(second + third) == [2, 2]
 
 
-async def test_a_question_waits_for_those_who_were_answered_last_to_ask_again() -> None:
+async def test_a_question_waits_for_those_who_were_answered_last_to_request_again() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     calls_of(shared, 2)
@@ -99,7 +99,7 @@ async def test_a_question_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch
         assert await second[0] == 2
 
 
-async def test_who_asks_alone_does_not_wait() -> None:
+async def test_a_client_that_requests_alone_does_not_wait() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     for number in (1, 2, 3):
@@ -109,7 +109,7 @@ async def test_who_asks_alone_does_not_wait() -> None:
         assert results(tasks) == [number]
 
 
-async def test_those_who_wait_are_told_when_nobody_asks_any_more() -> None:
+async def test_those_who_wait_are_reported_when_no_client_requests_any_more() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     first = calls_of(shared)
@@ -122,7 +122,7 @@ async def test_those_who_wait_are_told_when_nobody_asks_any_more() -> None:
     assert second[0].cancelled()
 
 
-async def test_a_question_that_fails_fails_for_all_who_asked_it_and_not_for_the_next() -> None:
+async def test_a_question_that_fails_fails_for_all_who_called_it_and_not_for_the_next() -> None:
     responses: list[int | Exception] = [OSError("away"), 2]
 
     async def call() -> int:

@@ -24,7 +24,9 @@ async def until_compacted(store: EtcdStore, revision: int) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_what_one_server_has_compacted_another_one_lists_from_its_memory_no_more(open_store: OpenStore) -> None:
+async def test_something_that_one_server_has_compacted_another_one_lists_from_its_memory_no_more(
+    open_store: OpenStore,
+) -> None:
     one, other = await open_store(), await open_store()
     async with running(other) as cache:
         first = await one.create(key("1"), pod("1"))
@@ -38,14 +40,14 @@ async def test_what_one_server_has_compacted_another_one_lists_from_its_memory_n
             await cache.list_at(first, PODS)
 
 
-async def test_a_server_that_comes_later_knows_how_far_it_was_compacted(open_store: OpenStore) -> None:
+async def test_a_server_that_comes_later_has_how_far_it_was_compacted(open_store: OpenStore) -> None:
     one = await open_store()
     assert await one.claim_compaction(7)
     later = await open_store()
     await until_compacted(later, 7)
 
 
-async def test_how_far_it_is_compacted_is_heard_of_after_etcd_was_away(
+async def test_how_far_it_is_compacted_is_received_after_etcd_was_away(
     open_store: OpenStore, etcd: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compaction, "_BACKOFF_S", (0.01, 0.01))
@@ -59,7 +61,7 @@ async def test_how_far_it_is_compacted_is_heard_of_after_etcd_was_away(
     await until_compacted(other, 8)
 
 
-async def test_who_may_not_hear_of_compactions_asks_ever_less_often(etcd: Member) -> None:
+async def test_a_client_that_may_not_learn_of_compactions_requests_ever_less_often(etcd: Member) -> None:
     class Enough(Exception):
         pass
 

@@ -100,7 +100,9 @@ async def test_the_prefix_watch_continues_when_etcd_is_away_just_as_it_has_forgo
         await client.close()
 
 
-async def test_who_may_have_slept_asks_whether_all_is_there_that_came_after(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_may_have_slept_requests_whether_all_is_there_that_came_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(prefix_watch, "_SUSPENDED_S", 0.0)
     broadcaster = WatchBroadcaster(None)
     broadcaster.revision = 5
@@ -130,7 +132,7 @@ async def test_a_watch_of_the_past_that_stays_silent_is_given_up(monkeypatch: py
         await client.close()
 
 
-async def test_what_etcd_forgets_while_the_past_is_read_is_not_missing_without_a_word(
+async def test_something_that_etcd_forgets_while_the_past_is_read_is_not_missing_without_a_word(
     open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = await open_store()

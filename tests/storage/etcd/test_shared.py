@@ -71,7 +71,7 @@ async def test_prefixes_keep_clusters_apart(open_store: OpenStore) -> None:
     assert [(event.key, event.revision) for event in batch.events] == [(A, revision)]
 
 
-async def test_a_watch_whose_events_were_forgotten_while_it_was_away_is_told(etcd: Member, tmp_path: Path) -> None:
+async def test_a_watch_whose_events_were_forgotten_while_it_was_away_is_reported(etcd: Member, tmp_path: Path) -> None:
     store = EtcdStore(EtcdSettings((etcd.url,)))
     await store.open()
     async with store.watch(PODS, END, 1) as watch:
@@ -185,7 +185,7 @@ async def test_an_etcd_without_room_refuses_writes_and_goes_on_reading(small: Me
         ("?", False),
     ],
 )
-def test_progress_is_believed_from_the_versions_on_that_tell_it_rightly(version: str, is_reliable: bool) -> None:
+def test_progress_is_trusted_from_the_versions_on_that_report_it_rightly(version: str, is_reliable: bool) -> None:
     assert has_reliable_progress(version) is is_reliable
 
 

@@ -48,7 +48,9 @@ async def test_a_store_behind_tls_is_written_read_and_watched(server: Member, fi
 
 
 @pytest.mark.parametrize("wrong", ["no certificate", "another CA's certificate", "another CA's server"])
-async def test_who_is_not_known_does_not_get_in(server: Member, files: Files, tmp_path: Path, wrong: str) -> None:
+async def test_a_client_that_is_not_known_does_not_get_in(
+    server: Member, files: Files, tmp_path: Path, wrong: str
+) -> None:
     other = tmp_path / "other"
     other.mkdir()
     strangers = make_files(other)

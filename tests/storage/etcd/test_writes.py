@@ -77,7 +77,9 @@ async def writes_to(fake: FakeEtcd) -> AsyncIterator[Writes]:
     ],
     ids=["no space", "no leader", "too large", "larger", "timed out"],
 )
-async def test_a_write_that_fails_says_whether_it_may_have_been_made(failure: Failure, error: type[Exception]) -> None:
+async def test_a_write_that_fails_reports_whether_it_may_have_been_made(
+    failure: Failure, error: type[Exception]
+) -> None:
     async with writes_to(FakeEtcd(script(failure))) as writes:
         with pytest.raises(error) as raised:
             await writes.create(KEY, b"1", 0)
@@ -110,7 +112,7 @@ async def test_a_write_that_may_have_been_made_is_tried_again_under_the_same_con
         assert await writes.update(KEY, b"1", 5, 0) == 7
 
 
-async def test_a_write_that_was_made_though_etcd_did_not_say_so_is_acknowledged() -> None:
+async def test_a_write_that_was_made_though_etcd_did_not_are_reported_is_acknowledged() -> None:
     async with writes_to(FakeEtcd(script(TIMED_OUT, refused(NAME, b"1", 6)))) as writes:
         assert await writes.update(KEY, b"1", 5, 0) == 6
 

@@ -69,7 +69,7 @@ def test_damage_is_a_problem(whole: Path, damage: str, problem: str) -> None:
     assert any(problem in found for found in check(whole)[2])
 
 
-def test_the_command_says_what_is_wrong(whole: Path) -> None:
+def test_the_command_names_the_fault(whole: Path) -> None:
     result = CliRunner().invoke(cli, ["storage", "check", str(whole.parent)], standalone_mode=False)
     assert (result.return_value, result.output) == (0, "4 keys at revision 8: all is well\n")
     with closing(sqlite3.connect(whole)) as connection, connection:

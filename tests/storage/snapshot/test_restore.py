@@ -60,7 +60,7 @@ async def test_the_revision_goes_forward(snapshot: Path, directory: Path) -> Non
     await store.close()
 
 
-async def test_watchers_of_the_old_history_are_told_that_it_is_forgotten(snapshot: Path, directory: Path) -> None:
+async def test_watchers_of_the_old_history_are_reported_that_it_is_forgotten(snapshot: Path, directory: Path) -> None:
     restored(snapshot, directory)
     store = await opened(directory)
     for after in (4, 8, 1007):
@@ -160,7 +160,7 @@ def test_a_directory_that_holds_something_is_refused(snapshot: Path, directory: 
     assert (directory / "state.db").read_bytes() == b"precious"
 
 
-def test_a_killed_restore_is_begun_anew(snapshot: Path, directory: Path) -> None:
+def test_a_killed_restore_is_begun_again(snapshot: Path, directory: Path) -> None:
     (directory / ".restoring").mkdir(parents=True)
     (directory / ".restoring" / "state.db").write_bytes(b"half")
     (directory / "pki").mkdir()

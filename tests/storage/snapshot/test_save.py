@@ -38,14 +38,14 @@ def test_a_snapshot_has_all_rows_with_revisions_and_expiry(snapshot: Path) -> No
     assert list(read_file(snapshot)) == ROWS
 
 
-def test_a_snapshot_says_what_it_is(snapshot: Path) -> None:
+def test_a_snapshot_reports_what_it_is(snapshot: Path) -> None:
     summary = verify(snapshot, quiet)
     assert (summary.header.revision, summary.header.engine, summary.header.made_by) == (8, "sqlite", "a test")
     assert (summary.totals.keys, summary.totals.value_bytes) == (4, sum(len(row.value) for row in ROWS))
     assert summary.size_bytes == snapshot.stat().st_size
 
 
-async def test_what_was_written_is_what_verify_finds(store: SQLiteStore, path: Path, tmp_path: Path) -> None:
+async def test_something_that_was_written_is_what_verify_finds(store: SQLiteStore, path: Path, tmp_path: Path) -> None:
     assert await saved(path, tmp_path / "s") == verify(tmp_path / "s", quiet)
 
 
@@ -92,7 +92,9 @@ async def test_force_replaces_it(path: Path, store: SQLiteStore, snapshot: Path)
     assert list(read_file(snapshot)) == [*ROWS, Row("/registry/zzz", b"", 9, 9, 0)]
 
 
-async def test_what_a_killed_writer_left_is_written_over(store: SQLiteStore, path: Path, tmp_path: Path) -> None:
+async def test_something_that_a_killed_writer_left_is_written_over(
+    store: SQLiteStore, path: Path, tmp_path: Path
+) -> None:
     (tmp_path / ".s.partial").write_bytes(b"x" * 100_000)
     await saved(path, tmp_path / "s")
     assert list(read_file(tmp_path / "s")) == ROWS

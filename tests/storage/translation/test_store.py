@@ -61,7 +61,7 @@ async def test_a_watch_cache_serves_what_kube_apiserver_wrote(engine: MemoryStor
         running.cancel()
 
 
-async def test_a_list_with_an_object_that_nobody_can_read_fails_and_says_where(engine: MemoryStore) -> None:
+async def test_a_list_with_an_object_that_no_client_can_read_fails_and_reports_where(engine: MemoryStore) -> None:
     await engine.create(PREFIX + "default/b", protobuf.encode(config_map()))
     revision = await engine.create(KEY, protobuf.envelope("v0", "ConfigMap", b""))
     cache = WatchCache(translated(engine), PREFIX, extractor(), respliced_record)
@@ -76,7 +76,7 @@ async def test_a_list_with_an_object_that_nobody_can_read_fails_and_says_where(e
         running.cancel()
 
 
-async def test_an_object_that_became_unreadable_is_told_also_if_it_was_just_written(engine: MemoryStore) -> None:
+async def test_an_object_that_became_unreadable_is_reported_also_if_it_was_just_written(engine: MemoryStore) -> None:
     cache = WatchCache(translated(engine), PREFIX, extractor(), respliced_record)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(cache.run())
@@ -90,7 +90,7 @@ async def test_an_object_that_became_unreadable_is_told_also_if_it_was_just_writ
         running.cancel()
 
 
-async def test_an_object_that_nobody_can_read_is_not_given(engine: MemoryStore) -> None:
+async def test_an_object_that_no_client_can_read_is_not_given(engine: MemoryStore) -> None:
     revision = await engine.create(KEY, protobuf.envelope("v0", "ConfigMap", b""))
     store = translated(engine)
     with pytest.raises(Untransformable, match="cannot be read"):
@@ -131,7 +131,7 @@ async def test_a_conflict_shows_what_is_there_in_our_form(engine: MemoryStore) -
         assert data(conflict.value.current.value) == {"x": "1"}
 
 
-async def test_what_is_written_can_be_protobuf(engine: MemoryStore) -> None:
+async def test_something_that_is_written_can_be_protobuf(engine: MemoryStore) -> None:
     store = translated(engine, Translation(protobuf_form))
     revision = await store.create(KEY, encode(config_map(x="1")))
     await store.update(KEY, encode(config_map(x="2")), revision)

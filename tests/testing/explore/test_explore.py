@@ -157,7 +157,7 @@ def test_a_replay_file_has_the_whole_plan(plan: Plan) -> None:
         (("fault: crash-after", "fault: stale"), "until: needed for fault stale"),
     ],
 )
-def test_a_wrong_replay_file_is_an_error_that_says_what_to_change(change: tuple[str, str], message: str) -> None:
+def test_a_wrong_replay_file_is_an_error_that_reports_what_to_change(change: tuple[str, str], message: str) -> None:
     with pytest.raises(PlanError) as caught:
         read_replay(replay_text("s", Plan(CRASH_AFTER, WRITE)).replace(*change))
     assert str(caught.value).startswith(message)

@@ -84,7 +84,7 @@ def test_it_works_with_anyio_in_virtual_time(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=1)
 
 
-def test_it_runs_tests_itself_and_says_what_is_wrong(pytester: pytest.Pytester) -> None:
+def test_it_runs_tests_itself_and_names_the_fault(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(PLAIN)
     result = pytester.runpytest_inprocess(*FLAGS, "-p", "no:asyncio")
     result.assert_outcomes(passed=3, failed=2, errors=2)

@@ -93,7 +93,7 @@ def test_a_second_response_is_nobodys() -> None:
         responses(["GET"], first, first)
 
 
-def test_a_response_to_head_has_no_body_whatever_its_fields_say() -> None:
+def test_a_response_to_head_has_no_body_whatever_its_fields_state() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
     assert responses(["HEAD"], head)[-1] == ("end", True)
     assert responses(["HEAD"], head + b"hello")[-1] == ("end", False)

@@ -129,7 +129,9 @@ def test_a_body_may_end_with_the_connection(body: bytes, cuts: list[int]) -> Non
 
 
 @given(status=st.sampled_from([101, 200]), ahead=st.binary(max_size=50), cuts=CUTS)
-def test_what_follows_a_switch_is_not_parsed_in_the_client_role(status: int, ahead: bytes, cuts: list[int]) -> None:
+def test_something_that_follows_a_switch_is_not_parsed_in_the_client_role(
+    status: int, ahead: bytes, cuts: list[int]
+) -> None:
     reader = ResponseReader(Events())
     reader.expect("CONNECT" if status == 200 else "GET")
     upgrade = {"upgrade": "x", "connection": "Upgrade"} if status == 101 else {}
@@ -139,7 +141,7 @@ def test_what_follows_a_switch_is_not_parsed_in_the_client_role(status: int, ahe
 
 
 @given(ahead=st.binary(max_size=50), cuts=CUTS)
-def test_what_follows_a_switch_is_not_parsed_in_the_server_role(ahead: bytes, cuts: list[int]) -> None:
+def test_something_that_follows_a_switch_is_not_parsed_in_the_server_role(ahead: bytes, cuts: list[int]) -> None:
     events = Events()
     reader = RequestReader(events)
     head = request_head("GET", "/", [("host", "h"), ("connection", "Upgrade"), ("upgrade", "x")])

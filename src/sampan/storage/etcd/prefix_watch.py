@@ -3,10 +3,10 @@
 Events of this server's own writes are dispatched from etcd's responses as soon as they are next in order
 (`response_events.py`). The watch delivers everything else, and repeats of those are dropped.
 
-Concurrency: `run` is one task of the store. It reads the stream and passes each response to the broadcaster at once. The broadcaster's
-watches have bounded buffers and read older events from etcd when these overflow. A second task requests progress while
-a reader waits for a revision that no event brings. When the stream breaks, it is opened again at the next endpoint from
-the revision after the last dispatched one: no gap, no duplicate.
+Concurrency: `run` is one task of the store. It reads the stream and passes each response to the broadcaster at once.
+The broadcaster's watches have bounded buffers and read older events from etcd when these overflow. A second task
+requests progress while a reader waits for a revision that no event brings. When the stream breaks, it is opened again
+at the next endpoint from the revision after the last dispatched one: no gap, no duplicate.
 """
 
 import asyncio

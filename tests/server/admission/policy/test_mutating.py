@@ -125,7 +125,7 @@ async def test_lists_are_merged_by_their_keys_and_defaulted(api: Api) -> None:
     ],
     ids=["atomic list", "unknown field", "wrong type name", "error", "patch does not fit", "unknown operation"],
 )
-async def test_what_cannot_be_applied_is_refused(api: Api, expression: str, text: str) -> None:
+async def test_something_that_cannot_be_applied_is_refused(api: Api, expression: str, text: str) -> None:
     await enforce_all(api, mutating(expression, matchConstraints={"resourceRules": [EVERY_POD]}))
     pod = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "main", "image": "busybox"}]}}
     response = await api.post(PODS, pod)

@@ -44,7 +44,7 @@ def policy(*validations: Any, rules: Any = (DEPLOYMENTS,), **spec: Any) -> Any:
     ],
     ids=["field", "metadata", "authorizer", "request"],
 )
-async def test_of_expressions_that_fit_nothing_is_said(api: Api, expression: str) -> None:
+async def test_of_expressions_that_fit_nothing_is_reported(api: Api, expression: str) -> None:
     assert await status(api, policy(failing(expression))) == {"observedGeneration": 1, "typeChecking": {}}
 
 
@@ -84,7 +84,7 @@ async def test_each_type_has_its_paragraph_in_order(api: Api) -> None:
 
 
 @pytest.mark.parametrize("field", ["apiGroups", "apiVersions", "resources"], ids=str)
-async def test_what_a_wildcard_matches_is_not_checked(api: Api, field: str) -> None:
+async def test_something_that_a_wildcard_matches_is_not_checked(api: Api, field: str) -> None:
     checked = policy(failing("object.foo > 1"), rules=[{**DEPLOYMENTS, field: ["*"]}])
     assert (await status(api, checked))["typeChecking"] == {}
 

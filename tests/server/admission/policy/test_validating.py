@@ -19,12 +19,12 @@ async def refused(api: Api, **fields: Any) -> Any:
     return response
 
 
-async def test_what_holds_is_let_in(api: Api) -> None:
+async def test_something_that_holds_is_let_in(api: Api) -> None:
     await enforce(api, validating(validations=[failing()]))
     await api.create(MAPS, config_map(data={"a": "1"}))
 
 
-async def test_what_does_not_hold_is_refused(api: Api) -> None:
+async def test_something_that_does_not_hold_is_refused(api: Api) -> None:
     await enforce(api, validating(validations=[failing()]))
     response = await refused(api, data={"a": "2"})
     assert (response.code, response.reason) == (422, "Invalid")
@@ -90,7 +90,7 @@ async def test_a_warning_lets_in(api: Api) -> None:
     assert response.warnings == ["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': no"]
 
 
-async def test_all_validations_are_evaluated_and_the_first_refusal_is_told(api: Api) -> None:
+async def test_all_validations_are_evaluated_and_the_first_refusal_is_reported(api: Api) -> None:
     validations = [failing("true"), failing("false", message="one"), failing("false", message="two")]
     await enforce(api, validating(validations=validations), binding(validationActions=["Warn"]), binding("c"))
     response = await refused(api)
@@ -137,7 +137,7 @@ async def test_a_deletion_has_the_old_object_alone(api: Api) -> None:
     assert response.message == f"{OBJECT}{WHOSE}failed expression: object == null && oldObject.data.a == '2'"
 
 
-async def test_rights_are_those_of_who_asks(api: Api) -> None:
+async def test_rights_are_those_of_who_requests(api: Api) -> None:
     expression = "authorizer.group('').resource('nodes').check('create').allowed()"
     await enforce(api, validating(validations=[failing(expression, message="no nodes")]))
     rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]

@@ -24,7 +24,7 @@ async def admitted(api: Api) -> Attributes:
     return attributes
 
 
-async def test_mutations_and_patches_are_told(api: Api, hooks: Hooks) -> None:
+async def test_mutations_and_patches_are_reported(api: Api, hooks: Hooks) -> None:
     await configure(api, "Mutating", hook("a.example.com", reinvocationPolicy="IfNeeded"), hook("b.example.com"))
     hooks.responses["b.example.com"] = adding("a", "1")
     attributes = await admitted(api)
@@ -43,7 +43,7 @@ async def test_mutations_and_patches_are_told(api: Api, hooks: Hooks) -> None:
     }
 
 
-async def test_ignored_failures_are_told(api: Api, hooks: Hooks) -> None:
+async def test_ignored_failures_are_reported(api: Api, hooks: Hooks) -> None:
     await configure(api, "Mutating", hook("a.example.com", failurePolicy="Ignore"))
     await configure(api, "Validating", hook("b.example.com", failurePolicy="Ignore"))
     hooks.down = {"a.example.com": "gone", "b.example.com": "gone"}
@@ -58,7 +58,7 @@ async def test_annotations_of_webhooks_have_their_name(api: Api, hooks: Hooks) -
     assert (await admitted(api)).annotations == {"b.example.com/key": "value"}
 
 
-async def test_policies_tell_what_they_found(api: Api) -> None:
+async def test_policies_report_what_they_found(api: Api) -> None:
     noted = [{"key": "name", "valueExpression": "'it is ' + request.name"}, {"key": "no", "valueExpression": "null"}]
     policy = validating(validations=[failing("false", message="no")], auditAnnotations=noted)
     await enforce(api, policy, binding(validationActions=["Audit"]))

@@ -44,6 +44,6 @@ async def test_the_token_of_the_host_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["relative", "/nowhere/kubeconfig"])
-async def test_a_file_that_cannot_be_used_is_said_at_the_start(path: str) -> None:
+async def test_a_file_that_cannot_be_used_is_reported_at_the_start(path: str) -> None:
     with pytest.raises(ValueError, match=r"kubeconfig|must be an absolute file path"):
         plugin(Cluster(MemoryStore()), kubeConfigFile=path)

@@ -63,7 +63,7 @@ async def test_the_call_is_cut_and_nothing_is_written(
     assert (await api.get(f"{MAPS}/left")).code == 404
 
 
-async def test_the_next_webhook_is_not_asked(api: Api, hooks: Hooks, leaver: Leaver) -> None:
+async def test_the_next_webhook_is_not_called(api: Api, hooks: Hooks, leaver: Leaver) -> None:
     await configure(api, "Mutating", hook(failurePolicy="Ignore"), hook(SECOND))
     hooks.late[NAME] = asyncio.Event()
     await leaver.leave("left")

@@ -69,7 +69,7 @@ async def test_the_namespace_selector_looks_at_a_namespace_itself(api: Api, hook
     assert expected == [("CREATE", "yes", "yes"), ("UPDATE", "no", "no")]
 
 
-async def test_what_is_in_no_namespace_passes_the_namespace_selector(api: Api, hooks: Hooks) -> None:
+async def test_something_that_is_in_no_namespace_passes_the_namespace_selector(api: Api, hooks: Hooks) -> None:
     rule = {"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["persistentvolumes"]}
     await configure(api, KIND, hook(rules=[rule], namespaceSelector={"matchLabels": {"checked": "yes"}}))
     spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}}
@@ -130,7 +130,7 @@ async def test_a_patch_is_for_the_version_that_the_webhook_saw(api: Api, hooks: 
     assert made["spec"]["metrics"][0]["resource"]["target"] == {"type": "Utilization", "averageUtilization": 70}
 
 
-async def test_exact_rules_hear_of_their_own_version_alone(api: Api, hooks: Hooks) -> None:
+async def test_exact_rules_learn_of_their_own_version_alone(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, scaling("v1", matchPolicy="Exact"))
     await api.create(f"/apis/autoscaling/v2{AUTOSCALERS}", autoscaler("v2"))
     assert hooks.requested == []
@@ -184,7 +184,7 @@ async def test_match_conditions(
         )
 
 
-async def test_a_review_tells_all_of_the_request(api: Api, hooks: Hooks) -> None:
+async def test_a_review_reports_all_of_the_request(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook())
     await api.post(f"{MAPS}?fieldManager=me&fieldValidation=Strict", config_map(data={"a": "b"}))
     (_, review) = hooks.requested[0]
@@ -213,7 +213,7 @@ async def test_a_review_tells_all_of_the_request(api: Api, hooks: Hooks) -> None
     }
 
 
-async def test_delete_options_are_told(api: Api, hooks: Hooks) -> None:
+async def test_delete_options_are_reported(api: Api, hooks: Hooks) -> None:
     await api.create(MAPS, config_map())
     await configure(api, KIND, hook())
     await api.delete(f"{MAPS}/a", {"propagationPolicy": "Background", "gracePeriodSeconds": 0})
@@ -240,7 +240,7 @@ async def test_an_apply_that_creates_is_a_create(api: Api, hooks: Hooks) -> None
     assert (hooks.requests[0]["operation"], hooks.requests[0]["options"]["kind"]) == ("CREATE", "CreateOptions")
 
 
-async def test_a_binding_is_told_as_a_subresource(api: Api, hooks: Hooks) -> None:
+async def test_a_binding_is_reported_as_a_subresource(api: Api, hooks: Hooks) -> None:
     rule = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/binding"]}
     await configure(api, KIND, hook(rules=[rule]))
     pods = "/api/v1/namespaces/default/pods"
@@ -257,7 +257,7 @@ async def test_a_binding_is_told_as_a_subresource(api: Api, hooks: Hooks) -> Non
     )
 
 
-async def test_a_scale_is_told_as_what_it_is(api: Api, hooks: Hooks) -> None:
+async def test_a_scale_is_reported_as_what_it_is(api: Api, hooks: Hooks) -> None:
     resources = ["deployments/scale"]
     rule = {"operations": ["UPDATE"], "apiGroups": ["apps"], "apiVersions": ["v1"], "resources": resources}
     await configure(api, "Mutating", hook(rules=[rule]))
@@ -281,7 +281,7 @@ async def test_a_scale_is_told_as_what_it_is(api: Api, hooks: Hooks) -> None:
     assert (first["oldObject"]["spec"], second["object"]["spec"]) == ({"replicas": 1}, {"replicas": 6})
 
 
-async def test_a_binding_of_the_old_resource_is_told_as_what_it_is(api: Api, hooks: Hooks) -> None:
+async def test_a_binding_of_the_old_resource_is_reported_as_what_it_is(api: Api, hooks: Hooks) -> None:
     rule = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["*/*"]}
     spec = {"containers": [{"name": "main", "image": "busybox"}]}
     await api.create("/api/v1/namespaces/default/pods", {"metadata": {"name": "a"}, "spec": spec})

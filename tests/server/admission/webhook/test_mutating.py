@@ -26,7 +26,7 @@ async def test_a_patch_is_taken_over(api: Api, hooks: Hooks) -> None:
     assert (await api.create(MAPS, config_map(data={"own": "1"})))["data"] == {"own": "1", "added": "yes"}
 
 
-async def test_webhooks_are_asked_by_configuration_then_in_order(api: Api, hooks: Hooks) -> None:
+async def test_webhooks_are_called_by_configuration_then_in_order(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("c.example.com"), hook("b.example.com"), name="two")
     await configure(api, KIND, hook("a.example.com"), name="one")
     await api.create(MAPS, config_map())
@@ -50,7 +50,7 @@ async def test_each_webhook_sees_what_those_before_have_done(api: Api, hooks: Ho
     ],
     ids=lambda value: "-".join(value),
 )
-async def test_who_was_asked_before_a_change_is_asked_again(
+async def test_a_client_that_was_called_before_a_change_is_called_again(
     api: Api, hooks: Hooks, policies: tuple[str, str], requested: str
 ) -> None:
     names = ("a.example.com", "b.example.com")
@@ -70,7 +70,7 @@ async def test_webhooks_that_undo_each_other_end_after_the_second_run(api: Api, 
     assert "".join(name[0] for name in hooks.names) == "abab"
 
 
-async def test_a_patch_that_changes_nothing_asks_nobody_again(api: Api, hooks: Hooks) -> None:
+async def test_a_patch_that_changes_nothing_requests_no_client_again(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com", reinvocationPolicy="IfNeeded"), hook("b.example.com"))
     hooks.responses["b.example.com"] = lambda request: patched({"op": "test", "path": "/kind", "value": "ConfigMap"})
     await api.create(MAPS, config_map())
@@ -90,7 +90,7 @@ async def test_defaults_are_filled_in_after_a_patch(api: Api, hooks: Hooks) -> N
     assert stored["spec"]["containers"][1]["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
 
 
-async def test_what_the_schema_does_not_know_is_dropped(api: Api, hooks: Hooks) -> None:
+async def test_something_that_the_schema_does_not_know_is_dropped(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"))
     hooks.responses["a.example.com"] = lambda request: patched({"op": "add", "path": "/colour", "value": "red"})
     assert "colour" not in await api.create(MAPS, config_map())
@@ -111,7 +111,7 @@ async def test_an_update_has_both_objects(api: Api, hooks: Hooks) -> None:
 
 
 @pytest.mark.parametrize("number", range(2))
-async def test_the_object_may_be_renamed_by_nobody(api: Api, hooks: Hooks, number: int) -> None:
+async def test_the_object_may_be_renamed_by_no_client(api: Api, hooks: Hooks, number: int) -> None:
     await api.create(MAPS, config_map())
     await configure(api, KIND, hook("a.example.com"))
     path, value = (("/metadata/name", "b"), ("/metadata/namespace", "b"))[number]

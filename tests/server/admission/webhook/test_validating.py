@@ -35,21 +35,23 @@ NAME = "hook.example.com"
     ],
     ids=["nothing", "message", "reason", "odd reason", "low code", "code", "any code"],
 )
-async def test_a_refusal_is_told(api: Api, hooks: Hooks, status: Any, code: int, reason: str | None, text: str) -> None:
+async def test_a_refusal_is_reported(
+    api: Api, hooks: Hooks, status: Any, code: int, reason: str | None, text: str
+) -> None:
     await configure(api, KIND, hook())
     hooks.responses[NAME] = denying(**status)
     reply = await api.post(MAPS, config_map())
     assert (reply.code, reply.body.get("reason"), reply.message) == (code, reason, text)
 
 
-async def test_what_is_refused_is_not_stored(api: Api, hooks: Hooks) -> None:
+async def test_something_that_is_refused_is_not_stored(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook())
     hooks.responses[NAME] = denying()
     await api.post(MAPS, config_map())
     assert (await api.get(f"{MAPS}/a")).code == 404
 
 
-async def test_all_are_asked_at_the_same_time(api: Api, hooks: Hooks) -> None:
+async def test_all_are_called_at_the_same_time(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"), hook("b.example.com"))
     met = asyncio.Event()
     hooks.late["a.example.com"] = met
@@ -58,7 +60,7 @@ async def test_all_are_asked_at_the_same_time(api: Api, hooks: Hooks) -> None:
         assert (await api.post(MAPS, config_map())).code == 201
 
 
-async def test_the_first_refusal_in_order_is_told(api: Api, hooks: Hooks) -> None:
+async def test_the_first_refusal_in_order_is_reported(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"), hook("b.example.com"), hook("c.example.com"))
     hooks.responses |= {name: denying(message=name) for name in ("b.example.com", "c.example.com")}
     assert "b.example.com" in (await api.post(MAPS, config_map())).message
@@ -153,7 +155,7 @@ async def _with_side_effects(api: Api) -> None:
     await api.cluster.store.update(record.key, value, row.mod_revision)
 
 
-async def test_a_dry_run_tells_the_webhook(api: Api, hooks: Hooks) -> None:
+async def test_a_dry_run_reports_the_webhook(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook(sideEffects="NoneOnDryRun"))
     await api.post(f"{MAPS}?dryRun=All", config_map())
     assert hooks.requests[0]["dryRun"] is True
@@ -173,7 +175,7 @@ async def test_the_time_of_the_request_is_the_limit(api: Api, hooks: Hooks) -> N
     assert 0 < hooks.timeouts_s[0] <= 2
 
 
-async def test_configurations_are_never_told(api: Api, hooks: Hooks) -> None:
+async def test_configurations_are_never_reported(api: Api, hooks: Hooks) -> None:
     every = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}
     await configure(api, KIND, hook(rules=[every]))
     await configure(api, "Mutating", hook(rules=[every]))
