@@ -37,6 +37,8 @@ class Running:
         """Reconciles of its controllers, oldest first."""
         self.manager: Manager | None = None
         """The manager, if the operator has one."""
+        self.excused: tuple[type[BaseException], ...] = ()
+        """Errors with which it may end without a failure of the test."""
         self._begin = begin
         self._ran = False
         self._error: BaseException | None = None
@@ -95,7 +97,7 @@ class Running:
         """Raise the error with which the operator ended."""
         if self._error is None and self._task is not None and self._task.done() and not self._task.cancelled():
             self._error = self._task.exception()
-        if self._error is not None:
+        if self._error is not None and not isinstance(self._error, self.excused):
             error, self._error = self._error, None
             self._task = None
             error.add_note(f"{self.name} ended with this error")

@@ -9,11 +9,11 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
-import hashlib, importlib, logging, sys
+import importlib, logging, sys
 logging.disable(logging.CRITICAL)
 from sampan.testing.explore.trial import run_trial
 case = importlib.import_module(f"tests.testing.bugs.{sys.argv[1]}").case
-for line in run_trial(case(repaired=True), seed=int(sys.argv[2])).log:
+for line in run_trial(case(repaired=True), seed=int(sys.argv[2]), logged=True).log:
     print(line)
 """
 

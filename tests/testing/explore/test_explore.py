@@ -13,7 +13,17 @@ from sampan.cli.test_server.explore import explore_command
 from sampan.testing.explore import Plan, PlanError, Scenario, State, WriteId, explore, read_replay, replay, replay_text
 from sampan.testing.explore.explorer import ReferenceFailed
 from sampan.testing.explore.outcome import Outcome, differences
-from sampan.testing.explore.plan import CANCELLED, CRASH_AFTER, DOWN, DRIFT_CHANGED, DRIFT_DELETED, HIDDEN, LOST_LEASE, SLOW, STALE
+from sampan.testing.explore.plan import (
+    CANCELLED,
+    CRASH_AFTER,
+    DOWN,
+    DRIFT_CHANGED,
+    DRIFT_DELETED,
+    HIDDEN,
+    LOST_LEASE,
+    SLOW,
+    STALE,
+)
 from sampan.testing.explore.trial import run_trial
 from tests.testing.bugs import (
     b01_deleted_by_name,
@@ -94,7 +104,9 @@ def test_a_bug_is_found_by_its_fault_only_and_no_fault_changes_the_repair(case: 
 
 
 def test_a_call_of_an_external_system_is_repeated_after_its_response_is_lost() -> None:
-    lost = [each for each in explore(c04_two_networks.case(repaired=False)).findings if each.plan.fault == "lost-response"]
+    lost = [
+        each for each in explore(c04_two_networks.case(repaired=False)).findings if each.plan.fault == "lost-response"
+    ]
     (finding,) = (each for each in lost if each.plan.at.verb == "call")
     assert "external system.networks: ['s', 's'] instead of ['s']" in finding.differences
     assert explore(c04_two_networks.case(repaired=True)).findings == []

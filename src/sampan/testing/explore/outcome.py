@@ -48,6 +48,8 @@ class Outcome:
     """False if the moment of the fault did not come."""
     broken: Sequence[str] = ()
     """Rules that a state on the way broke."""
+    log: Sequence[str] = ()
+    """Requests, writes and the final store in bytes, if they were wanted."""
     awaits: Sequence[WriteId] = ()
     """Awaits of the operator, one of those at equal lines between equal writes."""
     owned: Sequence[WriteId] = ()

@@ -4,9 +4,8 @@ Concurrency: each trial has a separate event loop, in virtual time. The fault ac
 """
 
 import asyncio
-import random
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -15,7 +14,7 @@ import orjson
 
 from sampan.client import TransportError
 from sampan.client.transport import HttpResponse
-from sampan.operator.leader_election import LeaderElectionConfig
+from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost
 from sampan.operator.manager import ManagerOptions
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
@@ -43,8 +42,10 @@ from sampan.testing.explore.trial_points import OPERATOR, TrialPoints
 from sampan.testing.faults.lease import give_lease, take_lease
 from sampan.testing.faults.points import fault_points
 from sampan.testing.in_process import InProcessTransport
+from sampan.testing.leaks import stored
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
 from sampan.testing.operators import Running
+from sampan.testing.randomness import seeded
 from sampan.testing.requests import Proceed, SentRequest
 from sampan.testing.virtual_time import run_virtual
 
@@ -73,13 +74,27 @@ _CALM_S: Final = 120.0
 """Virtual seconds at the end, for retries with a delay."""
 
 
-def run_trial(scenario: Scenario, plan: Plan | None = None) -> Outcome:
-    """Run a scenario and return what became of it. An error of the scenario or the operator is part of the outcome."""
-    random.seed(0)
-    return run_virtual(_run(scenario, plan))
+def run_trial(scenario: Scenario, plan: Plan | None = None, *, seed: int = 0, logged: bool = False) -> Outcome:
+    """Run a scenario and return what became of it. An error of the scenario or the operator is part of the outcome.
+
+    One seed gives equal bytes in the store. `logged`: the outcome has all requests and the store in its `log`.
+    """
+    template()
+    with seeded(seed):
+        return run_virtual(_run(scenario, plan, logged))
 
 
-async def _run(scenario: Scenario, plan: Plan | None) -> Outcome:
+def _log(cluster: Cluster, rows: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield all requests with their times, all writes, and the store at the end."""
+    for each in cluster.requests:
+        yield f"{each.at_s} {each}"
+    for write in cluster.journal.writes:
+        yield f"{write.at_s} {write.revision} {write.key} {write.event.value!r}"
+    for key, value in sorted(rows.items()):
+        yield f"{key} {value!r}"
+
+
+async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
     cluster = Cluster(ClusterOptions(loops=scenario.loops))
     error = ""
     trial = Trial(cluster, plan, lease=scenario.lease, user=user_of(scenario))
@@ -118,6 +133,7 @@ async def _run(scenario: Scenario, plan: Plan | None) -> Outcome:
             broken=(*found.broken, *trial.broken),
             awaits=tuple(trial.points.awaits),
             owned=tuple(trial.owned),
+            log=tuple(_log(cluster, await stored((await cluster.server()).store))) if logged else (),
         )
     finally:
         await trial.aclose()
@@ -260,6 +276,8 @@ class Trial:
         elif self.plan.fault in (DRIFT_CHANGED, DRIFT_DELETED):
             self._spawn(self._drift())
         elif self.plan.fault == LOST_LEASE:
+            assert self.running is not None
+            self.running.excused = (LeaderElectionLost,)
             await take_lease(self.cluster.client(actor=CANDIDATE), "default", self.lease)
             self._spawn(self._lose_lease())
 
