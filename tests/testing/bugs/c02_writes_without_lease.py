@@ -39,7 +39,7 @@ def case(*, repaired: bool) -> Scenario:
         async def reconcile(request: Request) -> Result:
             if await client.resource(STORES).find(request) is None:
                 return Result()
-            if not await exists(client, MAPS, "beat"):
+            if not await exists(client, MAPS, "beat"):  # type: ignore[arg-type]
                 await client.resource(MAPS).create(config_map("beat", {"number": "0"}))
             if repaired:
                 return Result(requeue_after_s=PERIOD_S) if await beat() <= BEATS else Result()
