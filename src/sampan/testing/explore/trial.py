@@ -5,21 +5,20 @@ Concurrency: each trial has a separate event loop, in virtual time. The fault ac
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-import orjson
-
 from sampan.client import TransportError
 from sampan.client.transport import HttpResponse
-from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost
-from sampan.operator.manager import ManagerOptions
+from sampan.operator.leader_election import LeaderElectionLost
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.drift_of import drift
+from sampan.testing.explore.held import Held, may_be_old, name_in, resource_of
+from sampan.testing.explore.operator_of import options_of, state_of, with_system
 from sampan.testing.explore.outcome import Outcome, masked, outcome_of
 from sampan.testing.explore.plan import (
     CRASH_AFTER,
@@ -108,10 +107,10 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         system = () if scenario.system is None else (scenario.system(),)
         with fault_points(trial.points):
             trial.running = cluster.run(
-                _with_system(scenario.operator, system),
+                with_system(scenario.operator, system),
                 name=OPERATOR,
                 user=name_of(scenario),
-                options=_options(scenario),
+                options=options_of(scenario),
             )
         try:
             async with asyncio.timeout(TRIAL_S_MAX):
@@ -129,7 +128,7 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
         return replace(
             found,
-            state={**found.state, **({"external system": masked(_state_of(system[0]))} if system else {})},
+            state={**found.state, **({"external system": masked(state_of(system[0]))} if system else {})},
             broken=(*found.broken, *trial.broken),
             awaits=tuple(trial.points.awaits),
             owned=tuple(trial.owned),
@@ -189,10 +188,10 @@ class Trial:
             return await self._write(sent, proceed)
         if sent.actor != OPERATOR or self.plan is None or sent.info.resource != self.plan.at.place[0]:
             return await proceed()
-        if self._stale_view is not None and _may_be_old(sent):
+        if self._stale_view is not None and may_be_old(sent):
             return await self._stale_view.send(sent.request)
         response = await proceed()
-        return _Held(response, self._shown) if self.plan.fault == HIDDEN else response
+        return Held(response, self._shown) if self.plan.fault == HIDDEN else response
 
     async def heal(self) -> None:
         """End a fault that still lasts."""
@@ -211,7 +210,7 @@ class Trial:
 
     def _identified(self, sent: SentRequest) -> WriteId:
         info = sent.info
-        key = (sent.actor, info.verb, _resource(sent), info.namespace, info.name or _name_in(sent.request.body))
+        key = (sent.actor, info.verb, resource_of(sent), info.namespace, info.name or name_in(sent.request.body))
         self._counts[key] += 1
         return WriteId(*key, occurrence=self._counts[key])
 
@@ -390,57 +389,3 @@ class Trial:
 
     def _spawn(self, work: Any) -> None:
         self._tasks.append(asyncio.get_running_loop().create_task(work, name="fault"))
-
-
-def _with_system(operator: Any, system: tuple[Any, ...]) -> Any:
-    """Return the operator with the external system as its last argument."""
-    return (lambda manager: operator(manager, *system)) if system else operator
-
-
-def _state_of(system: Any) -> Any:
-    state = getattr(system, "state", None)
-    if callable(state):
-        return state()
-    return {name: value for name, value in vars(system).items() if not name.startswith("_")}
-
-
-def _options(scenario: Scenario) -> ManagerOptions:
-    """Return the options of the operator's manager."""
-    if not scenario.lease:
-        return ManagerOptions(graceful_shutdown_timeout_s=1.0)
-    election = LeaderElectionConfig(scenario.lease, "default", OPERATOR)
-    return ManagerOptions(graceful_shutdown_timeout_s=1.0, leader_election=election)
-
-
-class _Held:
-    """Response whose body stops while a state is hidden."""
-
-    def __init__(self, inner: HttpResponse, shown: asyncio.Event) -> None:
-        self._inner, self._shown = inner, shown
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    async def chunks(self) -> AsyncIterator[bytes]:
-        async for chunk in self._inner.chunks():
-            await self._shown.wait()
-            yield chunk
-
-
-def _may_be_old(sent: SentRequest) -> bool:
-    """Return True for a read that a server answers from its cache. A get and a list without a version are live."""
-    return sent.info.verb == "watch" or (sent.info.verb == "list" and "resourceVersion=" in sent.request.target)
-
-
-def _resource(sent: SentRequest) -> str:
-    info = sent.info
-    return f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-
-
-def _name_in(body: bytes) -> str:
-    """Return the name of an object to create; the generated part of a name is not known yet."""
-    try:
-        metadata = orjson.loads(body)["metadata"]
-        return str(metadata.get("name") or metadata.get("generateName") or "")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return ""
