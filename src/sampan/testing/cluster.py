@@ -157,14 +157,23 @@ class Cluster(Expectations):
 
     # Operators
 
-    def run(self, operator: Any, *, name: str = "operator", user: str = "", groups: Sequence[str] = ()) -> Running:
+    def run(
+        self,
+        operator: Any,
+        *,
+        name: str = "operator",
+        user: str = "",
+        groups: Sequence[str] = (),
+        options: ManagerOptions | None = None,
+    ) -> Running:
         """Run an operator until the end of the test. Its failure is the failure of the test.
 
         `operator` is a `Manager`, a function that adds controllers to the manager that it gets, or an asynchronous
         function without arguments. `name` is its actor in `requests`; `user` is its user, with the rights of RBAC.
+        `options` are those of the manager that a function gets.
         """
         client = self.client(user, groups=groups, actor=name)
-        running = run_operator(operator, client, name)
+        running = run_operator(operator, client, name, options)
         self._running.append(running)
         return running
 

@@ -34,6 +34,7 @@ from sampan.server.authentication.service_account.tokens import ServiceAccountTo
 from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.server.request import UserInfo
 from sampan.storage.memory import MemoryStore
+from sampan.testing.randomness import seeded
 from sampan.testing.virtual_time import run_virtual
 
 ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
@@ -189,6 +190,7 @@ def template(*, virtual: bool = True) -> Template:
 
     run = run_virtual if virtual else asyncio.run
     thread = threading.Thread(target=lambda: run(fill()), name="template of clusters")
-    thread.start()
-    thread.join()
+    with seeded("template"):
+        thread.start()
+        thread.join()
     return Template(store, parts)

@@ -37,6 +37,8 @@ class Running:
         """Reconciles of its controllers, oldest first."""
         self.manager: Manager | None = None
         """The manager, if the operator has one."""
+        self.excused: tuple[type[BaseException], ...] = ()
+        """Errors with which it may end without a failure of the test."""
         self._begin = begin
         self._ran = False
         self._error: BaseException | None = None
@@ -82,11 +84,20 @@ class Running:
             await asyncio.wait({self._task})
         await self._end()
 
+    async def ended(self) -> BaseException | None:
+        """Wait until the operator has ended by itself. Return its error, which is then not an error of the test."""
+        task = self._task
+        if task is None:
+            return None
+        await asyncio.wait({task})
+        self._task = None
+        return None if task.cancelled() else task.exception()
+
     def check(self) -> None:
         """Raise the error with which the operator ended."""
         if self._error is None and self._task is not None and self._task.done() and not self._task.cancelled():
             self._error = self._task.exception()
-        if self._error is not None:
+        if self._error is not None and not isinstance(self._error, self.excused):
             error, self._error = self._error, None
             self._task = None
             error.add_note(f"{self.name} ended with this error")
@@ -110,7 +121,7 @@ def _result(finished: FinishedReconcile) -> str:
     return f"failed{again}: {type(finished.error).__name__}: {finished.error}"
 
 
-def run_operator(operator: Any, client: Client, name: str) -> Running:
+def run_operator(operator: Any, client: Client, name: str, options: ManagerOptions | None = None) -> Running:
     """Start an operator. Raises `TypeError` for something that cannot run."""
     if isinstance(operator, Manager):
         running = Running(name, operator.run, repeatable=False)
@@ -119,19 +130,19 @@ def run_operator(operator: Any, client: Client, name: str) -> Running:
     if inspect.iscoroutinefunction(operator) and not inspect.signature(operator).parameters:
         return Running(name, operator)
     if callable(operator) and len(inspect.signature(operator).parameters) == 1:
-        return _managed(operator, client, name)
+        return _managed(operator, client, name, options or ManagerOptions(graceful_shutdown_timeout_s=1.0))
     raise TypeError(
         f"cannot run {operator!r}: pass a Manager, a function that adds controllers to the manager it gets, "
         "or an asynchronous function without arguments"
     )
 
 
-def _managed(set_up: Callable[[Manager], Any], client: Client, name: str) -> Running:
+def _managed(set_up: Callable[[Manager], Any], client: Client, name: str, options: ManagerOptions) -> Running:
     """Run the controllers that a function adds to a new manager. Each restart makes another manager."""
     places: list[Running] = []
 
     async def begin() -> None:
-        manager = Manager(client, ManagerOptions(graceful_shutdown_timeout_s=1.0))
+        manager = Manager(client, options)
         made = set_up(manager)
         if inspect.isawaitable(made):
             await made

@@ -13,7 +13,17 @@ from sampan.cli.test_server.explore import explore_command
 from sampan.testing.explore import Plan, PlanError, Scenario, State, WriteId, explore, read_replay, replay, replay_text
 from sampan.testing.explore.explorer import ReferenceFailed
 from sampan.testing.explore.outcome import Outcome, differences
-from sampan.testing.explore.plan import CRASH_AFTER, DOWN, HIDDEN, SLOW, STALE
+from sampan.testing.explore.plan import (
+    CANCELLED,
+    CRASH_AFTER,
+    DOWN,
+    DRIFT_CHANGED,
+    DRIFT_DELETED,
+    HIDDEN,
+    LOST_LEASE,
+    SLOW,
+    STALE,
+)
 from sampan.testing.explore.trial import run_trial
 from tests.testing.bugs import (
     b01_deleted_by_name,
@@ -36,6 +46,10 @@ from tests.testing.bugs import (
     b18_resize,
     b19_ensured_after_the_end,
     b20_decommissioned,
+    c01_backup_cut_short,
+    c02_writes_without_lease,
+    c03_unwatched_map,
+    c04_two_networks,
 )
 
 GUIDE = Path(__file__).parents[3] / "docs" / "exploring-faults.md"
@@ -73,6 +87,46 @@ def test_a_bug_is_found_and_its_repair_ends_well_under_the_same_fault(case: Case
     (finding,) = explore(case(repaired=False), first_only=True).findings
     assert finding.plan.fault == fault
     assert replay(case(repaired=True), finding.plan) is None
+
+
+@pytest.mark.parametrize(
+    ("case", "faults"),
+    [
+        (c01_backup_cut_short.case, {CANCELLED}),
+        (c02_writes_without_lease.case, {LOST_LEASE}),
+        (c03_unwatched_map.case, {DRIFT_DELETED, DRIFT_CHANGED}),
+    ],
+)
+def test_a_bug_is_found_by_its_fault_only_and_no_fault_changes_the_repair(case: Case, faults: set[str]) -> None:
+    assert {finding.plan.fault for finding in explore(case(repaired=False)).findings} == faults
+    report = explore(case(repaired=True))
+    assert (report.findings, report.missed) == ([], 0)
+
+
+def test_a_call_of_an_external_system_is_repeated_after_its_response_is_lost() -> None:
+    lost = [
+        each for each in explore(c04_two_networks.case(repaired=False)).findings if each.plan.fault == "lost-response"
+    ]
+    (finding,) = (each for each in lost if each.plan.at.verb == "call")
+    assert "external system.networks: ['s', 's'] instead of ['s']" in finding.differences
+    assert explore(c04_two_networks.case(repaired=True)).findings == []
+
+
+def test_an_operator_has_the_rights_of_the_roles_of_its_scenario() -> None:
+    rules = [
+        {"apiGroups": ["bugs.example.com"], "resources": ["stores"], "verbs": ["get", "list", "watch"]},
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]},
+    ]
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "bugs"},
+        "rules": rules,
+    }
+    scenario = replace(b15_two_secrets.case(repaired=True), rbac=[role])
+    assert "/registry/secrets/default/ssl" not in run_trial(scenario).state
+    rules[1]["verbs"] += ["create"]
+    assert explore(scenario).findings == []
 
 
 @pytest.mark.parametrize("case", [b07_feature_off.case, b15_two_secrets.case])

@@ -66,7 +66,7 @@ class Monitors:
         kept = {gvr for gvr in self._running if gvr in wanted or gvr.group_version in discovered.failed}
         taken_over = {gvr.group_resource for gvr in wanted}
         known: dict[GroupResource, set[str]] = {}
-        for gvr in self._running.keys() - kept:
+        for gvr in sorted(self._running.keys() - kept):
             monitor, task = self._running.pop(gvr)
             task.cancel()
             if gvr.group_resource in taken_over:
@@ -74,7 +74,7 @@ class Monitors:
             else:
                 for uid in monitor.uids:
                     self._graph.lose(uid)
-        for gvr in wanted.keys() - kept:
+        for gvr in sorted(wanted.keys() - kept):
             self._start(wanted[gvr], known.get(gvr.group_resource, set()), tasks)
 
     def _start(self, info: ResourceInfo, uids: set[str], tasks: asyncio.TaskGroup) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextvars import ContextVar
 from itertools import count
 from typing import Final, NamedTuple
@@ -47,6 +47,11 @@ RECONCILE_OBSERVER: ContextVar[Callable[[FinishedReconcile], None] | None] = Con
     "sampan_reconcile_observer", default=None
 )
 """Called after each reconcile of the controllers that were started in this context: tests record them."""
+
+RECONCILE_WRAPPER: ContextVar[Callable[[Awaitable[object]], Awaitable[object]] | None] = ContextVar(
+    "sampan_reconcile_wrapper", default=None
+)
+"""Wraps each asynchronous reconcile of the controllers that were started in this context: tests inject faults."""
 
 CURRENT_RECONCILE: ContextVar[ReconcileContext | None] = ContextVar("sampan_reconcile", default=None)
 

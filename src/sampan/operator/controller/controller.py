@@ -23,6 +23,7 @@ from sampan.operator.controller.awaited import awaited
 from sampan.operator.controller.context import (
     CURRENT_RECONCILE,
     RECONCILE_OBSERVER,
+    RECONCILE_WRAPPER,
     FinishedReconcile,
     ReconcileContext,
     reconcile_ids,
@@ -221,7 +222,9 @@ class Controller:
 
     async def _call(self, request: Request) -> object:
         if is_asynchronous(self._function):
-            return await cast(Awaitable[object], self._function(request))
+            running = cast(Awaitable[object], self._function(request))
+            wrapper = RECONCILE_WRAPPER.get()
+            return await (running if wrapper is None else wrapper(running))
         if self._executor is None:
             workers = self.options.max_concurrent_reconciles
             self._executor = ThreadPoolExecutor(workers, thread_name_prefix=f"reconcile-{self.name}")

@@ -9,11 +9,15 @@ from sampan.core.clock import monotonic
 from sampan.testing.cluster import TEST
 from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
 from sampan.testing.explore.plan import (
+    CANCELLED,
     CRASH_AFTER,
     CRASH_BEFORE,
     DOWN,
+    DRIFT_CHANGED,
+    DRIFT_DELETED,
     HIDDEN,
     LOST,
+    LOST_LEASE,
     REFUSED,
     SLOW,
     STALE,
@@ -22,11 +26,13 @@ from sampan.testing.explore.plan import (
     replay_text,
 )
 from sampan.testing.explore.scenario import Scenario
-from sampan.testing.explore.trial import OPERATOR, run_trial
+from sampan.testing.explore.trial import run_trial
+from sampan.testing.explore.trial_points import OPERATOR
+from sampan.testing.faults.points import CALL
 
 PLANS_MAX: Final = 400
 _STORY_MAX: Final = 25
-_NO_COUNTS: Final = (HIDDEN,)
+_NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED)
 """Faults after which objects may be deleted more or less often than in the reference."""
 
 Progress = Callable[[int, int], None]
@@ -92,7 +98,7 @@ def explore(
     """
     began = monotonic()
     reference, unstable = _reference(scenario)
-    plans = list(_plans(reference.writes))
+    plans = list(_plans(reference, scenario))
     report = Report(scenario.name, skipped=max(len(plans) - plans_max, 0))
     for number, plan in enumerate(plans[:plans_max]):
         progress(number, min(len(plans), plans_max))
@@ -130,8 +136,9 @@ def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
     return first, unstable_paths(first, second)
 
 
-def _plans(writes: Sequence[WriteId]) -> Iterator[Plan]:
+def _plans(reference: Outcome, scenario: Scenario) -> Iterator[Plan]:
     """Yield the plans, those of the most frequent errors first."""
+    writes = reference.writes
     own = [write for write in writes if write.actor == OPERATOR]
     for fault in (CRASH_AFTER, LOST, CRASH_BEFORE, REFUSED):
         for write in own:
@@ -140,6 +147,16 @@ def _plans(writes: Sequence[WriteId]) -> Iterator[Plan]:
     yield from _stale(writes)
     yield from (Plan(SLOW, write) for write in own)
     yield from _down(writes)
+    if scenario.drift:
+        for fault in (DRIFT_DELETED, DRIFT_CHANGED):
+            yield from (Plan(fault, write) for write in _first_of_each_place(reference.owned))
+    if scenario.lease:
+        yield from (Plan(LOST_LEASE, write) for write in own)
+    yield from (Plan(CANCELLED, each) for each in reference.awaits)
+
+
+def _first_of_each_place(writes: Sequence[WriteId]) -> list[WriteId]:
+    return list({write.place: write for write in reversed(writes)}.values())[::-1]
 
 
 def _hidden(writes: Sequence[WriteId]) -> Iterator[Plan]:
@@ -173,6 +190,8 @@ def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:
     The restart comes after the last of a series of writes by the operator: then its work is done, and can be undone.
     """
     for number, frozen in enumerate(writes):
+        if frozen.verb == CALL:
+            continue
         later = writes[number + 1 :]
         for index, restart in enumerate(later):
             following = later[index + 1] if index + 1 < len(later) else None

@@ -48,6 +48,12 @@ class Outcome:
     """False if the moment of the fault did not come."""
     broken: Sequence[str] = ()
     """Rules that a state on the way broke."""
+    log: Sequence[str] = ()
+    """Requests, writes and the final store in bytes, if they were wanted."""
+    awaits: Sequence[WriteId] = ()
+    """Awaits of the operator, one of those at equal lines between equal writes."""
+    owned: Sequence[WriteId] = ()
+    """Writes of the operator that made an object with an owner."""
 
 
 async def outcome_of(
@@ -71,7 +77,7 @@ async def outcome_of(
             deleted[key] += 1
         what = "created" if before is None else "deleted" if after is None else "changed"
         story.append(f"{what} {key.removeprefix('/registry/')}")
-    state = {names[key]: _masked(obj) for key, obj in objects.items()}
+    state = {names[key]: masked(obj) for key, obj in objects.items()}
     broken = tuple(_broken(cluster.journal.writes, first, checks)) if checks else ()
     leaks = tuple(leaked_objects(rows))
     return Outcome(state, created, deleted, leaks, error, tuple(writes), tuple(story), fired, broken)
@@ -148,15 +154,16 @@ def _plain_key(key: str, obj: Mapping[str, Any]) -> str:
     return f"{key.rpartition('/')[0]}/{prefix}#" if prefix else key
 
 
-def _masked(value: Any) -> Any:
+def masked(value: Any) -> Any:
+    """Return a value without what differs in each run: uids, versions and times."""
     if isinstance(value, dict):
         return {
-            key: "set" if key == "deletionTimestamp" else _masked(each)
+            key: "set" if key == "deletionTimestamp" else masked(each)
             for key, each in value.items()
             if key not in _MASKED
         }
     if isinstance(value, list):
-        return [_masked(each) for each in value]
+        return [masked(each) for each in value]
     return _TIME.sub("<time>", value) if isinstance(value, str) else value
 
 

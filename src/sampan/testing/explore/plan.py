@@ -14,10 +14,14 @@ from typing import Any, Final
 
 import yaml
 
+from sampan.testing.faults.points import AWAIT
+
 VERSION: Final = 1
 CRASH_BEFORE, CRASH_AFTER, REFUSED, LOST = "crash-before", "crash-after", "refused", "lost-response"
 SLOW, DOWN = "slow-response", "down"
 STALE, HIDDEN = "stale", "hidden"
+CANCELLED, LOST_LEASE = "cancelled", "lost-lease"
+DRIFT_DELETED, DRIFT_CHANGED = "drift-deleted", "drift-changed"
 WITH_END: Final = {STALE: "when", HIDDEN: "until", DOWN: "until"}
 """Faults that end at a second write, with the word before it."""
 FAULTS: Final = {
@@ -29,6 +33,10 @@ FAULTS: Final = {
     DOWN: "the operator crashes after {}, and is down",
     STALE: "the operator restarts, with its view from before {}",
     HIDDEN: "the operator does not see {}",
+    CANCELLED: "the operator is stopped at {}",
+    LOST_LEASE: "another candidate takes the lease at {}",
+    DRIFT_DELETED: "another actor deletes the object of {}",
+    DRIFT_CHANGED: "another actor changes the object of {}",
 }
 
 
@@ -38,7 +46,11 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class WriteId:
-    """A write: its sender and its object. `occurrence` counts equal ones, from 1."""
+    """A write: its sender and its object. `occurrence` counts equal ones, from 1.
+
+    A call of an external system is a write with the verb `call`. An await has the verb `await`: its resource is a
+    controller, its name that of the reconciled object.
+    """
 
     actor: str
     verb: str
@@ -53,6 +65,8 @@ class WriteId:
         return self.resource.partition("/")[0], self.namespace, self.name
 
     def __str__(self) -> str:
+        if self.verb == AWAIT:
+            return f"await {self.occurrence} of the reconciles of {self.name} by controller {self.resource}"
         times = f" (number {self.occurrence})" if self.occurrence > 1 else ""
         return f"{self.verb} {self.resource} {self.name or 'with a generated name'} by {self.actor}{times}"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from sampan.core.object import Object
-from sampan.testing.cluster import Cluster
 from sampan.testing.loop_sets import DEFAULT
 
-Steps = Callable[[Cluster], Awaitable[None]]
+Steps = Callable[..., Awaitable[None]]
+"""Gets the cluster, and the external system if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,16 @@ class Scenario:
     """Built-in loops; see `ClusterOptions`."""
     checks: Sequence[Check] = ()
     """Rules for every state between the first and the last write, with a fault and without one."""
+    system: Callable[[], Any] | None = None
+    """Makes the external system of a run, with methods that `external` has marked. The operator and the steps get it
+    as their second argument. Its `state()`, or else its public attributes, are part of the end of a run.
+    """
+    lease: str = ""
+    """Name of the operator's Lease in namespace `default`. A function that adds controllers gets a manager with it."""
+    drift: bool = False
+    """Another actor deletes and changes objects that have an owner: the operator must restore them."""
+    rbac: Sequence[Mapping[str, Any]] | None = None
+    """Roles and ClusterRoles of the operator; None: it has all rights."""
 
 
 def scenario(
@@ -54,10 +64,15 @@ def scenario(
     crds: Sequence[str | Path | type[Any] | dict[str, Any]] = (),
     loops: str = DEFAULT,
     checks: Sequence[Check] = (),
+    system: Callable[[], Any] | None = None,
+    lease: str = "",
+    drift: bool = False,
+    rbac: Sequence[Mapping[str, Any]] | None = None,
 ) -> Callable[[Steps], Scenario]:
-    """Turn an asynchronous function of a cluster into a `Scenario` with its name."""
+    """Turn an asynchronous function of a cluster into a `Scenario` with its name. See `Scenario` for the arguments."""
 
     def make(steps: Steps) -> Scenario:
-        return Scenario(getattr(steps, "__name__", "scenario"), steps, operator, crds, loops, checks)
+        name = getattr(steps, "__name__", "scenario")
+        return Scenario(name, steps, operator, crds, loops, checks, system, lease, drift, rbac)
 
     return make

@@ -4,40 +4,52 @@ Concurrency: each trial has a separate event loop, in virtual time. The fault ac
 """
 
 import asyncio
-import random
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
-
-import orjson
 
 from sampan.client import TransportError
 from sampan.client.transport import HttpResponse
+from sampan.operator.leader_election import LeaderElectionLost
+from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
 from sampan.testing.cluster_options import ClusterOptions
-from sampan.testing.explore.outcome import Outcome, outcome_of
+from sampan.testing.explore.drift_of import drift
+from sampan.testing.explore.held import Held, may_be_old, name_in, resource_of
+from sampan.testing.explore.operator_of import options_of, state_of, with_system
+from sampan.testing.explore.outcome import Outcome, masked, outcome_of
 from sampan.testing.explore.plan import (
     CRASH_AFTER,
     CRASH_BEFORE,
     DOWN,
+    DRIFT_CHANGED,
+    DRIFT_DELETED,
     HIDDEN,
     LOST,
+    LOST_LEASE,
     REFUSED,
     SLOW,
     STALE,
     Plan,
     WriteId,
 )
+from sampan.testing.explore.rights import grant, name_of, user_of
 from sampan.testing.explore.scenario import Scenario
+from sampan.testing.explore.trial_points import OPERATOR, TrialPoints
+from sampan.testing.faults.lease import give_lease, take_lease
+from sampan.testing.faults.points import fault_points
 from sampan.testing.in_process import InProcessTransport
+from sampan.testing.leaks import stored
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
 from sampan.testing.operators import Running
+from sampan.testing.randomness import seeded
 from sampan.testing.requests import Proceed, SentRequest
 from sampan.testing.virtual_time import run_virtual
 
-OPERATOR: Final = "operator"
+DRIFT: Final = "drift"
+CANDIDATE: Final = "another candidate"
 STALE_S: Final = 5.0
 """Virtual seconds for which the restarted operator works with its old view."""
 HIDDEN_S_MAX: Final = 30.0
@@ -49,30 +61,61 @@ SLOW_S: Final = 20.0
 """Virtual seconds by which a response is late: less than the client's limit of 30 s."""
 TRIAL_S_MAX: Final = 6 * 3600.0
 """Virtual seconds of one run."""
+LEASE_S: Final = 10.0
+"""Virtual seconds after which an operator that has lost its lease must not write: the deadline of its renewal."""
+LEASE_LOST_S: Final = 40.0
+"""Virtual seconds until the other candidate gives the lease back."""
+DRIFT_S: Final = 5.0
+"""Virtual seconds for which the user waits after a drift."""
+_LEADS_S: Final = 20.0
+"""Virtual seconds in which a new candidate gets the lease of a crashed one."""
 _CALM_S: Final = 120.0
 """Virtual seconds at the end, for retries with a delay."""
 
 
-def run_trial(scenario: Scenario, plan: Plan | None = None) -> Outcome:
-    """Run a scenario and return what became of it. An error of the scenario or the operator is part of the outcome."""
-    random.seed(0)
-    return run_virtual(_run(scenario, plan))
+def run_trial(scenario: Scenario, plan: Plan | None = None, *, seed: int = 0, logged: bool = False) -> Outcome:
+    """Run a scenario and return what became of it. An error of the scenario or the operator is part of the outcome.
+
+    One seed gives equal bytes in the store. `logged`: the outcome has all requests and the store in its `log`.
+    """
+    template()
+    with seeded(seed):
+        return run_virtual(_run(scenario, plan, logged))
 
 
-async def _run(scenario: Scenario, plan: Plan | None) -> Outcome:
+def _log(cluster: Cluster, rows: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield all requests with their times, all writes, and the store at the end."""
+    for each in cluster.requests:
+        yield f"{each.at_s} {each}"
+    for write in cluster.journal.writes:
+        yield f"{write.at_s} {write.revision} {write.key} {write.event.value!r}"
+    for key, value in sorted(rows.items()):
+        yield f"{key} {value!r}"
+
+
+async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
     cluster = Cluster(ClusterOptions(loops=scenario.loops))
     error = ""
-    trial = Trial(cluster, plan)
+    trial = Trial(cluster, plan, lease=scenario.lease, user=user_of(scenario))
     try:
         await cluster.crds(*scenario.crds)
+        if scenario.rbac is not None:
+            await grant(cluster, scenario.rbac)
         await cluster.settled()
         first = len(cluster.journal.writes)
         cluster.interceptors.append(trial.intercept)
-        trial.running = cluster.run(scenario.operator, name=OPERATOR)
+        system = () if scenario.system is None else (scenario.system(),)
+        with fault_points(trial.points):
+            trial.running = cluster.run(
+                with_system(scenario.operator, system),
+                name=OPERATOR,
+                user=name_of(scenario),
+                options=options_of(scenario),
+            )
         try:
             async with asyncio.timeout(TRIAL_S_MAX):
                 await cluster.settled()
-                await scenario.steps(cluster)
+                await scenario.steps(cluster, *system)
                 await cluster.settled()
                 await trial.heal()
                 await cluster.advance(seconds=_CALM_S)
@@ -82,7 +125,15 @@ async def _run(scenario: Scenario, plan: Plan | None) -> Outcome:
         except Exception as failure:
             error = f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else ''}"
         fired = plan is None or trial.fired
-        return await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
+        found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
+        return replace(
+            found,
+            state={**found.state, **({"external system": masked(state_of(system[0]))} if system else {})},
+            broken=(*found.broken, *trial.broken),
+            awaits=tuple(trial.points.awaits),
+            owned=tuple(trial.owned),
+            log=tuple(_log(cluster, await stored((await cluster.server()).store))) if logged else (),
+        )
     finally:
         await trial.aclose()
         with suppress(Exception):
@@ -95,11 +146,21 @@ class Trial:
 
     cluster: Cluster
     plan: Plan | None
+    lease: str = ""
     running: Running | None = None
     fired: bool = False
     writes: list[WriteId] = field(default_factory=list)
+    owned: list[WriteId] = field(default_factory=list)
+    """Those writes of the operator that made an object with an owner."""
+    broken: list[str] = field(default_factory=list)
+    points: TrialPoints = field(init=False)
     _counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    user: UserInfo = ADMIN
+    """User of the operator."""
+    _drifting: SentRequest | None = None
     _dead: bool = False
+    _deposed: bool = False
+    """True while another candidate has the lease, after the time in which the operator must notice it."""
     _down: bool = False
     """True from a crash until the restart, for the fault `down`."""
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
@@ -112,6 +173,7 @@ class Trial:
     def __post_init__(self) -> None:
         self._shown.set()
         self._caught_up.set()
+        self.points = TrialPoints(self.plan, self._around, self._interrupt, self.writes)
 
     async def intercept(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
         """See `Interceptor`."""
@@ -120,14 +182,16 @@ class Trial:
         if sent.actor == TEST:
             # A user waits until the operator has caught up, as for any other work of it.
             await self._caught_up.wait()
-        if sent.is_write:
-            return await self._write(self._identified(sent), proceed)
+        if sent.is_write and sent.actor in (DRIFT, CANDIDATE):
+            return await proceed()
+        if sent.is_write and not (self.lease and sent.info.resource == "leases"):
+            return await self._write(sent, proceed)
         if sent.actor != OPERATOR or self.plan is None or sent.info.resource != self.plan.at.place[0]:
             return await proceed()
-        if self._stale_view is not None and _may_be_old(sent):
+        if self._stale_view is not None and may_be_old(sent):
             return await self._stale_view.send(sent.request)
         response = await proceed()
-        return _Held(response, self._shown) if self.plan.fault == HIDDEN else response
+        return Held(response, self._shown) if self.plan.fault == HIDDEN else response
 
     async def heal(self) -> None:
         """End a fault that still lasts."""
@@ -146,17 +210,31 @@ class Trial:
 
     def _identified(self, sent: SentRequest) -> WriteId:
         info = sent.info
-        key = (sent.actor, info.verb, _resource(sent), info.namespace, info.name or _name_in(sent.request.body))
+        key = (sent.actor, info.verb, resource_of(sent), info.namespace, info.name or name_in(sent.request.body))
         self._counts[key] += 1
         return WriteId(*key, occurrence=self._counts[key])
 
-    async def _write(self, write: WriteId, proceed: Proceed) -> HttpResponse:
+    async def _write(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
+        write = self._identified(sent)
+        if sent.actor == OPERATOR:
+            if self._deposed:
+                self.broken.append(f"the operator has lost its lease, but writes: {write}")
+            if b'"ownerReferences"' in sent.request.body and write.verb != "delete":
+                self.owned.append(write)
+        if self.plan is not None and write == self.plan.at and self.plan.fault in (DRIFT_CHANGED, DRIFT_DELETED):
+            self._drifting = sent
+        response: HttpResponse = await self._around(write, proceed, lambda found: found.status < 300)
+        return response
+
+    async def _around(
+        self, write: WriteId, proceed: Callable[[], Awaitable[Any]], succeeded: Callable[[Any], bool]
+    ) -> Any:
         plan = self.plan
         at = plan is not None and not self.fired and write == plan.at
         if at:
             await self._before()
         response = await proceed()
-        if response.status < 300:
+        if succeeded(response):
             self.writes.append(write)
         if at:
             await self._after()
@@ -194,6 +272,55 @@ class Trial:
             self._dead = self._down = True
             self._spawn(self._stay_down())
             await asyncio.get_running_loop().create_future()
+        elif self.plan.fault in (DRIFT_CHANGED, DRIFT_DELETED):
+            self._spawn(self._drift())
+        elif self.plan.fault == LOST_LEASE:
+            assert self.running is not None
+            self.running.excused = (LeaderElectionLost,)
+            await take_lease(self.cluster.client(actor=CANDIDATE), "default", self.lease)
+            self._spawn(self._lose_lease())
+
+    async def _drift(self) -> None:
+        """Let another actor change the object of the write, once the operator had time for its reconcile."""
+        assert self.plan is not None
+        assert self._drifting is not None
+        self._caught_up.clear()
+        await asyncio.sleep(1.0)
+        client = self.cluster.client(actor=DRIFT)
+        self.fired = await drift(client, self._drifting, deleted=self.plan.fault == DRIFT_DELETED)
+        await asyncio.sleep(DRIFT_S)
+        self._caught_up.set()
+
+    async def _lose_lease(self) -> None:
+        """Wait until the operator has ended without its lease, then start it again. It may keep tasks that write."""
+        assert self.running is not None
+        self._caught_up.clear()
+        await asyncio.sleep(LEASE_S)
+        self._deposed = True
+        await asyncio.sleep(LEASE_LOST_S - LEASE_S)
+        self._deposed = False
+        if self.running.is_running:
+            self.broken.append("the operator has lost its lease, but runs on")
+            await self.running.crash()
+        else:
+            await self.running.ended()
+        self._dead = True
+        await asyncio.sleep(1.0)
+        self._dead = False
+        await give_lease(self.cluster.client(actor=CANDIDATE), "default", self.lease)
+        self.running.restart()
+        await asyncio.sleep(_LEADS_S)
+        self._caught_up.set()
+
+    def _interrupt(self) -> None:
+        """Stop the operator as SIGTERM does, when the grace period is over, and start it again."""
+        self.fired = True
+        self._spawn(self._stop_and_start())
+
+    async def _stop_and_start(self) -> None:
+        assert self.running is not None
+        await self.running.stop()
+        self.running.restart()
 
     async def _end(self) -> None:
         assert self.plan is not None
@@ -218,6 +345,10 @@ class Trial:
             await self._freeze(self._stale)
         self._dead = False
         self.running.restart()
+        if self.lease and not stale:
+            self._caught_up.clear()
+            await asyncio.sleep(_LEADS_S)
+            self._caught_up.set()
         if stale:
             await asyncio.sleep(STALE_S)
             await self._unfreeze()
@@ -242,7 +373,7 @@ class Trial:
     async def _freeze(self, stale: LogicalServer) -> None:
         self._caught_up.clear()
         await stale.start()
-        headers = {"authorization": f"Bearer {stale.users.token_of(ADMIN)}", "user-agent": OPERATOR}
+        headers = {"authorization": f"Bearer {stale.users.token_of(self.user)}", "user-agent": OPERATOR}
         self._stale_view = InProcessTransport(stale.api.handler, headers=headers)
 
     async def _unfreeze(self) -> None:
@@ -258,37 +389,3 @@ class Trial:
 
     def _spawn(self, work: Any) -> None:
         self._tasks.append(asyncio.get_running_loop().create_task(work, name="fault"))
-
-
-class _Held:
-    """Response whose body stops while a state is hidden."""
-
-    def __init__(self, inner: HttpResponse, shown: asyncio.Event) -> None:
-        self._inner, self._shown = inner, shown
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    async def chunks(self) -> AsyncIterator[bytes]:
-        async for chunk in self._inner.chunks():
-            await self._shown.wait()
-            yield chunk
-
-
-def _may_be_old(sent: SentRequest) -> bool:
-    """Return True for a read that a server answers from its cache. A get and a list without a version are live."""
-    return sent.info.verb == "watch" or (sent.info.verb == "list" and "resourceVersion=" in sent.request.target)
-
-
-def _resource(sent: SentRequest) -> str:
-    info = sent.info
-    return f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-
-
-def _name_in(body: bytes) -> str:
-    """Return the name of an object to create; the generated part of a name is not known yet."""
-    try:
-        metadata = orjson.loads(body)["metadata"]
-        return str(metadata.get("name") or metadata.get("generateName") or "")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return ""

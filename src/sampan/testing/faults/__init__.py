@@ -12,7 +12,9 @@ known. Every action takes its time from the event loop, so it also works in virt
 of a request or of a watch. Faults of caches, clocks and processes are not requests, so they are not part of a plan.
 """
 
+from sampan.testing.faults.drift import change_a_field
 from sampan.testing.faults.injector import FaultInjector, Fired
+from sampan.testing.faults.lease import give_lease, take_lease
 from sampan.testing.faults.plan import (
     Crash,
     EndStream,
@@ -26,11 +28,13 @@ from sampan.testing.faults.plan import (
     Which,
     read_plan,
 )
+from sampan.testing.faults.points import ExternalError, Points, Suspension, external, fault_points
 
 __all__ = [
     "Crash",
     "EndStream",
     "ErrorResponse",
+    "ExternalError",
     "Fault",
     "FaultInjector",
     "Fired",
@@ -38,7 +42,14 @@ __all__ = [
     "LostResponse",
     "Plan",
     "PlanError",
+    "Points",
+    "Suspension",
     "What",
     "Which",
+    "change_a_field",
+    "external",
+    "fault_points",
+    "give_lease",
     "read_plan",
+    "take_lease",
 ]

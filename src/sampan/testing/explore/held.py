@@ -1,0 +1,45 @@
+"""Parts of a trial about one request: a body that stops, and the identity of its object."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+
+from sampan.client.transport import HttpResponse
+from sampan.testing.requests import SentRequest
+
+
+class Held:
+    """Response whose body stops while a state is hidden."""
+
+    def __init__(self, inner: HttpResponse, shown: asyncio.Event) -> None:
+        self._inner, self._shown = inner, shown
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        async for chunk in self._inner.chunks():
+            await self._shown.wait()
+            yield chunk
+
+
+def may_be_old(sent: SentRequest) -> bool:
+    """Return True for a read that a server answers from its cache. A get and a list without a version are live."""
+    return sent.info.verb == "watch" or (sent.info.verb == "list" and "resourceVersion=" in sent.request.target)
+
+
+def resource_of(sent: SentRequest) -> str:
+    """Return the resource with its subresource."""
+    info = sent.info
+    return f"{info.resource}/{info.subresource}" if info.subresource else info.resource
+
+
+def name_in(body: bytes) -> str:
+    """Return the name of an object to create; the generated part of a name is not known yet."""
+    try:
+        metadata = orjson.loads(body)["metadata"]
+        return str(metadata.get("name") or metadata.get("generateName") or "")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ""
