@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sampan.core.errors import StatusError
+from sampan.core.task_scope import TaskScope
 from sampan.server.incoming import Incoming
 from sampan.server.loop_turns import LoopTurns
 from sampan.server.request import Handler, Request, Response, WireRequest
@@ -73,6 +74,8 @@ class ConnectionOwner(Protocol):
     header_names: NameCache
     frame_turns: LoopTurns
     parse_turns: LoopTurns
+    tasks: TaskScope
+    """Tasks of the requests."""
     shutting_down: bool
     """True if clients must reconnect to another server. In HTTP/1.1 the next response of each connection closes it."""
 

@@ -162,7 +162,7 @@ class Connection(Reading, asyncio.Protocol):
     def _start(self, incoming: Incoming) -> None:
         self._current = incoming
         self._started = monotonic()
-        self._task = self.loop.create_task(self._serve(incoming))
+        self._task = self.owner.tasks.begin(self._serve(incoming))
 
     async def _serve(self, incoming: Incoming) -> None:
         """Answer one request, and see to the next."""

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import cast
 
 from sampan.core.clock import monotonic
+from sampan.core.task_scope import TaskScope
 from sampan.server.accept_filter import drop_new_connections, has_pending_connection
 from sampan.server.connection_owner import ServedConnection
 from sampan.server.http import Connection
@@ -76,6 +77,7 @@ class HttpServer:
         self.header_names = NameCache()
         self.frame_turns = LoopTurns(self.loop, FRAMES_PER_TURN)
         self.parse_turns = LoopTurns(self.loop, PARSE_US_PER_TURN)
+        self.tasks = TaskScope()
         self.handshake_errors = 0
         """Number of connections that failed before their first request."""
         self.handshaking = 0

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from sampan.core.task_scope import TaskScope
 from sampan.server.loop_turns import LoopTurns
 from sampan.server.settings import HttpSettings
 
@@ -45,7 +46,7 @@ class TlsAcceptor:
         """Connections without data, with their time limits."""
         self._waiting = 0
         """Number of connections that wait for their turn."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = TaskScope()
         self._pause: asyncio.TimerHandle | None = None
         sock.setblocking(False)
         sock.listen(settings.backlog)
@@ -106,9 +107,7 @@ class TlsAcceptor:
     def _begin(self, sock: socket.socket) -> None:
         self._turns.spend(1)
         self._waiting -= 1
-        task = self._loop.create_task(self._handshake(sock), name="TLS handshake")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.begin(self._handshake(sock), "TLS handshake")
 
     async def _handshake(self, sock: socket.socket) -> None:
         protocol = self._make_protocol()

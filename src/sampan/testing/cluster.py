@@ -18,6 +18,7 @@ from typing import Any, Final, Self, TypeVar, overload
 
 from sampan.client import Client
 from sampan.core.clock import unix_time, utc_now
+from sampan.core.task_scope import TaskScope
 from sampan.core.time import SystemClock
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.resource import Object, ResourceInfo
@@ -80,7 +81,8 @@ class Cluster(Expectations):
         self._state = state
         self._server: LogicalServer | None = None
         self._starting: asyncio.Lock | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks = TaskScope()
+        self._background: list[asyncio.Task[None]] = []
         self._running: list[Running] = []
         self._started_lazily: set[str] = set()
         self._transports: list[ClusterTransport] = []
@@ -186,7 +188,7 @@ class Cluster(Expectations):
         """Raise the error of an operator, of a built-in loop or of the server that has failed."""
         if self._server is not None:
             self._server.check()
-        for task in self._tasks:
+        for task in self._background:
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 raise error
         for running in self._running:
@@ -335,11 +337,8 @@ class Cluster(Expectations):
     async def _stop(self) -> None:
         for running in self._running:
             await running.stop()
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-        self._tasks.clear()
+        await self._tasks.aclose()
+        self._background.clear()
         server, self._server = self._server, None
         for transport in self._transports:
             await transport.reset()
@@ -347,7 +346,7 @@ class Cluster(Expectations):
             await server.stop()
 
     def _spawn(self, work: Any, name: str) -> None:
-        self._tasks.append(asyncio.get_running_loop().create_task(work, name=name))
+        self._background.append(self._tasks.begin(work, name))
 
     def _start_lazily(self, write: Write) -> None:
         value = write.event.value

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from sampan.client.errors import TransportError
 from sampan.client.transport import HttpRequest
 from sampan.core.errors import StatusError, request_entity_too_large
+from sampan.core.task_scope import TaskScope
 from sampan.http.pending_response import PendingResponse
 from sampan.http.settings import HttpSettings
 from sampan.server.request import Handler, Request, Response, WireRequest
@@ -34,7 +35,7 @@ class InProcessTransport:
         self._headers = dict(headers or {})
         self._settings = settings or HttpSettings()
         self._targets = TargetCache()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = TaskScope()
         self._closed = False
 
     async def send(self, request: HttpRequest) -> PendingResponse:
@@ -45,10 +46,7 @@ class InProcessTransport:
         reply = exchange.response
         if request.timeout_s is not None:
             reply.expire_at(asyncio.get_running_loop().time() + request.timeout_s, request.timeout_s)
-        task = asyncio.get_running_loop().create_task(exchange.run(self._handle(request, exchange)))
-        exchange.task = task
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        exchange.task = self._tasks.begin(exchange.run(self._handle(request, exchange)))
         try:
             await reply.head()
         except BaseException:
@@ -59,10 +57,7 @@ class InProcessTransport:
     async def aclose(self) -> None:
         """Cancel all requests. Their readers get a `TransportError`."""
         self._closed = True
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.aclose()
 
     async def _handle(self, request: HttpRequest, exchange: "_Exchange") -> Response:
         raw = request.target.encode("latin-1")

@@ -20,6 +20,7 @@ from typing import Final
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component, running
 from sampan.core.offload import Offload
+from sampan.core.task_scope import TaskScope
 from sampan.core.token_keys import SigningKey, make_signing_key
 from sampan.registry.cluster import Cluster
 from sampan.registry.definition import ResourceDefinition
@@ -122,14 +123,15 @@ class LogicalServer:
             server_address=lambda: settings.address,
         )
         self._ready = asyncio.Event()
+        self._tasks = TaskScope()
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Return when the server serves. Raises the error of a part that failed."""
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="logical server")
-        waiting = asyncio.get_running_loop().create_task(self._ready.wait(), name="start of the server")
-        await asyncio.wait({self._task, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
+        self._task = self._tasks.begin(self._run(), "logical server")
+        async with TaskScope() as tasks:
+            waiting = tasks.begin(self._ready.wait(), "start of the server")
+            await asyncio.wait({self._task, waiting}, return_when=asyncio.FIRST_COMPLETED)
         if self._task.done():
             await self._task
         await self.api.begin()

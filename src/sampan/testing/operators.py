@@ -8,6 +8,7 @@ from typing import Any
 
 from sampan.client import Client
 from sampan.core.clock import unix_time
+from sampan.core.task_scope import TaskScope
 from sampan.operator.controller.context import RECONCILE_OBSERVER, FinishedReconcile
 from sampan.operator.manager import Manager, ManagerOptions
 
@@ -42,6 +43,7 @@ class Running:
         self._begin = begin
         self._ran = False
         self._error: BaseException | None = None
+        self._tasks = TaskScope()
         self._task: asyncio.Task[Any] | None = None
         self.restart()
 
@@ -59,7 +61,7 @@ class Running:
                 f"{self.name} cannot run again: pass a function that makes its controllers, not a Manager"
             )
         self._ran = True
-        self._task = asyncio.get_running_loop().create_task(self._run(), name=self.name)
+        self._task = self._tasks.begin(self._run(), self.name)
 
     async def _run(self) -> None:
         RECONCILE_OBSERVER.set(self._note)

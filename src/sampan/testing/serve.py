@@ -7,7 +7,6 @@ Concurrency: the server listens on the event loop of the cluster, so this loop m
 `subprocess.run`.
 """
 
-import asyncio
 import base64
 import json
 import tempfile
@@ -20,6 +19,7 @@ from typing import Final
 from sampan.app.listen import bind_socket
 from sampan.app.program_environment import program_environment
 from sampan.core.clock import utc_now
+from sampan.core.task_scope import TaskScope
 from sampan.server.listener import HttpServer
 from sampan.server.pki.certificates import make_ca, make_serving
 from sampan.server.request import UserInfo
@@ -55,17 +55,18 @@ async def serve(server: LogicalServer, user: UserInfo) -> AsyncIterator[Served]:
         kubeconfig = directory / "kubeconfig"
         kubeconfig.write_text(_kubeconfig(url, authority, server.users.token_of(user)))
         http = HttpServer(server.api.handler)
-        running = asyncio.get_running_loop().create_task(http.run(), name="listener of the cluster")
         try:
-            await http.start(sock, tls.context)
-            yield Served(url, kubeconfig)
+            async with TaskScope() as tasks:
+                tasks.begin(http.run(), "listener of the cluster")
+                await http.start(sock, tls.context)
+                try:
+                    yield Served(url, kubeconfig)
+                finally:
+                    http.shutting_down = True
+                    await http.stop_accepting()
+                    await http.close_streams()
+                    await http.drain(DRAIN_S)
         finally:
-            http.shutting_down = True
-            await http.stop_accepting()
-            await http.close_streams()
-            await http.drain(DRAIN_S)
-            running.cancel()
-            await asyncio.wait({running})
             sock.close()
 
 

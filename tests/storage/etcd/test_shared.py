@@ -75,15 +75,13 @@ async def test_a_watch_whose_events_were_forgotten_while_it_was_away_is_reported
     store = EtcdStore(EtcdSettings((etcd.url,)))
     await store.open()
     async with store.watch(PODS, END, 1) as watch:
-        following = store._tasks[0]
-        following.cancel()
-        await asyncio.wait([following])
+        await store._tasks.aclose()
         other = EtcdStore(EtcdSettings((etcd.url,)))
         await other.open()
         revision = await other.create(A, b"1")
         await other.compact(await other.update(A, b"2", revision))
         await other.close()
-        store._tasks[0] = asyncio.create_task(store._watch.run())
+        store._tasks.begin(store._watch.run())
         with pytest.raises(Compacted):
             async with asyncio.timeout(60):
                 await anext(watch)

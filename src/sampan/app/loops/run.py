@@ -28,6 +28,7 @@ from sampan.app.loops.storage_driver import connected_driver
 from sampan.client import Client, Config, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
+from sampan.core.task_scope import TaskScope
 from sampan.dns.set_up import set_up as set_up_dns
 from sampan.loops.context import ControllerContext
 from sampan.node.claim import NodeTaken
@@ -114,14 +115,15 @@ async def _run_until_signal(manager: Manager, nodes: Nodes | None) -> None:
     if not isinstance(nodes, CriNode) or not nodes.shutdown.stages or has_systemd():
         await manager.run(handle_signals=True)
         return
-    limit_s, ends = nodes.shutdown.total_s + STATUS_S + 1.0, set[asyncio.Task[None]]()
+    limit_s = nodes.shutdown.total_s + STATUS_S + 1.0
 
     async def end() -> None:
         await nodes.shutdown_signal.request(limit_s)
         manager.stop()
 
-    with stop_on_signals(lambda: ends.add(asyncio.create_task(end(), name="shutdown of the node"))):
-        await manager.run()
+    async with TaskScope() as tasks:
+        with stop_on_signals(lambda: tasks.begin(end(), "shutdown of the node")):
+            await manager.run()
 
 
 def set_up(context: ControllerContext, settings: LoopSettings) -> Nodes | None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sampan.core.dial import create_connection
+from sampan.core.task_scope import TaskScope
 from sampan.http.tunnel import Tunnel
 from sampan.node.server.spdy import SpdyConnection, SpdyStream
 from sampan.node.sessions import SessionFailed, Streams
@@ -69,7 +70,8 @@ class SpdySession:
         self._stdout = self._open("stdout") if streams.stdout else None
         self._stderr = self._open("stderr") if streams.stderr and not streams.tty else None
         self._resize = self._open("resize") if streams.tty else None
-        self._task = asyncio.create_task(self._run(), name="streams of a command")
+        self._tasks = TaskScope()
+        self._tasks.begin(self._run(), "streams of a command")
 
     async def write_stdin(self, data: bytes) -> None:
         """Write to the process's input."""
@@ -106,9 +108,7 @@ class SpdySession:
     async def close(self) -> None:
         """Disconnect."""
         self._connection.close()
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        await self._tasks.aclose()
         self._tunnel.transport.close()
 
     def _open(self, kind: str) -> SpdyStream:

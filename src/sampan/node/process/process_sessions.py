@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable
 from typing import Final
 
+from sampan.core.task_scope import TaskScope
 from sampan.node.process.output import Output
 from sampan.node.process.pipes import ReadEnd
 from sampan.node.process.process import Process
@@ -155,14 +156,10 @@ class AttachSession:
 
     async def wait(self) -> int:
         """Return the container's exit code; 0 as soon as the client is detached."""
-        ended = asyncio.ensure_future(self._container.ended())
-        detached = asyncio.ensure_future(self._detached.wait())
-        try:
+        async with TaskScope() as tasks:
+            ended, detached = tasks.begin(self._container.ended()), tasks.begin(self._detached.wait())
             await asyncio.wait((ended, detached), return_when=asyncio.FIRST_COMPLETED)
             return ended.result() if ended.done() else 0
-        finally:
-            ended.cancel()
-            detached.cancel()
 
     async def close(self) -> None:
         """Detach the client. The container keeps running."""

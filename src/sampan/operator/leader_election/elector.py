@@ -23,6 +23,7 @@ from prometheus_client import CollectorRegistry
 
 from sampan.client.errors import ClientError, Conflict
 from sampan.core.seconds import seconds
+from sampan.core.task_scope import TaskScope
 from sampan.operator.leader_election.config import JITTER_FACTOR, LeaderElectionConfig
 from sampan.operator.leader_election.lease_lock import Lease, LeaseRecord
 from sampan.operator.leader_election.metrics import LeaderElectionMetrics
@@ -98,12 +99,13 @@ class LeaderElector:
         await self._acquire()
         self._leading.set(1)
         self._leads = True
-        renewing = asyncio.create_task(self._renew_until_lost(), name=f"{self.config.name}: renewal")
-        leading = asyncio.create_task(lead(), name=f"{self.config.name}: leading")
-        try:
-            await asyncio.wait({renewing, leading}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await self._end(leading, renewing)
+        async with TaskScope() as tasks:
+            renewing = tasks.begin(self._renew_until_lost(), f"{self.config.name}: renewal")
+            leading = tasks.begin(lead(), f"{self.config.name}: leading")
+            try:
+                await asyncio.wait({renewing, leading}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                await self._end(leading, renewing)
         if not leading.cancelled():
             leading.result()
         if self._lost:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from sampan.core.task_scope import TaskScope
 from sampan.operator.manager.runnable import Group, Member
 
 _log = logging.getLogger("sampan.manager")
@@ -101,10 +102,12 @@ class RunnableGroup:
 
 async def _drain(name: str, drain: Callable[[], Awaitable[None]], task: asyncio.Task[None]) -> None:
     """Drain a member while it runs."""
-    draining = asyncio.ensure_future(drain())
-    try:
+    async with TaskScope() as tasks:
+        draining = tasks.begin(_awaited(drain))
         await asyncio.wait({draining, task}, return_when=asyncio.FIRST_COMPLETED)
         if draining.done() and draining.exception() is not None:
             _log.error("cannot drain %s", name, exc_info=draining.exception())
-    finally:
-        draining.cancel()
+
+
+async def _awaited(drain: Callable[[], Awaitable[None]]) -> None:
+    await drain()

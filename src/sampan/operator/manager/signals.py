@@ -18,7 +18,7 @@ _EXIT_CODE: Final = 1
 
 
 @contextmanager
-def stop_on_signals(stop: Callable[[], None], *, exit_hard: Callable[[int], None] = os._exit) -> Iterator[None]:
+def stop_on_signals(stop: Callable[[], object], *, exit_hard: Callable[[int], None] = os._exit) -> Iterator[None]:
     """Call `stop` on SIGTERM and SIGINT inside the block. A second signal ends the process at once with code 1."""
     loop = asyncio.get_running_loop()
     seen = False

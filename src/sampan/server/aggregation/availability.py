@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sampan.core.object import Object
+from sampan.core.task_scope import TaskScope
 from sampan.server.aggregation.api_service import AVAILABLE, ApiService, ServiceReference
 from sampan.server.aggregation.backend_client import BackendClient, BackendError
 
@@ -95,16 +96,11 @@ def _ready(endpoint_slice: Object, port_name: str) -> bool:
 async def _discovered(api_service: ApiService, client: BackendClient) -> Verdict:
     """Try several requests at once, because there may be several endpoints. One success is enough."""
     text = ""
-    attempts = [asyncio.create_task(_attempt(api_service, client)) for _ in range(ATTEMPTS)]
-    try:
-        for attempt in asyncio.as_completed(attempts):
+    async with TaskScope() as tasks:
+        for attempt in asyncio.as_completed([tasks.begin(_attempt(api_service, client)) for _ in range(ATTEMPTS)]):
             text = await attempt
             if not text:
                 return PASSED
-    finally:
-        for task in attempts:
-            task.cancel()
-        await asyncio.wait(attempts)
     return Verdict(False, "FailedDiscoveryCheck", text, retry=True)
 
 

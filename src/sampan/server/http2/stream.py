@@ -67,7 +67,7 @@ class Stream:
         self._too_late = False
         self._received = monotonic()
         self._read_head(headers)
-        self.task = self.loop.create_task(self._serve())
+        self.task = connection.owner.tasks.begin(self._serve())
         self.task.add_done_callback(self._over)  # a task that is cancelled before its start runs no code
 
     # --- frames from the client

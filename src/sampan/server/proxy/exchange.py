@@ -7,11 +7,11 @@ A request that is safe to repeat and has no body may use an idle connection. If 
 on a new one. Other requests get a new connection.
 """
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from sampan.core.task_scope import TaskScope
 from sampan.http import Connection, HttpClient, HttpRequest, PendingResponse, TransportError, Tunnel
 from sampan.server.proxy.headers import head_of
 from sampan.server.proxy.target import ProxyTarget
@@ -45,7 +45,7 @@ class Exchange:
     def __init__(self, outgoing: Outgoing) -> None:
         self._outgoing = outgoing
         self._connection: Connection | None = None
-        self._sender: asyncio.Task[None] | None = None
+        self._tasks = TaskScope()
         self._over = False
 
     def __aiter__(self) -> "Exchange":
@@ -66,16 +66,13 @@ class Exchange:
     async def aclose(self) -> None:
         """Release the connection. It becomes idle if both sides are complete, and is closed otherwise."""
         self.abandon()
-        sender, self._sender = self._sender, None
-        if sender is not None:
-            await asyncio.wait([sender])
+        await self._tasks.aclose()
 
     def abandon(self) -> None:
         """Release the connection like `aclose`, for callers that cannot wait."""
         if not self._over:
             self._over = True
-            if self._sender is not None:
-                self._sender.cancel()
+            self._tasks.cancel()
             if self._connection is not None:
                 self.response.close()
 
@@ -93,7 +90,7 @@ class Exchange:
             response.close()
         elif outgoing.body is not None:
             writer = BodyWriter(chunked=outgoing.chunked)
-            self._sender = asyncio.create_task(_send_body(connection, outgoing.body, writer))
+            self._tasks.begin(_send_body(connection, outgoing.body, writer))
 
 
 async def begin(
@@ -141,11 +138,9 @@ async def _abandoned_with(gone: Callable[[], Awaitable[None]] | None, exchange: 
         await gone()
         exchange.abandon()
 
-    watcher = asyncio.create_task(watch())
-    try:
+    async with TaskScope() as tasks:
+        tasks.begin(watch())
         yield
-    finally:
-        watcher.cancel()
 
 
 async def _send_body(connection: Connection, body: AsyncIterator[bytes], writer: BodyWriter) -> None:

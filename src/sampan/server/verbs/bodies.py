@@ -49,7 +49,7 @@ class ListTail:
         if len(self.tail) <= SIZE_MIN_BYTES or not accepts_gzip(request.headers):
             return Response(200, head + self.tail, content_type)
         if self.packed is None:
-            self.packed = asyncio.ensure_future(asyncio.to_thread(pack, self.tail))
+            self.packed = asyncio.get_running_loop().run_in_executor(None, pack, self.tail)
         return Response(200, content_type=content_type, gzip_body=join(head, await asyncio.shield(self.packed)))
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
+from sampan.core.task_scope import TaskScope
 from sampan.storage.signal import Signal
 
 T = TypeVar("T")
@@ -27,7 +28,8 @@ class CoalescedCall(Generic[T]):
         self._waiting: list[asyncio.Future[T]] = []
         self._expected = 0
         self._gathered = Signal()
-        self._task: asyncio.Task[None] | None = None
+        self._runs = False
+        self._tasks = TaskScope()
 
     async def get(self) -> T:
         """Return the result, or raise what the call raised. Cancelled by `close`."""
@@ -35,14 +37,14 @@ class CoalescedCall(Generic[T]):
         self._waiting.append(future)
         if len(self._waiting) == self._expected:
             self._gathered.notify()
-        if self._task is None:
-            self._task = asyncio.create_task(self._run(), name="coalesced call")
+        if not self._runs:
+            self._runs = True
+            self._tasks.begin(self._run(), "coalesced call")
         return await future
 
     def close(self) -> None:
         """Cancel the call and all callers. Idempotent."""
-        if self._task is not None:
-            self._task.cancel()
+        self._tasks.cancel()
 
     async def _run(self) -> None:
         served: list[asyncio.Future[T]] = []
@@ -55,7 +57,7 @@ class CoalescedCall(Generic[T]):
                     await self._gathered.wait(GATHER_MAX_S)
                     self._expected = 0
         finally:
-            self._task = None
+            self._runs = False
             for future in (*served, *self._waiting):
                 future.cancel()
             self._waiting, self._expected = [], 0

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from cryptography import x509
 from grpc.aio import AioRpcError
 
+from sampan.core.task_scope import TaskScope
 from sampan.core.tls_trust import client_context, unverified_context
 from sampan.storage.etcd.certificate_faults import client_certificate_fault, server_certificate_fault
 from sampan.storage.etcd.faults import Fault, fault_of
@@ -66,12 +67,13 @@ async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> 
     Raises `StoreMisconfigured`, early, if no endpoint can work with these settings, or if etcd denies access. Raises
     `StoreUnreachable` if a retry may help.
     """
-    pending = asyncio.ensure_future(request)
     try:
-        await asyncio.wait({pending}, timeout=_SOON_S)
-        if not pending.done():
-            _refuse_permanent(await findings(settings), settings)
-        return await pending
+        async with TaskScope() as tasks:
+            pending = tasks.begin(request)
+            await asyncio.wait({pending}, timeout=_SOON_S)
+            if not pending.done():
+                _refuse_permanent(await findings(settings), settings)
+            return await pending
     except StoreUnreachable as error:
         found = await findings(settings)
         _refuse_permanent(found, settings)
@@ -81,8 +83,6 @@ async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> 
             raise
         alone = len(found) == len(settings.servers)
         raise StoreUnreachable(_summary(found) if alone else f"{error}; {_summary(found)}") from error
-    finally:
-        pending.cancel()
 
 
 def _advice(refusal: str) -> str:

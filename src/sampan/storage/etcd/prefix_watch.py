@@ -16,6 +16,7 @@ from itertools import count
 
 from grpc.aio import AioRpcError
 
+from sampan.core.task_scope import TaskScope
 from sampan.storage.broadcaster import WatchBroadcaster
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.availability import PROBE_PAUSE_S
@@ -101,15 +102,11 @@ class PrefixWatch:
         async with self._client.watch(keys.barrier, keys.end, self._broadcaster.revision + 1, at=endpoint) as stream:
             await self._check_history()  # again: etcd may have been restored meanwhile
             self.established.set()
-            tasks = [asyncio.create_task(part) for part in (self._read(stream), self._request_progress(stream))]
-            try:
-                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            async with TaskScope() as tasks:
+                parts = [tasks.begin(part) for part in (self._read(stream), self._request_progress(stream))]
+                ended, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
                 for task in ended:
                     task.result()
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self, stream: WatchStream) -> None:
         now = asyncio.get_running_loop().time

@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager
 from grpc.aio import AioRpcError
 
 from sampan.core.clock import monotonic
+from sampan.core.task_scope import TaskScope
 from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.ack_batch import AckBatch
@@ -76,13 +77,15 @@ class EtcdStore:
         self._compaction: CompactionCoordinator
         self._newest: CoalescedCall[int]
         self._acks = AckBatch()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks = TaskScope()
+        self._is_open = False
 
     async def open(self) -> None:
         """See `Store.open`. Returns when etcd has confirmed the watch. Raises `StoreUnreachable`,
         `StoreMisconfigured`, `StoreIncomplete`.
         """
-        assert not self._tasks, "the store is open"
+        assert not self._is_open, "the store is open"
+        self._is_open = True
         self._client = client = EtcdClient(self._settings)
         try:
             self._reads = Reads(client, self._keys)
@@ -97,16 +100,16 @@ class EtcdStore:
             await diagnosed(self._refuse_incomplete(), self._settings)
             await self._refuse_proxy()
             self._broadcaster.closed = False
-            self._tasks.append(asyncio.create_task(self._watch.run(), name="etcd watch"))
+            self._tasks.begin(self._watch.run(), "etcd watch")
             await self._until_watching()
-            self._tasks.append(asyncio.create_task(self._compaction.follow(), name="etcd compaction"))
+            self._tasks.begin(self._compaction.follow(), "etcd compaction")
         except BaseException:
             await self._end()
             raise
 
     async def close(self) -> None:
         """See `Store.close`."""
-        if self._tasks:
+        if self._is_open:
             self._broadcaster.close()
             self._newest.close()
             await self._end()
@@ -204,8 +207,6 @@ class EtcdStore:
             raise StoreUnreachable("etcd has not confirmed the watch of the prefix in time") from None
 
     async def _end(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks = []
+        self._is_open = False
+        await self._tasks.aclose()
         await self._client.close()

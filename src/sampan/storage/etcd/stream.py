@@ -8,6 +8,7 @@ from typing import Any
 
 from grpc.aio import EOF
 
+from sampan.core.task_scope import TaskScope
 from sampan.storage.etcd.messages import WatchRequest
 
 
@@ -46,6 +47,7 @@ class WatchStream:
 
     def __init__(self, call: Any) -> None:
         self._call = call
+        self._tasks = TaskScope()
         self._reading: asyncio.Task[Any] | None = None
 
     async def begin(self, start: bytes, end: bytes, revision: int) -> None:
@@ -78,7 +80,7 @@ class WatchStream:
     async def next_within(self, timeout_s: float) -> Any:
         """Return the next response, or None after `timeout_s`; the next call then waits for the same response."""
         if self._reading is None:
-            self._reading = asyncio.create_task(self.next())
+            self._reading = self._tasks.begin(self.next())
             self._reading.add_done_callback(_retrieve_error)
         await asyncio.wait({self._reading}, timeout=timeout_s)
         if not self._reading.done():
@@ -95,8 +97,7 @@ class WatchStream:
     def close(self) -> None:
         """End the watch. Idempotent."""
         self._call.cancel()
-        if self._reading is not None:
-            self._reading.cancel()
+        self._tasks.cancel()
 
     def _checked(self, response: Any) -> Any:
         if response is EOF:

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 class EtcdCopyTarget(EtcdStore):
     """Store that no other store of the prefix can open between `begin` and `finish`. They report the copy instead."""
 
-    _renewing: asyncio.Task[None] | None = None
+    _is_marked = False
 
     async def begin(self, what: str, *, clear: bool) -> None:
         """Mark the target as an unfinished copy `what`. `clear`: delete what an interrupted copy has left.
@@ -77,7 +77,8 @@ class EtcdCopyTarget(EtcdStore):
             raise StoreIncomplete(found[0].value.decode(errors="replace") if found else "")
         self._writes.fence = Compare(target=messages.TARGET_MOD, key=key, mod_revision=found[0].mod_revision)
         await self._show_running()
-        self._renewing = asyncio.create_task(self._renew(), name="etcd copy")
+        self._is_marked = True
+        self._tasks.begin(self._renew(), "etcd copy")
 
     async def _refuse_running(self) -> None:
         """Wait until the lease key of an earlier copy has expired. Raises `SnapshotError` if it is renewed."""
@@ -101,10 +102,9 @@ class EtcdCopyTarget(EtcdStore):
                 _log.debug("cannot renew the lease key of the copy, retrying: %s", error)
 
     async def _end(self) -> None:
-        if self._renewing is not None:
-            self._renewing.cancel()
-            await asyncio.gather(self._renewing, return_exceptions=True)
-            self._renewing = None
+        await self._tasks.aclose()
+        if self._is_marked:
+            self._is_marked = False
             with suppress(StoreUnavailable):
                 await self._client.call(messages.DELETE_RANGE, DeleteRangeRequest(key=self._keys.copy_running))
         await super()._end()

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sampan.client import TransportError
 from sampan.client.transport import HttpResponse
+from sampan.core.task_scope import TaskScope
 from sampan.operator.leader_election import LeaderElectionLost
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
@@ -168,7 +169,7 @@ class Trial:
     _stale_view: InProcessTransport | None = None
     _shown: asyncio.Event = field(default_factory=asyncio.Event)
     _caught_up: asyncio.Event = field(default_factory=asyncio.Event)
-    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _tasks: TaskScope = field(default_factory=TaskScope)
 
     def __post_init__(self) -> None:
         self._shown.set()
@@ -201,8 +202,7 @@ class Trial:
 
     async def aclose(self) -> None:
         """End the tasks and the old view."""
-        for task in self._tasks:
-            task.cancel()
+        self._tasks.cancel()
         await self._unfreeze()
         if self._stale is not None:
             stale, self._stale = self._stale, None
@@ -388,4 +388,4 @@ class Trial:
         self._shown.set()
 
     def _spawn(self, work: Any) -> None:
-        self._tasks.append(asyncio.get_running_loop().create_task(work, name="fault"))
+        self._tasks.begin(work, "fault")

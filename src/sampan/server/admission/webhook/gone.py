@@ -11,6 +11,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from sampan.core import errors
+from sampan.core.task_scope import TaskScope
 from sampan.server.admission.chain import Attributes
 
 T = TypeVar("T")
@@ -24,17 +25,13 @@ async def unless_gone(attributes: Attributes, work: Coroutine[Any, Any, T]) -> T
     """Return the result of the work. Cancel it and raise `ClientGoneError` if the client disconnects."""
     if attributes.gone is None:
         return await work
-    task, watcher = asyncio.ensure_future(work), asyncio.ensure_future(attributes.gone())
-    try:
-        await asyncio.wait((task, watcher), return_when=asyncio.FIRST_COMPLETED)
+    async with TaskScope() as tasks:
+        task = tasks.begin(work)
+        await asyncio.wait((task, tasks.begin(attributes.gone())), return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
         attributes.abandoned = True
         raise ClientGoneError
-    finally:
-        task.cancel()
-        watcher.cancel()
-        await asyncio.gather(task, watcher, return_exceptions=True)
 
 
 def refuse_abandoned(attributes: Attributes) -> None:
