@@ -28,6 +28,8 @@ PLANS_MAX: Final = 400
 _STORY_MAX: Final = 25
 _NO_COUNTS: Final = (HIDDEN,)
 """Faults after which objects may be deleted more or less often than in the reference."""
+_NO_MOMENTS: Final = ("events",)
+"""Resources whose writes are no moments of faults: an operator sends its events next to its work, and may lose them."""
 
 Progress = Callable[[int, int], None]
 
@@ -132,6 +134,7 @@ def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
 
 def _plans(writes: Sequence[WriteId]) -> Iterator[Plan]:
     """Yield the plans, those of the most frequent errors first."""
+    writes = [write for write in writes if write.place[0] not in _NO_MOMENTS]
     own = [write for write in writes if write.actor == OPERATOR]
     for fault in (CRASH_AFTER, LOST, CRASH_BEFORE, REFUSED):
         for write in own:
