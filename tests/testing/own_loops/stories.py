@@ -45,7 +45,7 @@ async def recreate(cluster: Cluster) -> None:
 
 @scenario(loop("replicaset-controller"), loops="scheduler,nodes", checks=RULES)
 async def replica_set(cluster: Cluster) -> None:
-    """Scale, release one Pod by its label, and delete the set."""
+    """Scale and delete the set."""
     await cluster.apply(workload("ReplicaSet", replicas=2))
     await cluster.settled()
     await cluster.apply(workload("ReplicaSet", replicas=3))
@@ -70,7 +70,7 @@ async def stateful_set(cluster: Cluster) -> None:
 
 @scenario(loop("daemonset-controller"), loops="scheduler,nodes", checks=RULES)
 async def daemon_set(cluster: Cluster) -> None:
-    """Roll out another template, and delete the set."""
+    """Roll out another template."""
     await cluster.apply(workload("DaemonSet"))
     await cluster.settled()
     await cluster.apply(workload("DaemonSet", image="two"))
@@ -87,7 +87,7 @@ async def job_done(cluster: Cluster) -> None:
 
 @scenario(loop("job-controller"), loops="scheduler,nodes", checks=[*RULES, finished_stays])
 async def job_failed(cluster: Cluster) -> None:
-    """Fail until the limit, and delete the Job."""
+    """Fail until the limit."""
     cluster.pods.complete(after=3, exit_code=1)
     await cluster.apply(job(completions=2, parallelism=2, backoffLimit=2))
     await asyncio.sleep(120)

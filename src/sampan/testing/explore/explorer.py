@@ -1,5 +1,6 @@
 """`explore`: all plans of a scenario, and what they find."""
 
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -86,15 +87,23 @@ class Report:
 
 
 def explore(
-    scenario: Scenario, *, plans_max: int = PLANS_MAX, first_only: bool = False, progress: Progress = lambda _, __: None
+    scenario: Scenario,
+    *,
+    plans_max: int = PLANS_MAX,
+    first_only: bool = False,
+    progress: Progress = lambda _, __: None,
+    seed: int | None = None,
 ) -> Report:
     """Run a scenario with each single fault. Raises `ReferenceFailed` if it fails without one.
 
     `first_only`: stop at the first finding. `progress` gets the number of runs that are done, and of all.
+    `seed`: try the plans in a random order, so that `plans_max` of them are a sample.
     """
     began = monotonic()
     reference, unstable = _reference(scenario)
     plans = list(_plans(reference.writes))
+    if seed is not None:
+        random.Random(seed).shuffle(plans)
     report = Report(scenario.name, skipped=max(len(plans) - plans_max, 0))
     for number, plan in enumerate(plans[:plans_max]):
         progress(number, min(len(plans), plans_max))
