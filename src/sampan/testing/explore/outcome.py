@@ -26,6 +26,7 @@ _UNCOMPARED: Final = (
 _SECRETS: Final = "/registry/secrets/"
 _MASKED: Final = frozenset(
     {"uid", "resourceVersion", "creationTimestamp", "generation", "observedGeneration", "managedFields"}
+    | {"podIP", "podIPs"}  # A node gives them to its Pods in the order in which they come.
 )
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _GONE: Final = object()
