@@ -1,5 +1,6 @@
 """Settings of processes of control loops: of the commands that start one, and `LoopSettings` of the process itself."""
 
+import ipaddress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -41,6 +42,10 @@ JOIN: Final = "Joining"
 
 def _read_token(text: str) -> str:
     return str(parse_token(text)) if text else ""
+
+
+def _read_ip(text: str) -> str:
+    return str(ipaddress.ip_address(text))
 
 
 def _read_image(text: str) -> tuple[str, str]:
@@ -114,6 +119,12 @@ class CriNodeSettings:
         "Directory of the runtime's network configuration. Without one, the node writes its own.",
         kind=DIRECTORY,
     )
+    node_ip: tuple[str, ...] = setting(
+        (),
+        "Addresses of the Node: one, or one of each IP family. The API server connects to the first one.",
+        kind=list_of(Kind("IP", _read_ip)),
+        default="--address, and the address of the other family on the same interface",
+    )
     cgroup_root: str = setting("/", "Cgroup that has the cgroups of all Pods.", kind=Kind("CGROUP", str))
     garbage: GarbageSettings = nested(GarbageSettings)
     eviction: EvictionSettings = nested(EvictionSettings)
@@ -121,6 +132,8 @@ class CriNodeSettings:
 
     def check(self) -> None:
         """Raise `ValueError` for settings that contradict each other."""
+        if len(self.node_ip) > len({":" in each for each in self.node_ip}):
+            raise ValueError("--node-ip: must be one address, or one of each IP family")
         self.garbage.policy()
         self.eviction.policy()
         self.shutdown.policy()
