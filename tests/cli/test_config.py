@@ -45,6 +45,7 @@ VALUES = {
     "dns-address": "127.0.0.1:5353",
     "service-cluster-ip-range": "10.7.0.0/16,fd00:7::/108",
     "service-node-port-range": "31000-31007",
+    "node-ip": "10.0.0.1,fd00::1",
     "node-cidr-mask-size-ipv4": "26",
     "node-cidr-mask-size-ipv6": "80",
     "service-account-max-token-expiration": "2h",
