@@ -13,7 +13,7 @@ from sampan.app.engines import EtcdEngine
 from sampan.app.log_settings import LogSettings
 from sampan.app.loops import child
 from sampan.app.loops.child import LoopsChild, command_of, components_of
-from sampan.app.loops.settings import NodeCidrSettings
+from sampan.app.loops.cidr_settings import NodeCidrSettings
 from sampan.app.settings import UpSettings
 
 WAIT_S = 60.0
@@ -55,7 +55,7 @@ def test_of_several_servers_the_lease_of_the_loops_reports_of_the_scheduler_too(
 
 def test_ranges_for_nodes_are_allocated_only_if_that_is_reported() -> None:
     assert not any("cidr" in word for word in command_of(UpSettings()) or ())
-    command = command_of(UpSettings(node_cidrs=NodeCidrSettings(True, "10.1.0.0/16", 26)))
+    command = command_of(UpSettings(node_cidrs=NodeCidrSettings(True, ("10.1.0.0/16",), 26)))
     options = ["--allocate-node-cidrs=true", "--cluster-cidr=10.1.0.0/16", "--node-cidr-mask-size=26"]
     assert [word for word in command or () if "cidr" in word] == options
 

@@ -3,7 +3,8 @@
 import pytest
 
 from sampan.app.loops import run
-from sampan.app.loops.settings import LoopSettings, NodeCidrSettings
+from sampan.app.loops.cidr_settings import NodeCidrSettings
+from sampan.app.loops.settings import LoopSettings
 from sampan.controllers.names import NAMES
 from tests.client.connected import connected
 from tests.controllers.cluster import working

@@ -1,11 +1,15 @@
 """Tests of the allocation of address ranges to Nodes."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from sampan.controllers import node_ipam
 from sampan.controllers.node_ipam.cidr_set import CidrSet
+from sampan.controllers.node_ipam.controller import Ranges
+from sampan.loops.context import ControllerContext
+from sampan.loops.pod_ranges import PodRange
 from sampan.loops.resources import NODES
 from sampan.resource import Object
 from tests.client.connected import connected
@@ -49,6 +53,28 @@ async def test_allocation_continues_after_a_restart() -> None:
             await c.create(NODES, node("b"))
             assert await cidr_of(c, "b") == "10.128.1.0/24"
             assert await cidr_of(c, "a") == "10.128.0.0/24"
+
+
+DUAL = (PodRange("10.0.0.0/23", 24), PodRange("fd00:1::/48", 64))
+
+
+def dual_stack(context: ControllerContext) -> None:
+    node_ipam.set_up(replace(context, pod_ranges=DUAL))
+
+
+async def test_a_node_gets_a_range_of_each_family() -> None:
+    async with cluster(dual_stack) as c:
+        await c.create(NODES, node("a"))
+        found = await c.until(NODES, "a", lambda node: node.get("spec", {}).get("podCIDR"))
+        assert found["spec"]["podCIDRs"] == ["10.0.0.0/24", "fd00:1::/64"]
+
+
+def test_an_exhausted_family_leaves_the_other_one_untouched() -> None:
+    four, six = CidrSet("10.0.0.0/24", 24), CidrSet("fd00::/63", 64)
+    ranges = Ranges([four, six])
+    assert ranges.take("a") == ["10.0.0.0/24", "fd00::/64"]
+    assert ranges.take("b") == []
+    assert six.allocate() == "fd00:0:0:1::/64"
 
 
 def parts(cidr: str, mask_size: int, count: int) -> list[str | None]:

@@ -12,7 +12,8 @@ from sampan.app.audit_settings import AuditSettings
 from sampan.app.authentication_settings import AuthenticationSettings
 from sampan.app.engines import ENGINES, Engine
 from sampan.app.log_settings import LogSettings
-from sampan.app.loops.settings import CRI_NODES, RUNTIMES, CriNodeSettings, NodeCidrSettings
+from sampan.app.loops.cidr_settings import NodeCidrSettings
+from sampan.app.loops.settings import CRI_NODES, RUNTIMES, CriNodeSettings
 from sampan.core.settings import Kind, nested, setting, settings_of, variants
 from sampan.core.settings.kinds import (
     BOOLEAN,

@@ -6,6 +6,7 @@ from typing import Any
 from sampan.core.time import Clock
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.defaults import CLUSTER_CIDR, DISCOVERY_PERIOD_S, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
+from sampan.loops.pod_ranges import PodRange
 from sampan.operator.events import EventRecorder
 from sampan.operator.manager import Manager
 from sampan.resource import ObjectType, ResourceInfo
@@ -32,10 +33,8 @@ class ControllerContext:
     signing_key: str = field(default="", repr=False)
     """Private key (PEM) of the signing certificate."""
 
-    cluster_cidr: str = CLUSTER_CIDR
-    """Range from which nodes get the addresses of their Pods."""
-    node_cidr_mask_size: int = 24
-    """Size of the range of one node, as a prefix length."""
+    pod_ranges: tuple[PodRange, ...] = (PodRange(CLUSTER_CIDR, 24),)
+    """Ranges from which nodes get the addresses of their Pods: one for each IP family, the primary one first."""
 
     service_account_key: str = field(default="", repr=False)
     """Private key (PEM) that signs the tokens of Secrets; empty: no Secret gets a token."""

@@ -64,6 +64,8 @@ class NodeAddress:
     address: str
     port: int = 0
     """0: the node has no server."""
+    second: str = ""
+    """Address of the other IP family; empty if the node has none."""
 
 
 def host_ip(number: int) -> str:
@@ -91,7 +93,10 @@ def node_status(name: str, where: NodeAddress, shape: NodeShape) -> dict[str, An
     status: dict[str, Any] = {
         "capacity": amounts,
         "allocatable": dict(amounts),
-        "addresses": [{"type": "InternalIP", "address": where.address}, {"type": "Hostname", "address": name}],
+        "addresses": [
+            *({"type": "InternalIP", "address": each} for each in (where.address, where.second) if each),
+            {"type": "Hostname", "address": name},
+        ],
         "nodeInfo": {
             "machineID": shape.machine_id or identity.replace("-", ""),
             "systemUUID": identity,

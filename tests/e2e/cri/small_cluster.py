@@ -16,6 +16,11 @@ from tests.e2e.cri.processes import join, join_command, kubectl_on, up
 from tests.e2e.kubectl import Kubectl
 from tests.machines import Containerd, Lan, Machine, lan, wait_for
 
+DUAL_STACK = (
+    *("--cluster-cidr", "10.128.0.0/16,fd00:128::/48"),
+    *("--service-cluster-ip-range", "10.96.0.0/16,fd00:96::/108"),
+)
+
 
 @dataclass
 class SmallCluster:
@@ -63,14 +68,21 @@ class SmallCluster:
 
 
 @contextmanager
-def small_cluster(root: Path, names: Sequence[str]) -> Iterator[SmallCluster]:
+def small_cluster(root: Path, names: Sequence[str], *, dual_stack: bool = False) -> Iterator[SmallCluster]:
     """Run a cluster with these nodes, and wait until they are ready. All of it disappears at the end."""
     image.build(root / "images.tar")
     data = root / "data"
-    with lan(root, ["server", *names]) as network:
+    with lan(root, ["server", *names], ipv6=dual_stack) as network:
         server, *nodes = network.machines
         authority = ["--kubelet-certificate-authority", str(data / "pki" / "ca.crt")]
-        options = ["--nodes", "0", "--allocate-node-cidrs=true", "--dns", *authority]
+        options = [
+            "--nodes",
+            "0",
+            "--allocate-node-cidrs=true",
+            "--dns",
+            *authority,
+            *(DUAL_STACK if dual_stack else ()),
+        ]
         up(server, network.address(0), *options, data=data)
         kubeconfig = data / "kubeconfig"
         found = SmallCluster(network, kubectl_on(server, kubeconfig), join_command(server, data), kubeconfig)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.log import format_of
-from sampan.app.loops.settings import USAGE_ERROR, CriNodeSettings
+from sampan.app.loops.settings import USAGE_ERROR
 from sampan.app.settings import UpSettings
 from sampan.core.child_process import ChildProcess
 from sampan.core.settings import settings_of
@@ -99,23 +99,23 @@ def _cidr_options(settings: UpSettings) -> list[str]:
     cidrs = settings.node_cidrs
     if not cidrs.allocate_node_cidrs:
         return []
-    size = cidrs.node_cidr_mask_size
-    return [
-        "--allocate-node-cidrs=true",
-        *([f"--cluster-cidr={cidrs.cluster_cidr}"] if cidrs.cluster_cidr else []),
-        *([f"--node-cidr-mask-size={size}"] if size is not None else []),
-    ]
+    return _changed(cidrs)
 
 
 def _node_options(settings: UpSettings) -> list[str]:
     if settings.node_runtime == "simulated":
         return []
-    values = ((each, value_at(settings.cri, each.path)) for each in settings_of(CriNodeSettings()))
     return [
         f"--node-runtime={settings.node_runtime}",
         f"--node-root={Path(settings.data) / 'node'}",
-        *(f"--{each.name}={each.kind.write(value)}" for each, value in values if value != each.default),
+        *_changed(settings.cri),
     ]
+
+
+def _changed(settings: object) -> list[str]:
+    """Return the options for all settings that do not have their default values."""
+    values = ((each, value_at(settings, each.path)) for each in settings_of(type(settings)()))
+    return [f"--{each.name}={each.kind.write(value)}" for each, value in values if value != each.default]
 
 
 class LoopsChild:

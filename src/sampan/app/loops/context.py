@@ -14,7 +14,6 @@ from sampan.operator.manager import Manager
 def loop_context(manager: Manager, config: Config, settings: LoopSettings) -> ControllerContext:
     """Return the context. Raises `OSError` for unreadable files, `StartError` for invalid ones."""
     key = settings.signing.service_account_private_key_file
-    cidr, mask_size = settings.node_cidrs.resolved()
     certificate, signing_key = _signing_authority(settings)
     return ControllerContext(
         manager,
@@ -23,8 +22,7 @@ def loop_context(manager: Manager, config: Config, settings: LoopSettings) -> Co
         api_server=config.server,
         signing_certificate=certificate,
         signing_key=signing_key,
-        cluster_cidr=cidr,
-        node_cidr_mask_size=mask_size,
+        pod_ranges=settings.node_cidrs.resolved(),
         service_account_key=key.read_text() if key else "",
         legacy_token_clean_up_period_s=settings.legacy_token_clean_up_period_s,
     )

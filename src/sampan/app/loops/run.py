@@ -36,6 +36,7 @@ from sampan.node.eviction.thresholds import HARD, EvictionPolicy
 from sampan.node.joining import CertificateRotation
 from sampan.node.node_object import NodeAddress
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
+from sampan.node.other_address import second_address
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.node.set_up import set_up as set_up_nodes
 from sampan.node.shutdown import STATUS_S, ShutdownPolicy, has_systemd
@@ -158,8 +159,7 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> Nodes | None:
 def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
     """Return the nodes of the settings. `shared`: other loops watch all Pods too."""
     node = settings.node
-    default = own_address() if node.runtime == "cri" else "127.0.0.1"
-    serve = NodeAddress(node.address or default, node.port)
+    serve = _serve(node)
     if node.runtime == "simulated":
         given = None if _IPAM in settings.controllers and settings.node_cidrs.allocate_node_cidrs else node.range_wait_s
         elected = bool(settings.lease)
@@ -187,6 +187,16 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
         credentials=settings.joined,
         eviction=_eviction(node),
     )
+
+
+def _serve(node: NodeSettings) -> NodeAddress:
+    """Return the addresses of the node. Only one with containers has addresses of both IP families."""
+    if node.runtime != "cri":
+        return NodeAddress(node.address or "127.0.0.1", node.port)
+    if node.cri.node_ip:
+        return NodeAddress(node.cri.node_ip[0], node.port, "".join(node.cri.node_ip[1:]))
+    first = node.address or own_address()
+    return NodeAddress(first, node.port, second_address(first))
 
 
 def _eviction(node: NodeSettings) -> EvictionPolicy:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.log_settings import LogSettings
+from sampan.app.loops.cidr_settings import NodeCidrSettings
 from sampan.app.loops.node_health_settings import EvictionSettings, GarbageSettings, ShutdownSettings
 from sampan.app.loops.proxy_settings import NodeProxy
 from sampan.core.bootstrap_token import parse_token
@@ -22,7 +23,7 @@ from sampan.core.settings.kinds import (
 )
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.dns.settings import DnsSettings
-from sampan.loops.defaults import CLUSTER_CIDR, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
+from sampan.loops.defaults import LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 from sampan.node.joining import NodeCredentials
 from sampan.node.joining.discovery import check_hash
 
@@ -43,6 +44,10 @@ def _read_token(text: str) -> str:
     return str(parse_token(text)) if text else ""
 
 
+def _read_ip(text: str) -> str:
+    return str(ipaddress.ip_address(text))
+
+
 def _read_image(text: str) -> tuple[str, str]:
     name, equals, directory = text.partition("=")
     if not (name and equals and directory):
@@ -55,29 +60,6 @@ def _relocate_image(pair: tuple[str, str], directory: Path) -> tuple[str, str]:
 
 
 _IMAGES: Final = list_of(Kind("NAME=DIR", _read_image, "=".join, relocate=_relocate_image), separator="", repeat=True)
-
-
-@dataclass(frozen=True, slots=True)
-class NodeCidrSettings:
-    """Ranges of addresses for Nodes. Names and meanings are kube-controller-manager's."""
-
-    allocate_node_cidrs: bool = setting(False, "Give each Node a part of --cluster-cidr (node-ipam-controller).")
-    cluster_cidr: str = setting("", "Network of the addresses of Pods.", kind=Kind("CIDR", str), default=CLUSTER_CIDR)
-    node_cidr_mask_size: int | None = setting(
-        None, "Prefix length of the part of a Node.", kind=integer(metavar="LENGTH"), default="24, IPv6: 64"
-    )
-
-    def resolved(self) -> tuple[str, int]:
-        """Return the network and the prefix length of its parts. Raises `ValueError`."""
-        cidr = self.cluster_cidr or CLUSTER_CIDR
-        try:
-            network = ipaddress.ip_network(cidr)
-        except ValueError as error:
-            raise ValueError(f"--cluster-cidr: {error}") from error
-        size = self.node_cidr_mask_size or (64 if network.version == 6 else 24)
-        if not network.prefixlen <= size <= network.max_prefixlen:
-            raise ValueError(f"--cluster-cidr: {cidr} has no parts of the size /{size} (--node-cidr-mask-size)")
-        return cidr, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +119,12 @@ class CriNodeSettings:
         "Directory of the runtime's network configuration. Without one, the node writes its own.",
         kind=DIRECTORY,
     )
+    node_ip: tuple[str, ...] = setting(
+        (),
+        "Addresses of the Node: one, or one of each IP family. The API server connects to the first one.",
+        kind=list_of(Kind("IP", _read_ip)),
+        default="--address, and the address of the other family on the same interface",
+    )
     cgroup_root: str = setting("/", "Cgroup that has the cgroups of all Pods.", kind=Kind("CGROUP", str))
     garbage: GarbageSettings = nested(GarbageSettings)
     eviction: EvictionSettings = nested(EvictionSettings)
@@ -144,6 +132,8 @@ class CriNodeSettings:
 
     def check(self) -> None:
         """Raise `ValueError` for settings that contradict each other."""
+        if len(self.node_ip) > len({":" in each for each in self.node_ip}):
+            raise ValueError("--node-ip: must be one address, or one of each IP family")
         self.garbage.policy()
         self.eviction.policy()
         self.shutdown.policy()

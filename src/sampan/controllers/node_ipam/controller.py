@@ -9,6 +9,7 @@ Source: kubernetes pkg/controller/nodeipam/ipam/range_allocator.go (1.36).
 """
 
 import logging
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -54,7 +55,7 @@ class NodeIpamController:
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
         self._nodes = context.manager.client.resource(NODES)
-        self._ranges = Ranges(CidrSet(context.cluster_cidr, context.node_cidr_mask_size))
+        self._ranges = Ranges([CidrSet(each.cidr, each.node_mask_size) for each in context.pod_ranges])
         self._registration = context.informer(NODES).add_handler(self._ranges)
         self._recorder = context.recorder("cidrAllocator")
 
@@ -69,12 +70,13 @@ class NodeIpamController:
         node = await self._nodes.find(request)
         if node is None or meta(node).deletion_timestamp is not None or (node.get("spec") or {}).get("podCIDRs"):
             return None
-        cidr = self._ranges.take(request.name)
-        if cidr is None:
+        cidrs = self._ranges.take(request.name)
+        if not cidrs:
             note = f"Node {request.name} status is now: CIDRNotAvailable"
             self._recorder.normal(node, "CIDRNotAvailable", note)
-            raise NoRangeLeft(f"{self._context.cluster_cidr} has no range left for node {request.name}")
-        spec = {"podCIDR": cidr, "podCIDRs": [cidr]}
+            whole = ",".join(each.cidr for each in self._context.pod_ranges)
+            raise NoRangeLeft(f"{whole} has no range left for node {request.name}")
+        spec = {"podCIDR": cidrs[0], "podCIDRs": cidrs}
         try:
             # The UID guards against a new Node of the same name, which gets its own reconciliation.
             await self._nodes.patch(request.name, MergePatch({"metadata": {"uid": meta(node).uid}, "spec": spec}))
@@ -86,18 +88,27 @@ class NodeIpamController:
 class Ranges:
     """Ranges of each Node, from informer events and from recent allocations."""
 
-    def __init__(self, cidrs: CidrSet) -> None:
-        self._cidrs = cidrs
+    def __init__(self, sets: Sequence[CidrSet]) -> None:
+        """`sets`: one for each IP family."""
+        self._sets = sets
         self._of: dict[str, list[str]] = {}
 
-    def take(self, name: str) -> str | None:
-        """Return a range for a Node, the same one again if an earlier write may have failed."""
+    def take(self, name: str) -> list[str]:
+        """Return a range of each set for a Node; none if a set is exhausted.
+
+        They are the same again if an earlier write may have failed.
+        """
         if name in self._of:
-            return self._of[name][0]
-        cidr = self._cidrs.allocate()
-        if cidr is not None:
-            self._of[name] = [cidr]
-        return cidr
+            return self._of[name]
+        taken: list[str] = []
+        for each in self._sets:
+            cidr = each.allocate()
+            if cidr is None:
+                self._release(taken)
+                return []
+            taken.append(cidr)
+        self._of[name] = taken
+        return taken
 
     def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
         """Record the ranges of a new Node."""
@@ -113,8 +124,12 @@ class Ranges:
 
     def give_back(self, name: str) -> None:
         """Release the ranges of a Node."""
-        for cidr in self._of.pop(name, ()):
-            self._cidrs.release(cidr)
+        self._release(self._of.pop(name, ()))
+
+    def _release(self, cidrs: Sequence[str]) -> None:
+        for each in self._sets:
+            for cidr in cidrs:
+                each.release(cidr)
 
     def _set(self, ref: Ref[Any]) -> None:
         cidrs = _decode(ref.raw).spec.cidrs
@@ -124,6 +139,7 @@ class Ranges:
         self._of[ref.name] = cidrs
         for cidr in cidrs:
             try:
-                self._cidrs.occupy(cidr)
+                for each in self._sets:
+                    each.occupy(cidr)
             except ValueError:
                 _log.warning("ignoring an invalid range of node %s: %s", ref.name, cidr)

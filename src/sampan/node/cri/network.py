@@ -187,5 +187,20 @@ def _write(directory: Path, configuration: Mapping[str, Any]) -> None:
 def _forward(cidrs: Sequence[str]) -> None:
     """Let the kernel forward packets between Pods and other machines. Raises `OSError`."""
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
-    if any(":" in cidr for cidr in cidrs):
-        Path("/proc/sys/net/ipv6/conf/all/forwarding").write_text("1")
+    for cidr in cidrs:
+        if ":" in cidr:
+            _check_ipv6(cidr)
+            Path("/proc/sys/net/ipv6/conf/all/forwarding").write_text("1")
+
+
+def _check_ipv6(cidr: str, settings: Path = Path("/proc/sys/net/ipv6/conf/all")) -> None:
+    """Raise `OSError` if the kernel cannot assign addresses of an IPv6 pod CIDR."""
+    try:
+        disabled = (settings / "disable_ipv6").read_text().strip() == "1"
+    except FileNotFoundError:
+        disabled = True
+    if disabled:
+        raise OSError(
+            f"the node has the IPv6 pod CIDR {cidr}, but IPv6 is disabled in the kernel; "
+            "set net.ipv6.conf.all.disable_ipv6=0, or use an IPv4 --cluster-cidr"
+        )
