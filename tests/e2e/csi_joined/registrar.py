@@ -1,7 +1,6 @@
 """Registers a driver that does not register itself, as node-driver-registrar does."""
 
 import sys
-import threading
 from pathlib import Path
 
 from sampan.csi.messages import REGISTRATION
@@ -15,8 +14,8 @@ def main() -> None:
     directory = Path(socket).parent
     settings = Settings(directory, Path(socket), Path(registry), name=name)
     assert settings.registration_socket is not None
-    server(REGISTRATION, {"Registration": Registration(settings)}, Calls(directory), settings.registration_socket)
-    threading.Event().wait()
+    running = server(REGISTRATION, {"Registration": Registration(settings)}, Calls(directory), settings.registration_socket)
+    running.wait_for_termination()
 
 
 if __name__ == "__main__":
