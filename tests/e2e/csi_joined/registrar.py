@@ -14,7 +14,9 @@ def main() -> None:
     directory = Path(socket).parent
     settings = Settings(directory, Path(socket), Path(registry), name=name)
     assert settings.registration_socket is not None
-    running = server(REGISTRATION, {"Registration": Registration(settings)}, Calls(directory), settings.registration_socket)
+    running = server(
+        REGISTRATION, {"Registration": Registration(settings)}, Calls(directory), settings.registration_socket
+    )
     running.wait_for_termination()
 
 
