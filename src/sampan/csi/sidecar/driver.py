@@ -44,15 +44,24 @@ class Driver:
 
 
 async def driver_of(client: CsiClient) -> Driver:
-    """Return the driver behind a client. Waits until it is ready."""
+    """Return the driver behind a client. Waits until it is ready and has a name."""
     await _ready(client)
-    info = await client.call("GetPluginInfo")
+    info = await _info(client)
     plugin = await client.call("GetPluginCapabilities")
     services = frozenset(_name(each.service) for each in plugin.capabilities if each.HasField("service"))
     controller: frozenset[str] = frozenset()
     if "CONTROLLER_SERVICE" in services:
         controller = _rpcs(await client.call("ControllerGetCapabilities"))
     return Driver(client, info.name, services, controller, await _node_capabilities(client))
+
+
+async def _info(client: CsiClient) -> AnyMessage:
+    while True:
+        try:
+            return await client.call("GetPluginInfo")
+        except CsiError as error:
+            _log.warning("cannot use the storage driver, retrying: %s", error, extra={"socket": client.socket})
+        await asyncio.sleep(RETRY_S)
 
 
 async def _ready(client: CsiClient) -> None:
