@@ -1,6 +1,7 @@
 """Scenarios: what a user does with the objects of one built-in loop. Each is explored with all faults."""
 
 import asyncio
+from typing import Any
 
 from sampan.loops.resources import NAMESPACES
 from sampan.testing import Cluster
@@ -35,7 +36,7 @@ async def deployment(cluster: Cluster) -> None:
 @scenario(loop("deployment-controller"), loops="replicaset,scheduler,nodes", checks=RULES)
 async def recreate(cluster: Cluster) -> None:
     """Replace all Pods at once, and delete the Deployment."""
-    spec = {"strategy": {"type": "Recreate"}, "replicas": 2, "revisionHistoryLimit": 0}
+    spec: dict[str, Any] = {"strategy": {"type": "Recreate"}, "replicas": 2, "revisionHistoryLimit": 0}
     await cluster.apply(workload("Deployment", **spec))
     await cluster.settled()
     await cluster.apply(workload("Deployment", image="two", **spec))
@@ -58,7 +59,7 @@ async def replica_set(cluster: Cluster) -> None:
 @scenario(loop("statefulset-controller"), loops="scheduler,nodes,persistentvolume-binder", checks=RULES)
 async def stateful_set(cluster: Cluster) -> None:
     """Scale down and up again, so that the claims are used again, and roll out another template."""
-    spec = {"serviceName": "web", "volumeClaimTemplates": [claim_template()]}
+    spec: dict[str, Any] = {"serviceName": "web", "volumeClaimTemplates": [claim_template()]}
     await cluster.apply(workload("StatefulSet", replicas=2, **spec))
     await cluster.settled()
     await cluster.apply(workload("StatefulSet", replicas=1, **spec))
