@@ -140,7 +140,8 @@ def replay(scenario: Scenario, plan: Plan) -> Finding | None:
 
 
 def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
-    first, second = run_trial(scenario), run_trial(scenario)
+    # The second seed makes other uids: the fields that contain them are not compared.
+    first, second = run_trial(scenario), run_trial(scenario, seed=1)
     if first.error or first.leaks or first.broken:
         causes = first.error or "; ".join([*first.leaks, *first.broken])
         raise ReferenceFailed(f"{scenario.name} fails without a fault: {causes}")
