@@ -36,7 +36,7 @@ def kubeconfig_in(directory: Path, port: int) -> Path:
     return file
 
 
-@pytest.mark.parametrize("answer", [b"{}", b""], ids=["an object", "nothing"])
+@pytest.mark.parametrize("response", [b"{}", b""], ids=["an object", "nothing"])
 @pytest.mark.parametrize("mode", ["batch", "blocking"])
 async def test_a_webhook_gets_the_events_once_at_the_latest_at_the_end(
     tmp_path: Path, mode: str, response: bytes

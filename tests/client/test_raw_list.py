@@ -54,7 +54,7 @@ def test_no_items_are_an_empty_list() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         b"",
         b"<html>",

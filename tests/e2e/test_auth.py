@@ -161,7 +161,7 @@ CAN_I = [
 ]
 
 
-@pytest.mark.parametrize(("question", "answer"), CAN_I)
+@pytest.mark.parametrize(("question", "response"), CAN_I)
 def test_can_i(clerk: Kubectl, question: tuple[str, ...], response: str) -> None:
     done = clerk.run("auth", "can-i", *question, "--as=carl")
     assert (done.stdout.strip(), done.returncode) == (response, 0 if response == "yes" else 1), done.stderr

@@ -64,7 +64,7 @@ async def get(port: int, timeout_s: float = 5.0, **action: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("answer", "result", "output"),
+    ("response", "result", "output"),
     [
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "success", "ok"),
         (b"HTTP/1.1 204 No Content\r\n\r\n", "success", ""),

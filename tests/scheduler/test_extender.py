@@ -152,7 +152,7 @@ async def test_a_failing_extender_stops_scheduling_unless_it_is_ignorable() -> N
     assert await choose(extenders(Service(), ignorable=True), board()) in ("a", "b", "c")
 
 
-@pytest.mark.parametrize("answer", [b"{", b'{"Error":' + NO_TEXT + b"}", DEEP], ids=["syntax", "no text", "deep"])
+@pytest.mark.parametrize("reply", [b"{", b'{"Error":' + NO_TEXT + b"}", DEEP], ids=["syntax", "no text", "deep"])
 async def test_a_malformed_response_is_a_failure_of_the_extender(reply: bytes) -> None:
     with pytest.raises(ExtenderError, match="malformed JSON"):
         await choose(extenders(Service(filter=reply)), board())

@@ -58,7 +58,7 @@ TRUNCATED = {
 }
 
 
-@pytest.mark.parametrize(("answer", "message"), TRUNCATED.values(), ids=TRUNCATED)
+@pytest.mark.parametrize(("reply", "message"), TRUNCATED.values(), ids=TRUNCATED)
 async def test_a_broken_body_fails_the_reader(reply: bytes, message: str) -> None:
     async with scripted(responds_once(reply)) as server, server.transport() as transport:
         with pytest.raises(TransportError, match=message) as caught:
@@ -66,7 +66,7 @@ async def test_a_broken_body_fails_the_reader(reply: bytes, message: str) -> Non
         assert caught.value.sent
 
 
-@pytest.mark.parametrize(("answer", "message"), TRUNCATED.values(), ids=TRUNCATED)
+@pytest.mark.parametrize(("reply", "message"), TRUNCATED.values(), ids=TRUNCATED)
 async def test_a_broken_stream_gives_what_came_and_fails(reply: bytes, message: str) -> None:
     async with scripted(responds_once(reply)) as server, server.transport() as transport:
         response = await transport.send(STREAM)

@@ -87,7 +87,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize(("answer", "message"), REFUSALS.values(), ids=REFUSALS)
+@pytest.mark.parametrize(("response", "message"), REFUSALS.values(), ids=REFUSALS)
 async def test_a_proxy_that_refuses_is_named(response: bytes, message: str) -> None:
     async def refuses(peer: Peer) -> None:
         await peer.requested()

@@ -41,7 +41,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize(("answer", "body"), SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize(("reply", "body"), SHAPES.values(), ids=SHAPES)
 async def test_the_body_is_read_whole_and_the_connection_serves_again(reply: bytes, body: bytes) -> None:
     async with scripted(responds(reply)) as server, server.transport() as transport:
         for _ in range(2):
@@ -51,7 +51,7 @@ async def test_the_body_is_read_whole_and_the_connection_serves_again(reply: byt
         assert server.connections == 1
 
 
-@pytest.mark.parametrize(("answer", "body"), SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize(("reply", "body"), SHAPES.values(), ids=SHAPES)
 async def test_the_body_is_streamed_whole_however_it_is_cut(reply: bytes, body: bytes) -> None:
     parts = [reply[i : i + 7] for i in range(0, len(reply), 7)]
     async with scripted(responds(*parts)) as server, server.transport() as transport:

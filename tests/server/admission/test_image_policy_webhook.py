@@ -139,14 +139,14 @@ async def test_audit_annotations_get_the_prefix_of_the_plug_in(kubeconfig: str) 
 
 
 @pytest.mark.parametrize(
-    "answer", [WebhookError("dead"), b"spam", b'{"kind":"Pod"}', b'{"status":{"allowed":1}}'], ids=str
+    "response", [WebhookError("dead"), b"spam", b'{"kind":"Pod"}', b'{"status":{"allowed":1}}'], ids=str
 )
 async def test_without_an_answer_the_pod_is_refused(kubeconfig: str, response: bytes | WebhookError) -> None:
     assert (await refused(plugin(kubeconfig, Backend(response)), pod())).startswith('pods "p" is forbidden: ')
 
 
 @pytest.mark.parametrize(
-    ("answer", "text"),
+    ("response", "text"),
     [
         (
             b'{"status":"x"}',

@@ -114,7 +114,7 @@ async def test_a_failure_of_the_webhook_is_not_cached() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         b"nonsense",
         b"[]",

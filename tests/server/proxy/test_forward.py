@@ -238,7 +238,7 @@ async def test_an_upstream_that_is_not_there_is_503() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         b"",
         b"HTTP/1.1 200",

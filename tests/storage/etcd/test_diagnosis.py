@@ -162,7 +162,7 @@ async def test_a_denied_read_next_to_the_prefix_names_the_permissions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "text"),
+    ("response", "text"),
     [
         (b"SSH-2.0-OpenSSH_9.2\r\n", "is not etcd: it answers 'SSH-2.0-OpenSSH_9.2'"),
         (b"HTTP/1.1 400 Bad\r\n\r\n", "'HTTP/1.1 400 Bad'"),
