@@ -99,12 +99,14 @@ class ServingTls:
         certificates stay.
         """
         signature = self._signature()
+        # The signature is taken before the files are read: a change in between is noticed at the next poll.
         if signature == self._seen:
             return False
         try:
             authorities = self._authorities()
             names, default = self._load()
         except (OSError, ValueError) as error:
+            # Once for each state of the files, not at every poll.
             if signature != self._warned:
                 self._warned = signature
                 _log.warning(
@@ -112,6 +114,7 @@ class ServingTls:
                     extra={"error": str(error)},
                 )
             return False
+        # All were read without an error: certificates and CAs are replaced together, or not at all.
         self._seen, self._names, self._default = signature, names, default
         self.verifier.replace(authorities)
         _log.info("reloaded serving certificates and client CAs")
@@ -176,6 +179,7 @@ class ServingTls:
                 trust(context, ssl.DER_cert_to_PEM_cert(chain[0]))
             except (OSError, ValueError):
                 return  # OpenSSL reports the fault
+            # Anyone can present certificates, so the cache has a bound.
             if len(self._presented) >= _PRESENTED_MAX:
                 self._presented.clear()
             self._presented[chain[0]] = context

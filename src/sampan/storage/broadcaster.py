@@ -49,6 +49,7 @@ class BufferedWatch:
         self._signal = Signal()
 
     async def __aenter__(self) -> Self:
+        # No await between the two lines: an event in between would be in neither the history read nor the buffer.
         self._live_from = max(self._position, self._broadcaster.revision)
         self._broadcaster.add(self)
         try:
@@ -74,6 +75,7 @@ class BufferedWatch:
                 batch = await self._read_history()
                 if batch.events or not self._behind():
                     return batch
+                # A chunk without events of the range: let other tasks run before the next one.
                 await asyncio.sleep(0)
             if self._pending:
                 return self._take()
@@ -93,6 +95,7 @@ class BufferedWatch:
 
     def offer(self, event: StoreEvent) -> None:
         """Receive an event of the range from the broadcaster."""
+        # The history read may already have covered an event that was still under way: never deliver it twice.
         if self._overflown or event.revision <= self._position:
             return
         if len(self._pending) >= self._broadcaster.buffer_max:
@@ -112,6 +115,7 @@ class BufferedWatch:
         self._signal.notify()
 
     def _behind(self) -> bool:
+        # Resume from the history up to the current revision; events after it arrive in the buffer again.
         if self._overflown:
             self._overflown = False
             self._live_from = max(self._position, self._broadcaster.revision)
@@ -159,6 +163,7 @@ class WatchBroadcaster:
 
     def add(self, watch: BufferedWatch) -> None:
         """Start passing events to the watch."""
+        # The lists of watches of a directory are derived from the set of watches, so any change drops them.
         self._directories.clear()
         if watch.start.endswith("/") and watch.end == prefix_end(watch.start):
             self._by_prefix.setdefault(watch.start, []).append(watch)
@@ -223,6 +228,7 @@ class WatchBroadcaster:
                 at += 1
                 found += self._by_prefix.get(directory[:at], ())
                 at = directory.find("/", at)
+            # Clients choose namespaces, so only this limit bounds the memory.
             if len(self._directories) >= _DIRECTORIES_MAX:
                 self._directories.clear()
             self._directories[directory] = found

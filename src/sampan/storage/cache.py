@@ -106,9 +106,11 @@ class WatchCache:
                     await self._follow()
                     delay = min(delay * 2, longest)
                 except Compacted:
+                    # Events are lost, so the state cannot be continued: list again, without a longer delay.
                     self._listed = False
                     delay = first
                 except StoreReplaced:
+                    # Revisions of another store are not comparable with those that clients have; the owner decides.
                     raise
                 except Exception as error:
                     trace = None if isinstance(error, STORE_ERRORS) else error
@@ -179,6 +181,7 @@ class WatchCache:
 
         With an engine in this process nothing is awaited. Raises `FutureRevision` after `timeout_s` seconds.
         """
+        # The store is read first: whatever was acknowledged before this call is at or below this revision.
         target = await self._store.revision()
         if self._revision < target:
             await self.wait_for(target, timeout_s)
@@ -279,6 +282,7 @@ class WatchCache:
         if after is None or initial:
             watcher.begin(self._initial(scope, matches), self._revision)
         elif after > self._revision:
+            # The client got this revision from another server, or from another resource, which is ahead of this cache.
             watcher.begin_in_the_future(after)
         elif after >= self.ring.reaches:
             watcher.begin(group.select(self.ring.after(after)), self._revision)

@@ -55,6 +55,7 @@ class Wakes:
         now = self._event_at = asyncio.get_running_loop().time()
         if self._scheduled:
             return
+        # Under low load there is nothing to batch, so latency counts.
         if now - self._woken_at > _QUIET_S:
             self._wake()
             return
@@ -81,6 +82,7 @@ class Wakes:
     def _wake(self) -> None:
         self._scheduled = False
         self._woken_at = asyncio.get_running_loop().time()
+        # Swap first: a woken watcher may add itself again for the next wake-up.
         watchers, self._wanting = self._wanting, []
         for watcher in watchers:
             watcher.wake()

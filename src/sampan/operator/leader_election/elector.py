@@ -113,6 +113,7 @@ class LeaderElector:
 
     async def _end(self, leading: asyncio.Task[None], renewing: asyncio.Task[None]) -> None:
         """Stop the work, then the renewal, then release the lease."""
+        # The renewal continues: the work may still write while it ends, and no other candidate may start yet.
         leading.cancel()
         await asyncio.wait({leading, renewing}, return_when=asyncio.FIRST_COMPLETED)
         if not leading.done():
@@ -172,6 +173,8 @@ class LeaderElector:
         try:
             if self.is_leader() and await self._renew_unseen():
                 return True
+            # Taken before the request: the server may apply the write at any time after this moment, so the lease
+            # never seems valid for longer here than it does to other candidates.
             requested_at = self._now()
             record = await self._lease.get()
             if record is None:
@@ -179,6 +182,7 @@ class LeaderElector:
                 await self._lease.create(mine)
                 self._observe(mine, requested_at)
                 return True
+            # Only a change restarts the wait. Times in the lease are of another clock and are not compared.
             if record != self._observed:
                 self._observe(record, self._now())
             return await self._take(record)
@@ -191,6 +195,7 @@ class LeaderElector:
         is_mine = record.holder == self.config.identity
         if record.holder and not is_mine and self._is_valid():
             return False
+        # The holder with this identity may be this process before a restart: the transitions do not increase.
         if is_mine:
             self._slow_path.inc()
             mine = self._mine(record.acquire_time, record.transitions)
@@ -242,6 +247,7 @@ class LeaderElector:
 
     def _observe(self, record: LeaseRecord, at: float) -> None:
         self._observed, self._observed_at = record, at
+        # The same moment on the other clock; the request may have taken some time since.
         self._observed_real = seconds() - (self._now() - at)
 
     def _is_valid(self) -> bool:

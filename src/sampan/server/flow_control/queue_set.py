@@ -151,6 +151,7 @@ class QueueSet:
             del self.queueless[ticket]
         else:
             del queue.executing[ticket]
+            # The dispatch assumed `SERVICE_S`; replace the estimate with the time that the request really took.
             queue.next_dispatch_r -= ticket.work.initial_seats * (SERVICE_S - took)
             if queue.waiting:
                 queue.bound()
@@ -195,6 +196,7 @@ class QueueSet:
         offset = self._enqueues % size
         self._enqueues += 1
         best = self._queue(hand[offset])
+        # Without waiting requests all queues are equal, and comparing them would cost time on the fast path.
         if self.waiting:
             for step in range(1, size):
                 queue = self._queue(hand[(offset + step) % size])
@@ -222,6 +224,7 @@ class QueueSet:
         if queue.waiting:
             queue.work_waiting -= ticket.work.seat_seconds
         else:
+            # Not a subtraction: rounding errors of floats would accumulate over the life of the queue.
             queue.work_waiting = 0.0
             del self._with_waiting[queue]
         self.waiting -= 1
@@ -236,6 +239,7 @@ class QueueSet:
             queue = self._next_queue()
             ticket = queue.oldest()
             assert ticket is not None
+            # Do not start a smaller request instead: a stream of small ones would starve the large one.
             if not self._accommodates(ticket.seats):
                 ticket.flow.stats.no_accommodation += 1
                 return
@@ -267,6 +271,7 @@ class QueueSet:
         return ticket
 
     def _accommodates(self, seats: int) -> bool:
+        # Wider than the whole level: it runs alone, or it would never run.
         if seats > self.limit:
             return self.executing == 0
         return self.seats_in_use + seats <= self.limit

@@ -38,6 +38,7 @@ class FrameBudget:
         """Take a token for each frame. Raises `FrameFlood` if there are not enough."""
         self._tokens -= frames
         if self._tokens < 0:
+            # The bucket is refilled only when it is empty: reading the clock for each frame would cost more.
             now = self._clock()
             self._add((now - self._refilled) * TOKENS_PER_S)
             self._refilled = now

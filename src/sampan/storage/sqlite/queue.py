@@ -104,6 +104,7 @@ class WriteQueue:
 
         `frees`: see `Store.update`.
         """
+        # 0 means a create in `_Write`. No stored row has a negative revision, so this one conflicts, as it must.
         if expected <= 0:
             expected = -1
         return self._submit(key, value, expected, expires_at, frees=frees)
@@ -132,6 +133,7 @@ class WriteQueue:
         if not self._busy:
             self._busy = True
             self._idle.clear()
+            # Not at once: other requests of this loop iteration join the same commit.
             self._loop.call_soon(self._next_group)
         return future
 
@@ -142,6 +144,7 @@ class WriteQueue:
         """
         key = write.key
         previous = self._pending.get(key, _NOT_PENDING)
+        # Only committed state is certain. A refusal by a pending write waits until that write is durable.
         certain = previous is _NOT_PENDING
         if certain:
             previous = self.get(key)
@@ -175,6 +178,7 @@ class WriteQueue:
         size = 0
         for at, write in enumerate(self._queue):
             size += len(write.value or b"")
+            # `at and`: a single write above the size limit still forms a group.
             if at and (at == _GROUP_MAX or size > _GROUP_BYTES_MAX):
                 group = self._queue[:at]
                 del self._queue[:at]
@@ -190,6 +194,7 @@ class WriteQueue:
             if events:
                 for write in group:
                     self._apply(write)
+                # Before the futures are set: a client that reads after its response must find its own write.
                 self._broadcaster.dispatch(events, events[-1].revision)
             for write in group:
                 if write.event is None:
@@ -213,6 +218,7 @@ class WriteQueue:
         created = revision if event.previous is None else event.previous.create_revision
         self._index[key] = (revision, created)
         pending = self._pending.get(key)
+        # A later write to the key may be pending already; then its row must stay.
         if pending is not None and pending.mod_revision == revision:
             del self._pending[key]
             self._recent.keep(pending)
@@ -221,6 +227,7 @@ class WriteQueue:
 
     def _failed(self, group: list[_Write], cause: Exception) -> None:
         error = _unavailable(cause)
+        # Later writes were checked against state that will never exist, so all of them are checked again.
         self._pending.clear()
         failed = [write for write in group if write.event is not None]
         again = [write for write in group if write.event is None] + self._queue
@@ -230,6 +237,7 @@ class WriteQueue:
             failed = [write for write in failed if not write.frees]
             failed += [write for write in again if not write.frees]
             again = [write for write in again if write.frees]
+            # One retry only: with `frees` still set, a disk that stays full would loop for ever.
             for write in again:
                 write.frees = False
         for write in failed:
