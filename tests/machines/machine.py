@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 
 from tests.machines.waiting import wait_for
@@ -115,8 +116,9 @@ class Machine:
         found += [f"link {line}" for line in self.run("ip", "-o", "link").splitlines() if ": veth" in line]
         found += [str(each) for each in CGROUPS.glob(f"*/{self.cgroup}/kubepods/*/pod*")]
         found += [str(each) for each in CGROUPS.glob(f"*/{self.cgroup}/kubepods/pod*")]
-        found += [str(each) for each in self.root.glob("**/pods/*-*-*-*-*")]
-        found += [str(each) for each in self.root.glob("**/addresses/sampan/1*")]
+        # `Path.glob` fails if containerd removes a directory meanwhile.
+        for pattern in ("**/pods/*-*-*-*-*", "**/addresses/sampan/1*"):
+            found += glob(f"{self.root}/{pattern}", recursive=True, include_hidden=True)
         return found + [str(each) for each in self.root.glob("var/log/pods/*")]
 
 

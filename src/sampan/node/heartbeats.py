@@ -48,6 +48,11 @@ class Health(Protocol):
         ...
 
     @property
+    def handlers(self) -> Sequence[Object]:
+        """Handlers with their features, for the node's status."""
+        ...
+
+    @property
     def problem(self) -> str:
         """Reason why the node is not ready; empty for a node that is."""
         ...
@@ -222,8 +227,11 @@ class Heartbeats:
         return conditions(now, before, problem=problem, pressures=pressures)
 
     def _shape_now(self) -> NodeShape:
-        """Return the shape with the runtime's version, which is unknown until the runtime has responded."""
-        return self._shape if self._health is None else replace(self._shape, runtime_version=self._health.version)
+        """Return the shape with the runtime's version and handlers, unknown until the runtime has responded."""
+        health = self._health
+        if health is None:
+            return self._shape
+        return replace(self._shape, runtime_version=health.version, runtime_handlers=health.handlers)
 
     def _where(self, member: Member) -> NodeAddress:
         return self._server or NodeAddress(member.host_ip)

@@ -4,7 +4,7 @@ Source: kubelet pkg/kubelet/kubelet_node_status.go, pkg/kubelet/nodestatus/sette
 """
 
 import uuid
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,6 +33,8 @@ class NodeShape:
     machine_id: str = ""
     """Empty to derive it from the node's name."""
     boot_id: str = ""
+    runtime_handlers: Sequence[Object] = ()
+    """Handlers of the runtime with their features, as in the Node's status."""
     has_pod_cidr: bool = True
     """True if the node registers with a pod CIDR."""
 
@@ -110,6 +112,8 @@ def node_status(name: str, where: NodeAddress, shape: NodeShape) -> dict[str, An
             "architecture": shape.architecture,
         },
     }
+    if shape.runtime_handlers:
+        status["runtimeHandlers"] = list(shape.runtime_handlers)
     if where.port:
         status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": where.port}}
     return status

@@ -53,6 +53,7 @@ class PodSpec(msgspec.Struct, rename="camel"):
     host_network: bool = False
     host_pid: bool = msgspec.field(name="hostPID", default=False)
     host_ipc: bool = msgspec.field(name="hostIPC", default=False)
+    host_users: bool | None = None
     share_process_namespace: bool = False
     containers: list[Container] = []
     init_containers: list[Container] = []

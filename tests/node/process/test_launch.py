@@ -88,6 +88,20 @@ async def test_crowded_directory_is_writable_even_with_scratch_files_in_it(tmp_p
     assert not (crowd / "7" / "new").exists()
 
 
+async def test_agents_files_in_a_crowded_directory_are_hidden(tmp_path: Path) -> None:
+    if not await has_namespaces(tmp_path / "trial"):
+        pytest.skip("this machine does not permit mount namespaces")
+    crowd = tmp_path / "crowd"
+    for number in range(300):
+        (crowd / str(number)).mkdir(parents=True)
+    secret = crowd / "agent" / "volumes" / "secret"
+    secret.mkdir(parents=True)
+    (secret / "key").write_text("content")
+    view = View("/", str(crowd / "agent" / "run"), [], "web-0", hidden=str(crowd / "agent"))
+    found = await output(Program(sh(f"ls {crowd} | wc -l; ls -A {crowd}/agent"), _ENV, view=view))
+    assert found == b"301\n"
+
+
 async def test_container_starts_while_files_next_to_its_scratch_files_change(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine does not permit mount namespaces")

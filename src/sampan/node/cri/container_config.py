@@ -14,6 +14,7 @@ from sampan.node.cri.messages import AnyMessage, message, value
 from sampan.node.cri.records import RESTART_COUNT
 from sampan.node.cri.sandbox_config import POD_NAME, POD_NAMESPACE, POD_UID, namespaces
 from sampan.node.cri.security import container_security
+from sampan.node.cri.user_namespaces import mapping
 from sampan.node.sessions import ContainerConfig, Mount
 from sampan.node.views import Pod
 
@@ -46,6 +47,8 @@ class Start:
     """Directory of the agent."""
     target_id: str = ""
     """Container whose processes an ephemeral container sees."""
+    first_id: int = 0
+    """First id of the Pod's user namespace; 0: it has the node's users."""
 
     @property
     def directory(self) -> Path:
@@ -81,7 +84,7 @@ def log_path(container: str, restart_count: int) -> str:
 def container_config(start: Start) -> AnyMessage:
     """Return the ContainerConfig of a run. Raises `NotCreated`."""
     pod, container, config = start.pod, start.container, start.config
-    options = namespaces(pod)
+    options = namespaces(pod, start.first_id)
     if start.target_id:
         options.pid, options.target_id = value("TARGET"), start.target_id
     security = container_security(pod, container, config, image=start.image, namespaces=options, root=start.root)
@@ -129,6 +132,8 @@ def _annotations(start: Start) -> dict[str, str]:
 
 def _mounts(start: Start) -> Iterator[AnyMessage]:
     propagation = {each.mount_path: each.mount_propagation for each in start.container.volume_mounts}
+    # Files keep their owners as the containers see them.
+    ids = [mapping(start.first_id)] if start.first_id else []
     paths = set()
     for mount in start.config.mounts:
         paths.add(mount.container_path.rstrip("/"))
@@ -146,13 +151,17 @@ def _mounts(start: Start) -> Iterator[AnyMessage]:
             host_path=os.path.realpath(mount.host_path),
             readonly=mount.read_only,
             propagation=value(_PROPAGATION.get(propagation.get(mount.container_path, ""), "PROPAGATION_PRIVATE")),
+            uidMappings=ids,
+            gidMappings=ids,
         )
     own = [Mount("", str(hosts_file(start.root, start.pod.metadata.uid)), _HOSTS)]
     if start.config.termination_message_path:
         own.append(Mount("", str(start.message_file), start.config.termination_message_path))
     for mount in own:
         if mount.container_path not in paths:
-            yield message("Mount")(container_path=mount.container_path, host_path=mount.host_path)
+            yield message("Mount")(
+                container_path=mount.container_path, host_path=mount.host_path, uidMappings=ids, gidMappings=ids
+            )
 
 
 def _devices(start: Start) -> Iterator[AnyMessage]:

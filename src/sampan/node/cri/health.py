@@ -10,6 +10,7 @@ from typing import Final
 
 from sampan.node.cri.errors import CriError, RuntimeUnavailable
 from sampan.node.cri.messages import AnyMessage
+from sampan.resource import Object
 
 _log = logging.getLogger("sampan.node")
 _HINTS: Final = {
@@ -30,6 +31,19 @@ class RuntimeHealth:
         self.network_problem = "container runtime status check may not have completed yet"
         self._runtime_problem = self.network_problem
         self._changed = asyncio.Event()
+        self._handlers: tuple[tuple[str, bool, bool], ...] = ()
+
+    @property
+    def handlers(self) -> list[Object]:
+        """Handlers of the runtime, for the Node's `status.runtimeHandlers`; empty if the runtime does not name them."""
+        return [
+            {"name": name, "features": {"recursiveReadOnlyMounts": read_only, "userNamespaces": users}}
+            for name, read_only, users in self._handlers
+        ]
+
+    def has_user_namespaces(self, handler: str) -> bool:
+        """Return True if Pods of a handler may have their own users. Before containerd 2.0 there are no handlers."""
+        return any(users for name, _, users in self._handlers if name == handler)
 
     @property
     def problem(self) -> str:
@@ -54,7 +68,14 @@ class RuntimeHealth:
         _log.info("connected to the container runtime", extra={"runtime": self.version, "socket": self._socket})
 
     def reported(self, response: AnyMessage) -> None:
-        """Take over the runtime's own conditions."""
+        """Take over the runtime's own conditions, and what its handlers can."""
+        handlers = sorted(
+            (each.name, each.features.recursive_read_only_mounts, each.features.user_namespaces)
+            for each in response.runtime_handlers
+        )
+        if tuple(handlers) != self._handlers:
+            self._handlers = tuple(handlers)
+            self._changed.set()
         found = {each.type: each for each in response.status.conditions}
         runtime = found.get("RuntimeReady")
         network = found.get("NetworkReady")

@@ -35,6 +35,7 @@ from sampan.node.cri.pull import Credentials, NoCredentials
 from sampan.node.cri.records import container_record
 from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.sandbox_config import INSTANCE, POD_UID
+from sampan.node.cri.user_namespaces import UserNamespaces
 from sampan.node.process.log_reader import log_tail
 from sampan.node.runtime import ContainerRecord
 from sampan.node.sessions import Usage
@@ -102,6 +103,7 @@ class CriObserver:
         self._credentials: Credentials = credentials or NoCredentials()
         self._report = report
         self._cgroups = PodCgroups()
+        self._user_namespaces = UserNamespaces()
         self._pods = CriPods()
         self._group: asyncio.TaskGroup | None = None
         self._is_running = asyncio.Event()

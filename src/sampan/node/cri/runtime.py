@@ -33,6 +33,7 @@ from sampan.node.cri.resolver import dns_message, node_resolver, pod_resolver
 from sampan.node.cri.resources import linux_resources, oom_score
 from sampan.node.cri.sandbox_config import SandboxPlace, cgroup_parent, sandbox_config
 from sampan.node.cri.streams import CriStreams
+from sampan.node.cri.user_namespaces import release, unsupported
 from sampan.node.environment.fields import PodPlace
 from sampan.node.references import Missing, Unreadable
 from sampan.node.runtime import ContainerRecord, NotCreated, ResizeError, SandboxError
@@ -167,16 +168,27 @@ class CriRuntime(CriStreams):
         for fault in faults:
             self._report(pod, "DNSConfigForming", fault)
         settings = self._settings
-        node = SandboxPlace(settings.logs, settings.cgroup_root, settings.instance)
+        handler = await self._handler_of(pod.spec.runtime_class_name) if pod.spec.runtime_class_name else ""
+        if pod.spec.host_users is False and not self.health.has_user_namespaces(handler):
+            raise unsupported(handler)
+        node = await self._place_of(pod)
         full_name = fully_qualified(place, dns.domain) if pod.spec.set_hostname_as_fqdn else ""
         config = sandbox_config(place, node, attempt=known.next_attempt, dns=dns_message(resolver), hostname=full_name)
         await asyncio.to_thread(self._make_directories, config.log_directory, known.cgroup, pod)
-        handler = await self._handler_of(pod.spec.runtime_class_name) if pod.spec.runtime_class_name else ""
         id = await self._client.run_pod_sandbox(config, handler)
         status = await self._client.pod_sandbox_status(id)
         now = asyncio.get_running_loop().time()
         known.sandboxes[id] = Sandbox(id, config.metadata.attempt, True, status.created_at, now)
         known.addresses, known.instance = _addresses(status), settings.instance
+
+    async def _place_of(self, pod: Pod) -> SandboxPlace:
+        """Return the settings of a Pod's sandbox, with the range of its users if they are not the node's."""
+        settings = self._settings
+        first_id = 0
+        if pod.spec.host_users is False:
+            directory = pod_directory(settings.root, pod.metadata.uid)
+            first_id = await asyncio.to_thread(self._user_namespaces.first_id, directory)
+        return SandboxPlace(settings.logs, settings.cgroup_root, settings.instance, first_id)
 
     def _make_directories(self, logs: str, cgroup: str, pod: Pod) -> None:
         Path(logs).mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -219,6 +231,7 @@ class CriRuntime(CriStreams):
         directory = pod_directory(self._settings.root, known.uid)
         shutil.rmtree(directory / "containers", ignore_errors=True)
         hosts_file(self._settings.root, known.uid).unlink(missing_ok=True)
+        release(directory)
         with contextlib.suppress(OSError):
             directory.rmdir()
         if known.cgroup:
@@ -247,9 +260,9 @@ class CriRuntime(CriStreams):
             if any(mount.image for mount in config.mounts) and not self.health.mounts_images:
                 raise NotCreated("CreateContainerError", f"{self.version} cannot mount images: containerd 2.1 can")
             try:
-                start = await self._prepared(pod, known, container, restart_count, config)
+                node = await self._place_of(pod)
+                start = await self._prepared(pod, known, container, restart_count, config, node.first_id)
                 place = PodPlace(pod, self._settings.host_ip, known.addresses)
-                node = SandboxPlace(self._settings.logs, self._settings.cgroup_root, self._settings.instance)
                 sandbox_now = sandbox_config(place, node, attempt=sandbox.attempt)
                 id = await self._client.create_container(sandbox.id, container_config(start), sandbox_now)
             except (CriError, OSError, ValueError) as error:
@@ -268,7 +281,13 @@ class CriRuntime(CriStreams):
         await self._refresh(known, id)
 
     async def _prepared(
-        self, pod: Pod, known: CriPod, container: Container, restart_count: int, config: ContainerConfig
+        self,
+        pod: Pod,
+        known: CriPod,
+        container: Container,
+        restart_count: int,
+        config: ContainerConfig,
+        first_id: int,
     ) -> Start:
         """Write the files of a run, and return everything that it is made of."""
         image = await self._client.image_status(container.image)
@@ -284,6 +303,7 @@ class CriRuntime(CriStreams):
             self._linux_resources(pod, container),
             self._settings.root,
             "" if target is None else target.id,
+            first_id,
         )
         await asyncio.to_thread(self._write_files, start, known)
         return start

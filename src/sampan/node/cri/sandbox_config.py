@@ -11,6 +11,7 @@ from typing import Final
 
 from sampan.node.cri.messages import AnyMessage, message, value
 from sampan.node.cri.security import is_privileged
+from sampan.node.cri.user_namespaces import user_namespace
 from sampan.node.environment.environment import host_name
 from sampan.node.environment.fields import PodPlace
 from sampan.node.views import Pod
@@ -34,6 +35,8 @@ class SandboxPlace:
     """Cgroup below which `kubepods` is."""
     instance: str = ""
     """Agent that makes the sandboxes."""
+    first_id: int = 0
+    """First id of the Pod's user namespace; 0: it has the node's users."""
 
 
 def sandbox_config(
@@ -65,7 +68,7 @@ def sandbox_config(
         linux=message("LinuxPodSandboxConfig")(
             cgroup_parent=cgroup_parent(pod, node.cgroup_root),
             security_context=message("LinuxSandboxSecurityContext")(
-                namespace_options=namespaces(pod),
+                namespace_options=namespaces(pod, node.first_id),
                 privileged=is_privileged(pod),
                 seccomp=message("SecurityProfile")(profile_type=value("RuntimeDefault")),
             ),
@@ -86,14 +89,18 @@ def cgroup_parent(pod: Pod, root: str = "/") -> str:
     return f"{root.rstrip('/')}{tier}/pod{pod.metadata.uid}"
 
 
-def namespaces(pod: Pod) -> AnyMessage:
-    """Return the NamespaceOption of a Pod: which namespaces are the node's, the Pod's or each container's."""
+def namespaces(pod: Pod, first_id: int = 0) -> AnyMessage:
+    """Return the NamespaceOption of a Pod: which namespaces are the node's, the Pod's or each container's.
+
+    `first_id`: as in `SandboxPlace`.
+    """
     spec = pod.spec
     pid = "NODE" if spec.host_pid else "POD" if spec.share_process_namespace else "CONTAINER"
     return message("NamespaceOption")(
         network=value("NODE" if spec.host_network else "POD"),
         pid=value(pid),
         ipc=value("NODE" if spec.host_ipc else "POD"),
+        userns_options=user_namespace(first_id) if first_id else None,
     )
 
 

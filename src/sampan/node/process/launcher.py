@@ -185,6 +185,7 @@ class _Layers:
                 for each in inner:
                     self.take_over(each, f"{path}/{each.name}")
             elif not mounted and self._overlay(entry, path):
+                self._hide(entry, target)
                 self.writable.append(f"/{path}")
             else:
                 self._share(entry, path)
@@ -192,8 +193,14 @@ class _Layers:
     def _share(self, entry: "os.DirEntry[str]", path: str) -> None:
         target = os.path.join(self._root, path)
         _mount(entry.path, target, flags=_MS_BIND | _MS_REC)
+        self._hide(entry, target)
         _make_read_only(target, recursive=True)
         self.shared.append(f"/{path}")
+
+    def _hide(self, entry: "os.DirEntry[str]", target: str) -> None:
+        """Cover the agent's files, which have the secrets of other Pods, in a directory that is mounted as a whole."""
+        if self._spec.hidden and _is_in(self._spec.hidden, [entry.path]):
+            _mount("tmpfs", target + self._spec.hidden[len(entry.path) :], "tmpfs", options="mode=0700")
 
     def _overlay(self, entry: "os.DirEntry[str]", path: str) -> bool:
         """Mount a writable overlay over a directory of the image: on disk, or in memory if the disk cannot have it."""
