@@ -72,6 +72,7 @@ async def test_both_families_have_routes_rules_and_ranges_of_addresses(node: Nod
     node.network.learn("b", OTHER)
     await node.until("10.244.2.0/24 via 172.30.0.2 dev lan0 proto 77")
     await node.until("fd00:2::/64 via fd00:30::2 dev lan0 proto 77")
+    await node.until(FILE)
     assert "ip saddr 10.244.1.0/24" in node.tables()
     assert "ip6 saddr fd00:1::/64 ip6 daddr != { fd00:1::/64, fd00:2::/64 }" in node.tables()
     written = json.loads((node.configurations / FILE).read_text())
