@@ -18,7 +18,7 @@ def awaited(task: asyncio.Task[Any], below: str = "") -> str:
     Only frames below the function whose qualified name is `below` count. Empty if nothing is known: the coroutine waits
     for a thread, or runs just now.
     """
-    frames = list(_frames(task.get_coro()))
+    frames = list(frames_of(task.get_coro()))
     names = [frame.f_code.co_qualname for frame in frames]
     if below in names:
         frames = frames[names.index(below) + 1 :]
@@ -33,7 +33,8 @@ def awaited(task: asyncio.Task[Any], below: str = "") -> str:
     return ", ".join(parts)
 
 
-def _frames(awaitable: object) -> Iterator[FrameType]:
+def frames_of(awaitable: object) -> Iterator[FrameType]:
+    """Yield the frames of a chain of suspended coroutines, the outermost first."""
     while awaitable is not None:
         for frame_name, next_name in _FRAME_AND_NEXT:
             frame = getattr(awaitable, frame_name, None)

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final, ParamSpec, Protocol, TypeVar
 
 import sampan
+from sampan.operator.controller.awaited import frames_of
 from sampan.operator.controller.context import RECONCILE_WRAPPER, current_reconcile
 
 P = ParamSpec("P")
@@ -34,7 +34,6 @@ _INTERNAL: Final = (
     sysconfig.get_paths()["stdlib"] + os.sep,
     *(str(_ROOT / name) + os.sep for name in ("client", "core", "informer", "operator", "testing")),
 )
-_NEXT: Final = (("cr_frame", "cr_await"), ("ag_frame", "ag_await"), ("gi_frame", "gi_yieldfrom"))
 
 
 class ExternalError(Exception):
@@ -123,19 +122,7 @@ class _Watched:
 
 def _places(awaitable: object) -> Iterator[str]:
     """Yield the lines of the operator in a chain of coroutines."""
-    for frame in _frames(awaitable):
+    for frame in frames_of(awaitable):
         file = frame.f_code.co_filename
         if not file.startswith(_INTERNAL):
             yield f"{os.path.basename(file)}:{frame.f_lineno}"
-
-
-def _frames(awaitable: object) -> Iterator[FrameType]:
-    while awaitable is not None:
-        for frame_name, next_name in _NEXT:
-            frame = getattr(awaitable, frame_name, None)
-            if frame is not None:
-                yield frame
-                awaitable = getattr(awaitable, next_name)
-                break
-        else:
-            return
