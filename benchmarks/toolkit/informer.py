@@ -23,12 +23,12 @@ class Counter:
 
     def __init__(self) -> None:
         self.notified = 0
-        self._wanted = -1
+        self._desired = -1
         self._reached = asyncio.Event()
 
-    async def until(self, wanted: int) -> None:
+    async def until(self, desired: int) -> None:
         """Wait until it has been told of so many changes."""
-        self._wanted = wanted
+        self._desired = desired
         await self._reached.wait()
 
     def on_add(self, obj: Ref[Object], is_in_initial_list: bool) -> None:
@@ -38,7 +38,7 @@ class Counter:
     def on_update(self, old: Ref[Object], new: Ref[Object]) -> None:
         """One more."""
         self.notified += 1
-        if self.notified == self._wanted:
+        if self.notified == self._desired:
             self._reached.set()
 
     def on_delete(self, obj: Deletion[Object]) -> None:

@@ -74,11 +74,11 @@ class Network(CustomResource):
 class Backend:
     """Takes a millisecond for everything, and counts."""
 
-    def __init__(self, wanted: int) -> None:
+    def __init__(self, desired: int) -> None:
         self.networks: dict[str, str] = {}
         self.creates: Counter[str] = Counter()
         self.complete = asyncio.Event()
-        self._wanted = wanted
+        self._desired = desired
 
     async def find(self, uid: str) -> str | None:
         """The network of an object."""
@@ -94,7 +94,7 @@ class Backend:
 
     def notified(self, reported: int) -> None:
         """So many objects say what they have."""
-        if reported == self._wanted:
+        if reported == self._desired:
             self.complete.set()
 
 

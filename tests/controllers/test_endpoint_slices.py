@@ -193,12 +193,12 @@ def test_changed_labels_are_written() -> None:
 
 @given(
     there=st.lists(st.sets(st.integers(1, 30), max_size=5), max_size=5),
-    wanted=st.sets(st.integers(1, 30)),
+    desired=st.sets(st.integers(1, 30)),
 )
-def test_packing_has_each_endpoint_once_in_slices_of_bounded_size(there: list[set[int]], wanted: set[int]) -> None:
+def test_packing_has_each_endpoint_once_in_slices_of_bounded_size(there: list[set[int]], desired: set[int]) -> None:
     slices = [filled(str(name), *numbers) for name, numbers in enumerate(there)]
-    found = after(slices, pack(slices, endpoints(*wanted), make, 5))
-    assert sorted(each for slice in found for each in slice) == sorted(f"10.0.0.{number}" for number in wanted)
+    found = after(slices, pack(slices, endpoints(*desired), make, 5))
+    assert sorted(each for slice in found for each in slice) == sorted(f"10.0.0.{number}" for number in desired)
     assert all(len(slice) <= 5 for slice in found)
 
 

@@ -94,8 +94,8 @@ async def test_pods_have_the_finalizer_until_they_are_counted() -> None:
             assert made["metadata"]["labels"]["batch.kubernetes.io/job-name"] == "a"
         found = await c.until(JOBS, "a", lambda obj: obj["status"].get("active") == 2)
         assert found["status"]["startTime"]
-        wanted = {"active": 2, "ready": 0, "terminating": 0, "uncountedTerminatedPods": {}}
-        assert {name: found["status"].get(name) for name in wanted} == wanted
+        desired = {"active": 2, "ready": 0, "terminating": 0, "uncountedTerminatedPods": {}}
+        assert {name: found["status"].get(name) for name in desired} == desired
         await c.make_ready(pods[0])
         await c.until(JOBS, "a", lambda obj: obj["status"]["ready"] == 1)
 

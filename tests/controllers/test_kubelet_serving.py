@@ -34,7 +34,7 @@ SERVICES = ["10.96.0.0/12", "fd00:96::/112"]
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted", "part"),
+    ("name", "desired", "part"),
     [
         ("n", [dns("n"), ip("192.0.2.7"), ip("2001:db8::7")], ""),
         ("n", [dns("n")], ""),
@@ -53,7 +53,7 @@ SERVICES = ["10.96.0.0/12", "fd00:96::/112"]
         ("localhost", [dns("localhost")], "may be one of the API server"),
     ],
 )
-def test_a_node_gets_a_certificate_only_for_itself(name: str, wanted: list[x509.GeneralName], part: str) -> None:
-    found = refusal(name, wanted, NODES_OF_CLUSTER, API_SERVER, SERVICES)
+def test_a_node_gets_a_certificate_only_for_itself(name: str, desired: list[x509.GeneralName], part: str) -> None:
+    found = refusal(name, desired, NODES_OF_CLUSTER, API_SERVER, SERVICES)
     assert part in found
     assert bool(part) is bool(found)

@@ -21,8 +21,8 @@ async def pod(c: Working, name: str, **requests: str) -> Object:
 
 async def until_used(c: Working, **used: str) -> Object:
     """Wait for a usage in the quota's status, and return it; `__` stands for a dot, `_` for a slash."""
-    wanted = {name.replace("__", ".").replace("_", "/"): amount for name, amount in used.items()}
-    found = await c.until(RESOURCE_QUOTAS, "q", lambda q: (q.get("status") or {}).get("used") == wanted)
+    desired = {name.replace("__", ".").replace("_", "/"): amount for name, amount in used.items()}
+    found = await c.until(RESOURCE_QUOTAS, "q", lambda q: (q.get("status") or {}).get("used") == desired)
     status: Object = found["status"]
     return status
 

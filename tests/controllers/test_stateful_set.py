@@ -25,8 +25,8 @@ CLAIM = {
 def web(replicas: int, *, image: str = "one", **spec: Any) -> Object:
     """A StatefulSet."""
     template = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": image}]}}
-    wanted = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": template, "serviceName": "svc"}
-    return {"metadata": {"name": "web"}, "spec": {**wanted, **spec}}
+    desired = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": template, "serviceName": "svc"}
+    return {"metadata": {"name": "web"}, "spec": {**desired, **spec}}
 
 
 def of_image(image: str) -> Object:

@@ -46,8 +46,8 @@ ROLLING = Revisions(revision(OLD), revision(NEW), 0)
 def web(replicas: int, **spec: Any) -> Object:
     """A StatefulSet."""
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
-    wanted = {"replicas": replicas, "updateStrategy": strategy, "selector": {"matchLabels": {"app": "web"}}}
-    return {"metadata": {"name": "web", "namespace": "default", "uid": "set"}, "spec": {**wanted, **spec}}
+    desired = {"replicas": replicas, "updateStrategy": strategy, "selector": {"matchLabels": {"app": "web"}}}
+    return {"metadata": {"name": "web", "namespace": "default", "uid": "set"}, "spec": {**desired, **spec}}
 
 
 def pod(ordinal: int, revision: str = NEW, *, phase: str = "Running", ready: bool = True, going: bool = False) -> Pod:

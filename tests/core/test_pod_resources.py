@@ -71,11 +71,11 @@ def test_overhead_is_added_to_limits_above_zero_only() -> None:
     assert limited(pod) == {"cpu": 1010, "memory": 0}
 
 
-def resized(wanted: str, reported: str, allocated: str, *, reason: str = "Deferred") -> Object:
+def resized(desired: str, reported: str, allocated: str, *, reason: str = "Deferred") -> Object:
     """Return a Pod that is being resized in place."""
     status = {"name": "a", "resources": {"requests": {"cpu": reported}}, "allocatedResources": {"cpu": allocated}}
     return {
-        "spec": {"containers": [container("a", wanted)]},
+        "spec": {"containers": [container("a", desired)]},
         "status": {"containerStatuses": [status], "conditions": [{"type": "PodResizePending", "reason": reason}]},
     }
 

@@ -16,7 +16,7 @@ CONTROLLER_ONLY = ("STAGE_UNSTAGE_VOLUME",)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "volume", "allocated", "status", "failed", "expected"),
+    ("desired", "volume", "allocated", "status", "failed", "expected"),
     [
         ("3Gi", "1Gi", "", "", False, "3Gi"),
         ("3Gi", "1Gi", "2Gi", "ControllerResizeInProgress", False, "2Gi"),
@@ -41,9 +41,9 @@ CONTROLLER_ONLY = ("STAGE_UNSTAGE_VOLUME",)
     ],
 )
 def test_the_next_size(
-    wanted: str, volume: str, allocated: str, status: str, failed: bool, expected: str | None
+    desired: str, volume: str, allocated: str, status: str, failed: bool, expected: str | None
 ) -> None:
-    sizes = Sizes(parse(wanted), parse(volume), parse(allocated) if allocated else None, status)
+    sizes = Sizes(parse(desired), parse(volume), parse(allocated) if allocated else None, status)
     found = next_size(sizes, failed=failed, by_controller=True)
     assert (None if found is None else str(found)) == expected
 

@@ -32,8 +32,8 @@ class FakeObjects:
         return [each for each in self._services if address in each.addresses]
 
     def slices_at(self, address: str) -> list[EndpointSlice]:
-        wanted = ipaddress.ip_address(address)
-        return [each for each in self._slices if wanted in map(ipaddress.ip_address, _addresses(each))]
+        desired = ipaddress.ip_address(address)
+        return [each for each in self._slices if desired in map(ipaddress.ip_address, _addresses(each))]
 
     @property
     def _services(self) -> list[Service]:

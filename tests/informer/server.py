@@ -202,9 +202,9 @@ class FakeServer:
                 await changed.wait()
 
     def _check_version(self, options: ListOptions) -> None:
-        wanted = int(options.resource_version or 0)
-        if wanted > self.version:
-            raise too_large(wanted)
+        desired = int(options.resource_version or 0)
+        if desired > self.version:
+            raise too_large(desired)
 
     def _count(self) -> None:
         self.began_at.append(asyncio.get_running_loop().time())

@@ -59,8 +59,8 @@ def responding(response: bytes, received: list[bytes] | None = None) -> Handle:
 
 
 async def get(port: int, timeout_s: float = 5.0, **action: Any) -> Any:
-    wanted = HttpGetAction(port=port, **action)
-    return await probe_http(http_get_of(wanted, Container(), "127.0.0.1"), timeout_s)
+    desired = HttpGetAction(port=port, **action)
+    return await probe_http(http_get_of(desired, Container(), "127.0.0.1"), timeout_s)
 
 
 @pytest.mark.parametrize(

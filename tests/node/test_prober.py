@@ -48,8 +48,8 @@ async def test_container_without_probes_is_ready() -> None:
 @virtual_time
 async def test_readiness_changes_at_the_thresholds() -> None:
     async with tasks_running() as tasks:
-        wanted = probe("ready", initialDelaySeconds=5, successThreshold=2, failureThreshold=2)
-        probing = Probing(tasks, {"readinessProbe": wanted}, ready=0)
+        desired = probe("ready", initialDelaySeconds=5, successThreshold=2, failureThreshold=2)
+        probing = Probing(tasks, {"readinessProbe": desired}, ready=0)
         assert probing.state() == (True, False)
         await asyncio.sleep(14.9)
         assert probing.state() == (True, False)

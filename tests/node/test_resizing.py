@@ -144,8 +144,8 @@ async def test_the_status_has_what_containers_have_and_drops_old_conditions() ->
     node = Node()
     await node.apply(pod())
     node.refusal = Refusal("Deferred", "no room")
-    wanted = pod(a="3", conditions=[{"type": "PodResizeInProgress", "status": "True"}])
-    held = node.allocate(wanted)
+    desired = pod(a="3", conditions=[{"type": "PodResizeInProgress", "status": "True"}])
+    held = node.allocate(desired)
     observed = Observation(
         node.records,
         Plan(initialized=True),

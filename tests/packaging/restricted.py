@@ -33,9 +33,9 @@ def canonical(name: str) -> str:
 @cache
 def closure(requirement: str) -> frozenset[str]:
     """Return the names of a requirement's distributions, with all that they require here."""
-    wanted, found = [(canonical(Requirement(requirement).name), frozenset(Requirement(requirement).extras))], set()
-    while wanted:
-        name, extras = wanted.pop()
+    desired, found = [(canonical(Requirement(requirement).name), frozenset(Requirement(requirement).extras))], set()
+    while desired:
+        name, extras = desired.pop()
         if (name, extras) in found:
             continue
         found.add((name, extras))
@@ -43,7 +43,7 @@ def closure(requirement: str) -> frozenset[str]:
             required = Requirement(text)
             marker = required.marker
             if marker is None or any(marker.evaluate({"extra": extra}) for extra in (extras or {""})):
-                wanted.append((canonical(required.name), frozenset(required.extras)))
+                desired.append((canonical(required.name), frozenset(required.extras)))
     return frozenset(name for name, _ in found)
 
 

@@ -30,8 +30,8 @@ def config(**parts: Any) -> Object:
     return {"apiVersion": V1, "kind": "App", "metadata": {"name": "app", **parts.pop("metadata", {})}, **parts}
 
 
-def apply(live: Object | None, wanted: Object, manager: str = "a", **more: Any) -> Object:
-    return MANAGER.apply(live, wanted, manager=manager, api_version=V1, **{"now": T1, **more})
+def apply(live: Object | None, desired: Object, manager: str = "a", **more: Any) -> Object:
+    return MANAGER.apply(live, desired, manager=manager, api_version=V1, **{"now": T1, **more})
 
 
 def entries(obj: Object) -> list[Any]:
@@ -100,9 +100,9 @@ def test_omitted_item_stays_when_another_manager_owns_it_with_a_field() -> None:
     assert apply(live, config())["spec"]["containers"] == containers("x", args=["1"])
 
 
-def conflict(live: Object, wanted: Object, **more: Any) -> Object:
+def conflict(live: Object, desired: Object, **more: Any) -> Object:
     with pytest.raises(StatusError) as caught:
-        apply(live, wanted, **more)
+        apply(live, desired, **more)
     status: Object = caught.value.to_status()
     assert (status["code"], status["reason"]) == (409, "Conflict")
     return status
@@ -132,8 +132,8 @@ def test_several_conflicts_are_grouped_by_manager() -> None:
         metadata={"labels": {"x": "1"}},
         spec={"replicas": 1, "paused": True},
     )
-    wanted = config(metadata={"labels": {"x": "2"}}, spec={"replicas": 2, "paused": False})
-    assert conflict(live, wanted, manager="m")["message"] == (
+    desired = config(metadata={"labels": {"x": "2"}}, spec={"replicas": 2, "paused": False})
+    assert conflict(live, desired, manager="m")["message"] == (
         'Apply failed with 4 conflicts: conflicts with "a":\n'
         "- .metadata.labels.x\n"
         'conflicts with "b" using example.io/v1:\n'
@@ -322,11 +322,11 @@ def test_apply_through_a_subresource_is_another_manager() -> None:
 
 def test_result_shares_nothing_with_live_or_configuration() -> None:
     live = app([entry("b", PAUSED)], spec={"containers": containers("x", args=["1"])})
-    wanted = config(spec={"containers": containers("y", args=["2"])})
-    before = copy.deepcopy((live, wanted))
-    for container in apply(live, wanted)["spec"]["containers"]:
+    desired = config(spec={"containers": containers("y", args=["2"])})
+    before = copy.deepcopy((live, desired))
+    for container in apply(live, desired)["spec"]["containers"]:
         container["args"].append("3")
-    assert (live, wanted) == before
+    assert (live, desired) == before
 
 
 def last_applied(**parts: Any) -> Object:
@@ -396,19 +396,19 @@ def tracked(obj: Object, manager: str = "b") -> Object:
 
 
 @given(apps, apps)
-def test_applying_twice_is_applying_once(live: Object, wanted: Object) -> None:
-    once = apply(tracked(live), wanted, force=True)
-    assert apply(once, wanted, now=T2) == once
+def test_applying_twice_is_applying_once(live: Object, desired: Object) -> None:
+    once = apply(tracked(live), desired, force=True)
+    assert apply(once, desired, now=T2) == once
 
 
 @given(apps, apps)
-def test_applying_nothing_removes_the_fields_that_only_the_applier_owns(live: Object, wanted: Object) -> None:
+def test_applying_nothing_removes_the_fields_that_only_the_applier_owns(live: Object, desired: Object) -> None:
     live.get("spec", {}).pop("raw", None)
-    wanted.get("spec", {}).pop("raw", None)
-    live, wanted = without_empties(live), without_empties(wanted)
+    desired.get("spec", {}).pop("raw", None)
+    live, desired = without_empties(live), without_empties(desired)
     before = tracked(live)
     try:
-        after = apply(before, wanted)
+        after = apply(before, desired)
     except StatusError:
         return
     undone = apply(after, config())

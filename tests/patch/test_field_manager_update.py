@@ -272,8 +272,8 @@ def test_every_field_has_an_owner_after_an_update(live: Object, new: Object) -> 
     untracked["metadata"].pop("managedFields", None)
     fresh = copy.deepcopy(untracked)
     MANAGER.update(None, fresh, manager="x", api_version=V1, now=T1)
-    wanted = _leaves(fresh["metadata"].get("managedFields", [{"fieldsV1": {}}])[0]["fieldsV1"])
-    assert wanted <= set().union(*(_members(fields) for fields in owned))
+    desired = _leaves(fresh["metadata"].get("managedFields", [{"fieldsV1": {}}])[0]["fieldsV1"])
+    assert desired <= set().union(*(_members(fields) for fields in owned))
 
 
 def _members(fields: Any, prefix: tuple[str, ...] = ()) -> set[tuple[str, ...]]:

@@ -35,9 +35,9 @@ def of_path(*path: str) -> FieldSet:
     return fields
 
 
-def from_members(wanted: set[Path]) -> FieldSet:
+def from_members(desired: set[Path]) -> FieldSet:
     result: FieldSet = {}
-    for path in wanted:
+    for path in desired:
         result = union(result, of_path(*path))
     return result
 

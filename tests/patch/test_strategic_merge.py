@@ -283,8 +283,8 @@ def test_merging_twice_is_merging_once(app: Spec, patch: Spec) -> None:
 def test_every_value_of_the_patch_is_in_the_result(app: Spec, patch: Spec) -> None:
     app, patch = without_raw(app), without_raw(patch)
     merged = strategic_merge.apply(app, patch, APP)["spec"]
-    wanted = {item["name"] for item in patch["spec"].get("containers", [])}
-    assert wanted <= {item["name"] for item in merged.get("containers", [])}
+    desired = {item["name"] for item in patch["spec"].get("containers", [])}
+    assert desired <= {item["name"] for item in merged.get("containers", [])}
     for name in ("replicas", "paused", "tolerations"):
         if name in patch["spec"]:
             assert merged[name] == patch["spec"][name]

@@ -31,10 +31,10 @@ def _of_one(watched: Watched, log: Sequence[Event]) -> list[str]:
             received.append(seen)
         position = max(position, seen.revision)
     committed = log[bisect_right(revisions, watched.start) : bisect_right(revisions, position)]
-    wanted = [_shown(event) for event in committed]
+    desired = [_shown(event) for event in committed]
     shown = [(seen.type, seen.revision, seen.key, seen.value if seen.type != "DELETED" else "") for seen in received]
-    present, there = set(shown), set(wanted)
-    found += [f"{watched.name} from {watched.start} missed {each}" for each in wanted if each not in present]
+    present, there = set(shown), set(desired)
+    found += [f"{watched.name} from {watched.start} missed {each}" for each in desired if each not in present]
     found += [f"{watched.name} from {watched.start} received {each}, not due" for each in shown if each not in there]
     found += [f"{watched.name} received {each} {times} times" for each, times in Counter(shown).items() if times > 1]
     return found

@@ -168,7 +168,7 @@ def board_and_naive(data: Any) -> tuple[Board, Naive, PodInfo]:
     there = {each.metadata.name: each for each in data.draw(nodes())}
     board = Board(list(there.values()))
     placed: dict[str, PodInfo] = {}
-    wanted = data.draw(pods("wanted"))
+    desired = data.draw(pods("wanted"))
     plugins: list[Plugin] = [
         NodeResourcesFit(),
         NodeResourcesBalancedAllocation(),
@@ -178,8 +178,8 @@ def board_and_naive(data: Any) -> tuple[Board, Naive, PodInfo]:
     for number in range(data.draw(st.integers(0, 8))):
         # Results of queries in between are cached, and must be updated.
         for plugin in plugins:
-            board.feasible(plugin, wanted)
-            board.scores(plugin, wanted)
+            board.feasible(plugin, desired)
+            board.scores(plugin, desired)
         name = f"p{number}"
         placed[name] = data.draw(pods(name, on=data.draw(st.sampled_from(sorted(there)))))
         board.cache.set_pod(placed[name])
@@ -191,25 +191,27 @@ def board_and_naive(data: Any) -> tuple[Board, Naive, PodInfo]:
         gone = data.draw(st.sampled_from(sorted(there)))
         del there[gone]
         board.cache.remove_node(gone)
-    return board, Naive(there, placed), wanted
+    return board, Naive(there, placed), desired
 
 
 @settings(max_examples=examples(100))
 @given(data=st.data())
 def test_array_filters_equal_filters_of_single_nodes(data: Any) -> None:
-    board, naive, wanted = board_and_naive(data)
-    constraints = wanted.constraints
+    board, naive, desired = board_and_naive(data)
+    constraints = desired.constraints
 
     def those(holds: Any) -> set[str]:
         return {name for name in naive.nodes if holds(name)}
 
-    assert board.feasible(NodeResourcesFit(), wanted) == those(lambda name: naive.fits(wanted, name))
-    assert board.feasible(InterPodAffinity(), wanted) == those(lambda name: naive.affine(wanted, name))
-    assert board.feasible(PodTopologySpread(DefaultSelectors()), wanted) == those(lambda name: naive.even(wanted, name))
-    assert board.feasible(TaintToleration(), wanted) == those(
+    assert board.feasible(NodeResourcesFit(), desired) == those(lambda name: naive.fits(desired, name))
+    assert board.feasible(InterPodAffinity(), desired) == those(lambda name: naive.affine(desired, name))
+    assert board.feasible(PodTopologySpread(DefaultSelectors()), desired) == those(
+        lambda name: naive.even(desired, name)
+    )
+    assert board.feasible(TaintToleration(), desired) == those(
         lambda name: untolerated(constraints.tolerations, naive.nodes[name].spec.taints) is None
     )
-    assert board.feasible(NodeAffinity(), wanted) == those(
+    assert board.feasible(NodeAffinity(), desired) == those(
         lambda name: matches_required(constraints, name, naive.nodes[name].metadata.labels)
     )
 
@@ -217,13 +219,13 @@ def test_array_filters_equal_filters_of_single_nodes(data: Any) -> None:
 @settings(max_examples=examples(100))
 @given(data=st.data())
 def test_array_scores_equal_scores_of_single_nodes(data: Any) -> None:
-    board, naive, wanted = board_and_naive(data)
-    received = dict(wanted.constraints.requests)
-    left = board.scores(NodeResourcesFit(), wanted)
-    assert {name: left[name] for name in naive.nodes} == {name: naive.left(wanted, name) for name in naive.nodes}
+    board, naive, desired = board_and_naive(data)
+    received = dict(desired.constraints.requests)
+    left = board.scores(NodeResourcesFit(), desired)
+    assert {name: left[name] for name in naive.nodes} == {name: naive.left(desired, name) for name in naive.nodes}
     if not received:
         return
-    balance = board.scores(NodeResourcesBalancedAllocation(), wanted)
+    balance = board.scores(NodeResourcesBalancedAllocation(), desired)
     assert {name: balance[name] for name in naive.nodes} == {
         name: 50 + (50 + naive.balance(name, received) - naive.balance(name, {})) // 2 for name in naive.nodes
     }

@@ -129,8 +129,8 @@ def test_a_port_of_a_node_serves_one_pod(change: dict[str, Any], fits: bool) -> 
 
 def test_all_missing_resources_are_named() -> None:
     board = Board([node("n", cpu="1", memory="1Gi", pods=1)], [pod("there", on="n", requests={"cpu": "500m"})])
-    wanted = pod("p", requests={"cpu": "600m", "memory": "2Gi", "example.com/gpu": "1"})
-    assert board.message(NodeResourcesFit(), wanted) == (
+    desired = pod("p", requests={"cpu": "600m", "memory": "2Gi", "example.com/gpu": "1"})
+    assert board.message(NodeResourcesFit(), desired) == (
         "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient example.com/gpu, 1 Insufficient memory, "
         "1 Too many pods."
     )
@@ -170,8 +170,8 @@ def test_present_images_score_by_their_size() -> None:
     size = 500 * 1024 * 1024
     board = Board([node("has", images={"registry.example.com/app:1": size}), node("has-not")])
     spread = size // 2
-    wanted = 100 * (spread - 23 * 1024 * 1024) // (1000 * 1024 * 1024 - 23 * 1024 * 1024)
-    assert board.scores(ImageLocality(), pod("p")) == {"has": wanted, "has-not": 0}
+    desired = 100 * (spread - 23 * 1024 * 1024) // (1000 * 1024 * 1024 - 23 * 1024 * 1024)
+    assert board.scores(ImageLocality(), pod("p")) == {"has": desired, "has-not": 0}
 
 
 def test_gates_are_named() -> None:
@@ -204,13 +204,13 @@ SPREADS: dict[str, tuple[dict[str, Any], set[str]]] = {
 @pytest.mark.parametrize(("constraint", "left"), SPREADS.values(), ids=SPREADS)
 def test_zones_beyond_the_skew_are_rejected(constraint: dict[str, Any], left: set[str]) -> None:
     board = Board(zoned(a="1", b="1", c="2"), [pod("there", on="a", labels={"app": "web"})])
-    wanted = pod("p", labels={"app": "web"}, topologySpreadConstraints=[constraint])
-    assert board.feasible(PodTopologySpread(DefaultSelectors()), wanted) == left
+    desired = pod("p", labels={"app": "web"}, topologySpreadConstraints=[constraint])
+    assert board.feasible(PodTopologySpread(DefaultSelectors()), desired) == left
 
 
 def test_nodes_without_topology_label_have_another_reason() -> None:
-    wanted = pod("p", labels={"app": "web"}, topologySpreadConstraints=[spread(key="rack")])
-    assert Board([node("n")]).message(PodTopologySpread(DefaultSelectors()), wanted) == (
+    desired = pod("p", labels={"app": "web"}, topologySpreadConstraints=[spread(key="rack")])
+    assert Board([node("n")]).message(PodTopologySpread(DefaultSelectors()), desired) == (
         "0/1 nodes are available: 1 node(s) didn't match pod topology spread constraints (missing required label)."
     )
 
@@ -218,8 +218,8 @@ def test_nodes_without_topology_label_have_another_reason() -> None:
 def test_terminating_pods_are_not_counted() -> None:
     leaving = pod("there", on="a", labels={"app": "web"})
     object.__setattr__(leaving, "is_terminating", True)
-    wanted = pod("p", labels={"app": "web"}, topologySpreadConstraints=[spread()])
-    assert Board(zoned(a="1", c="2"), [leaving]).feasible(PodTopologySpread(DefaultSelectors()), wanted) == {"a", "c"}
+    desired = pod("p", labels={"app": "web"}, topologySpreadConstraints=[spread()])
+    assert Board(zoned(a="1", c="2"), [leaving]).feasible(PodTopologySpread(DefaultSelectors()), desired) == {"a", "c"}
 
 
 def test_replicas_prefer_hosts_and_zones_with_fewer_replicas() -> None:
@@ -243,8 +243,8 @@ def test_the_first_pod_of_a_group_fits_any_node() -> None:
 
 def test_anti_affinity_rejects_the_whole_domain() -> None:
     board = Board(zoned(a="1", b="1", c="2"), [pod("there", on="a", labels={"app": "web"})])
-    wanted = pod("p", affinity=near(term("web", ZONE), "podAntiAffinity"))
-    assert board.feasible(InterPodAffinity(), wanted) == {"c"}
+    desired = pod("p", affinity=near(term("web", ZONE), "podAntiAffinity"))
+    assert board.feasible(InterPodAffinity(), desired) == {"c"}
 
 
 def test_anti_affinity_of_existing_pods_is_respected() -> None:

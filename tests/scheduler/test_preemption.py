@@ -62,14 +62,14 @@ def test_already_disrupted_pods_violate_no_budget() -> None:
     assert violating == []
 
 
-def dry_run(pods: list[PodInfo], wanted: PodInfo, *budgets: Budget, **spec: Any) -> Any:
+def dry_run(pods: list[PodInfo], desired: PodInfo, *budgets: Budget, **spec: Any) -> Any:
     """Return the names of the victims on the Node `n`, or the reasons against it."""
     board = Board([node("n", **spec)], pods)
     filters = Framework(
         [TaintToleration(), NodePorts(), NodeResourcesFit(), PodTopologySpread(DefaultSelectors()), InterPodAffinity()],
         {},
     )
-    cycle = board.cycle(wanted)
+    cycle = board.cycle(desired)
     assert not filters.feasible(cycle).any()
     row = int(np.flatnonzero(board.cache.nodes.alive)[0])
     found = DryRun(cycle, filters, budgets).on(row, ())
@@ -86,13 +86,13 @@ def test_the_least_important_sufficient_pods_are_victims() -> None:
 
 
 def test_pods_of_the_same_priority_are_not_victims() -> None:
-    wanted = pod("p", requests={"cpu": "1"}, priority=5)
-    assert dry_run([on_node("a", "1", 5)], wanted, cpu="1") == [NO_VICTIMS]
+    desired = pod("p", requests={"cpu": "1"}, priority=5)
+    assert dry_run([on_node("a", "1", 5)], desired, cpu="1") == [NO_VICTIMS]
 
 
 def test_reasons_are_returned_if_even_an_empty_node_does_not_fit() -> None:
-    wanted = pod("p", requests={"cpu": "2"}, priority=5)
-    assert dry_run([on_node("a", "1")], wanted, cpu="1") == ["Insufficient cpu"]
+    desired = pod("p", requests={"cpu": "2"}, priority=5)
+    assert dry_run([on_node("a", "1")], desired, cpu="1") == ["Insufficient cpu"]
 
 
 def test_protected_pods_are_the_last_victims() -> None:

@@ -26,8 +26,8 @@ def volume(name: str, host: str, **spec: Any) -> Object:
 
 
 def claim(name: str, storage_class: str = "", **spec: Any) -> Object:
-    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    return {"metadata": {"name": name}, "spec": {**wanted, "storageClassName": storage_class, **spec}}
+    desired = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {"metadata": {"name": name}, "spec": {**desired, "storageClassName": storage_class, **spec}}
 
 
 def with_claim(name: str) -> Object:

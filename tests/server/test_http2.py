@@ -68,7 +68,7 @@ async def httpx_client(
 
 
 @pytest.mark.parametrize(
-    ("offered", "wanted", "chosen"),
+    ("offered", "desired", "chosen"),
     [
         ((HTTP_1, HTTP_2), (HTTP_2, HTTP_1), HTTP_1),
         ((HTTP_1, HTTP_2), (HTTP_2,), HTTP_2),
@@ -80,10 +80,10 @@ async def httpx_client(
     ids=["offer-both", "offer-h2", "prefer", "off-both", "off-h2", "no-alpn"],
 )
 async def test_something_that_is_spoken_is_negotiated(
-    files: Files, offered: tuple[str, ...], wanted: tuple[str, ...], chosen: str | None
+    files: Files, offered: tuple[str, ...], desired: tuple[str, ...], chosen: str | None
 ) -> None:
     async with running(files, Route(), protocols=offered) as server:
-        context = server.context(*wanted) if wanted else server.context("none")
+        context = server.context(*desired) if desired else server.context("none")
         _, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=context, server_hostname="localhost")
         assert writer.get_extra_info("ssl_object").selected_alpn_protocol() == chosen
         writer.close()

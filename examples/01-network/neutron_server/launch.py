@@ -56,18 +56,18 @@ def install(venv: Path = VENV) -> Path:
     Raises `CalledProcessError` if pip cannot install it.
     """
     python = venv / "bin" / "python"
-    wanted = REQUIREMENTS.read_text()
+    desired = REQUIREMENTS.read_text()
     done = venv / ".installed"
     venv.parent.mkdir(parents=True, exist_ok=True)
     with (venv.parent / f"{venv.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if done.exists() and done.read_text() == wanted:
+        if done.exists() and done.read_text() == desired:
             return python
         print(f"installing Neutron into {venv} (once; about a minute)", file=sys.stderr, flush=True)
         shutil.rmtree(venv, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
         subprocess.run([sys.executable, PIP, str(venv), "-r", str(REQUIREMENTS)], check=True)
-        done.write_text(wanted)
+        done.write_text(desired)
     return python
 
 

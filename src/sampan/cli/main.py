@@ -98,8 +98,8 @@ class SampanGroup(CommandGroup):
         return [*super().shell_complete(ctx, incomplete), *plugin_names(incomplete, _COMMANDS)]
 
 
-def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
+def _show_version(ctx: click.Context, param: click.Parameter, desired: bool) -> None:
+    if desired and not ctx.resilient_parsing:
         version = cli.get_command(ctx, "version")
         assert version is not None
         ctx.invoke(version)

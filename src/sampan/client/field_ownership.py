@@ -112,9 +112,9 @@ def _extracted(value: Any, fields: Fields) -> Any:
 
 def _extracted_items(items: list[Any], children: Fields) -> Iterator[Any]:
     """Yield the owned items in the object's order. Items owned by key include their keys, which identify them."""
-    wanted = [(key[:2], json.decode(key[2:].encode()), inner) for key, inner in children.items()]
+    desired = [(key[:2], json.decode(key[2:].encode()), inner) for key, inner in children.items()]
     for index, item in enumerate(items):
-        for form, value, inner in wanted:
+        for form, value, inner in desired:
             if form == "k:" and isinstance(item, dict) and all(item.get(key) == each for key, each in value.items()):
                 yield {**value, **_extracted(item, inner)}
             elif (form == "v:" and item == value) or (form == "i:" and index == value):

@@ -77,10 +77,10 @@ class Signer:
         data: dict[str, str] = found.get("data") or {}
         tokens = list(self._tokens())
         content = data.get(KUBECONFIG_KEY, "")
-        wanted = {SIGNATURE_PREFIX + token.id: sign(content, token) for token, _ in tokens} if content else {}
+        desired = {SIGNATURE_PREFIX + token.id: sign(content, token) for token, _ in tokens} if content else {}
         present = {key: value for key, value in data.items() if key.startswith(SIGNATURE_PREFIX)}
-        if wanted != present:
-            change = {key: wanted.get(key) for key in {*wanted, *present}}
+        if desired != present:
+            change = {key: desired.get(key) for key in {*desired, *present}}
             version = meta(found).resource_version
             try:
                 await self._config_maps.patch(

@@ -143,9 +143,9 @@ def changes_for(endpoints: Object, mirror: Mirror, existing: Iterable[Object]) -
     by_key: dict[tuple[str, PortsKey], list[Object]] = {}
     for slice in existing:
         by_key.setdefault((slice["addressType"], ports_key(slice.get("ports"))), []).append(slice)
-    for key, (ports, wanted) in mirror.groups.items():
+    for key, (ports, desired) in mirror.groups.items():
         mirrors = by_key.pop(key, [])
-        after = _mirrored(endpoints, key[0], ports, wanted[:ADDRESSES_MAX])
+        after = _mirrored(endpoints, key[0], ports, desired[:ADDRESSES_MAX])
         if not mirrors:
             changes.create.append(after)
         elif not _is_mirror(mirrors[0], after):
@@ -158,12 +158,12 @@ def changes_for(endpoints: Object, mirror: Mirror, existing: Iterable[Object]) -
     return changes
 
 
-def _in_place_of(slice: Object, wanted: Object) -> Object:
+def _in_place_of(slice: Object, desired: Object) -> Object:
     """Return an existing slice changed to the wanted content; the server's own metadata stays."""
     own = ("labels", "annotations", "ownerReferences")
     others = {name: value for name, value in slice["metadata"].items() if name not in own}
-    changed = {name: value for name, value in wanted["metadata"].items() if name in own}
-    return {**slice, **wanted, "metadata": others | changed}
+    changed = {name: value for name, value in desired["metadata"].items() if name in own}
+    return {**slice, **desired, "metadata": others | changed}
 
 
 def _recycle(changes: SliceChanges, family: str) -> None:
@@ -177,26 +177,26 @@ def _recycle(changes: SliceChanges, family: str) -> None:
     changes.add(of_family)
 
 
-def _mirrored(endpoints: Object, family: str, ports: list[Object], wanted: list[Object]) -> Object:
+def _mirrored(endpoints: Object, family: str, ports: list[Object], desired: list[Object]) -> Object:
     metadata = meta(endpoints)
     labels = {**metadata.labels, SERVICE_NAME_LABEL: metadata.name, MANAGED_BY_LABEL: MANAGER}
     slice = new_slice(endpoints, family, ports, labels)
     annotations = {name: value for name, value in metadata.annotations.items() if name not in _NOT_MIRRORED}
     if annotations:
         slice["metadata"]["annotations"] = annotations
-    return {**slice, "endpoints": wanted}
+    return {**slice, "endpoints": desired}
 
 
-def _is_mirror(slice: Object, wanted: Object) -> bool:
+def _is_mirror(slice: Object, desired: Object) -> bool:
     """Return True if a slice has the wanted content and these Endpoints, not deleted ones of this name, own it."""
     found = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(slice)}
-    expected = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(wanted)}
+    expected = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(desired)}
     return (
         found.keys() == expected.keys()
         and all(is_same(found[key], expected[key]) for key in expected)
-        and meta(slice).labels == meta(wanted).labels
-        and meta(slice).annotations == meta(wanted).annotations
-        and [each.uid for each in meta(slice).owner_references] == [each.uid for each in meta(wanted).owner_references]
+        and meta(slice).labels == meta(desired).labels
+        and meta(slice).annotations == meta(desired).annotations
+        and [each.uid for each in meta(slice).owner_references] == [each.uid for each in meta(desired).owner_references]
     )
 
 

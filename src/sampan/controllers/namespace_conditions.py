@@ -113,16 +113,16 @@ def conditions_after(present: Sequence[Object], findings: Findings, timestamp: s
 
     Conditions of other types stay unchanged. A transition time changes only with the condition's status.
     """
-    wanted = {condition["type"]: condition for condition in _conditions(findings)}
+    desired = {condition["type"]: condition for condition in _conditions(findings)}
     merged: list[Object] = []
     for old in present:
-        new = wanted.pop(old.get("type", ""), None)
+        new = desired.pop(old.get("type", ""), None)
         if new is None:
             merged.append(old)
             continue
         same = new["status"] == old.get("status")
         merged.append({**new, "lastTransitionTime": old.get("lastTransitionTime", timestamp) if same else timestamp})
-    return merged + [{**new, "lastTransitionTime": timestamp} for new in wanted.values()]
+    return merged + [{**new, "lastTransitionTime": timestamp} for new in desired.values()]
 
 
 def _conditions(findings: Findings) -> Iterator[Object]:

@@ -107,13 +107,13 @@ class ReplicaController:
         await write_status(self._sets, owner, self._status(owner, pods, failure, now))
         if failure is not None:
             raise failure
-        if len(pods) == _wanted(owner):
+        if len(pods) == _desired(owner):
             await asyncio.sleep(len(pods) * REST_S_PER_POD)
         return Result(next_available_s(pods, _min_ready_s(owner), now))
 
     async def _manage(self, owner: Object, pods: Sequence[Pod]) -> None:
         """Create or delete Pods to reach the wanted number."""
-        surplus = len(pods) - _wanted(owner)
+        surplus = len(pods) - _desired(owner)
         if surplus < 0:
             pod = pod_from_template(owner["spec"]["template"], owner)
 
@@ -160,7 +160,7 @@ class ReplicaController:
         if failure is None:
             remove_status_condition(status, _REPLICA_FAILURE)
         elif find_status_condition(status, _REPLICA_FAILURE) is None:
-            reason = "FailedCreate" if len(pods) < _wanted(owner) else "FailedDelete"
+            reason = "FailedCreate" if len(pods) < _desired(owner) else "FailedDelete"
             condition = {"type": _REPLICA_FAILURE, "status": "True", "reason": reason, "message": str(failure)}
             set_status_condition(status, condition, self._context.clock)
         return status
@@ -170,7 +170,7 @@ class ReplicaController:
         return selector_from_label_selector(selector) if self._kind == REPLICA_SETS else selector_from_labels(selector)
 
 
-def _wanted(owner: Object) -> int:
+def _desired(owner: Object) -> int:
     replicas = owner["spec"].get("replicas")
     return 1 if replicas is None else int(replicas)
 

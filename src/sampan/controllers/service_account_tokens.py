@@ -68,9 +68,9 @@ class ServiceAccountTokens:
     def _missing(self, account: Object, secret: Object) -> Object:
         """Return the fields a Secret lacks, as a merge patch; empty if it is complete."""
         owner, data = meta(account), secret.get("data") or {}
-        wanted = {"namespace": owner.namespace, "ca.crt": self._root_ca}
+        desired = {"namespace": owner.namespace, "ca.crt": self._root_ca}
         change: dict[str, Any] = {
-            name: _encoded(text) for name, text in wanted.items() if text and data.get(name) != _encoded(text)
+            name: _encoded(text) for name, text in desired.items() if text and data.get(name) != _encoded(text)
         }
         if not data.get("token"):
             described = {"namespace": owner.namespace, "name": owner.name, "uid": owner.uid}

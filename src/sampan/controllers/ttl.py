@@ -92,11 +92,11 @@ class TtlController:
         """Write the annotation of one Node, if it differs. Raises `ApiError`, `TransportError`."""
         await self._registration.synced()
         node = await self._nodes.find(request)
-        wanted = str(self._size.ttl_s)
-        if node is None or meta(node).annotations.get(ANNOTATION) == wanted:
+        desired = str(self._size.ttl_s)
+        if node is None or meta(node).annotations.get(ANNOTATION) == desired:
             return None
         try:
-            await self._nodes.patch(request.name, MergePatch({"metadata": {"annotations": {ANNOTATION: wanted}}}))
+            await self._nodes.patch(request.name, MergePatch({"metadata": {"annotations": {ANNOTATION: desired}}}))
         except NotFound:
             pass
         return None

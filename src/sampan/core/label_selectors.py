@@ -79,8 +79,8 @@ def _match_in(key: str, values: tuple[str, ...]) -> Matcher:
     if len(values) == 1:
         value = values[0]
         return lambda labels: labels.get(key) == value
-    wanted = frozenset(values)
-    return lambda labels: labels.get(key) in wanted
+    desired = frozenset(values)
+    return lambda labels: labels.get(key) in desired
 
 
 def _match_not_in(key: str, values: tuple[str, ...]) -> Matcher:

@@ -72,15 +72,15 @@ def parts_of(
     reported = _Reported(pod.get("status") or {}) if in_effect else None
 
     def amounts_of(container: Object) -> Mapping[str, A]:
-        wanted = parse((container.get("resources") or {}).get(kind))
+        desired = parse((container.get("resources") or {}).get(kind))
         status = reported.containers.get(container.get("name", "")) if reported is not None else None
         if reported is None or status is None:
-            return wanted
+            return desired
         counted = dict(parse(status["resources"].get(kind)))
         if kind == "requests":
             _raise_to(counted, parse(status.get("allocatedResources")))
         if not reported.is_infeasible:
-            _raise_to(counted, wanted)
+            _raise_to(counted, desired)
         return counted
 
     return PodParts(

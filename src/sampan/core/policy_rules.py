@@ -41,12 +41,12 @@ PARTS_MAX = 20_000
 UNCOVERED_MAX = 200
 
 
-def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
-    """Return the parts of `wanted` that no rule of `owned` covers, as rules with one verb on one thing each.
+def uncovered(owned: Sequence[Rule], desired: Iterable[Rule]) -> list[Rule]:
+    """Return the parts of `desired` that no rule of `owned` covers, as rules with one verb on one thing each.
 
     Returns at most `UNCOVERED_MAX` parts. Parts after the first `PARTS_MAX` count as not covered.
     """
-    parts = (part for rule in wanted if not any(_covers(owner, rule) for owner in owned) for part in parts_of(rule))
+    parts = (part for rule in desired if not any(_covers(owner, rule) for owner in owned) for part in parts_of(rule))
     found: list[Rule] = []
     for compared, part in enumerate(parts):
         if compared >= PARTS_MAX or not any(_covers(owner, part) for owner in owned):
@@ -56,9 +56,9 @@ def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
     return found
 
 
-def comparisons(owned: Sequence[Rule], wanted: Iterable[Rule]) -> int:
+def comparisons(owned: Sequence[Rule], desired: Iterable[Rule]) -> int:
     """Return roughly how many comparisons `uncovered` makes at most."""
-    return len(owned) * min(PARTS_MAX, sum(map(_count_parts, wanted)))
+    return len(owned) * min(PARTS_MAX, sum(map(_count_parts, desired)))
 
 
 def _count_parts(rule: Rule) -> int:
@@ -128,8 +128,8 @@ def _covers(owner: Rule, part: Rule) -> bool:
         if not any(url_covers(url, path) for url in strings(owner, "nonResourceURLs")):
             return False
     names = strings(owner, "resourceNames")
-    wanted = strings(part, "resourceNames")
-    return not names or (bool(wanted) and all(name in names for name in wanted))
+    desired = strings(part, "resourceNames")
+    return not names or (bool(desired) and all(name in names for name in desired))
 
 
 def _has_all(owner: Rule, part: Rule, name: str) -> bool:

@@ -97,8 +97,8 @@ class Resolver:
     def _foreign_alias(self, query: Query, response: Response) -> Name | None:
         """Return the name outside the zone that an answer ends with, if upstreams can resolve it."""
         target = alias_of(response.answers, query.question.type)
-        wanted = query.question.type in (Type.A, Type.AAAA) and self._forwarder.has_upstreams
-        return target if wanted else None
+        desired = query.question.type in (Type.A, Type.AAAA) and self._forwarder.has_upstreams
+        return target if desired else None
 
     async def _with_target(self, query: Query, response: Response) -> Response:
         """Return the answer with the addresses of its target. Without them if no upstream answers."""

@@ -68,8 +68,8 @@ def openapi_model_files(
 
 
 def _schema_of_kind(definitions: Mapping[str, Schema], info: ResourceInfo) -> Schema | None:
-    wanted = {"group": info.gvr.group, "version": info.gvr.version, "kind": info.kind}
-    found = (schema for schema in definitions.values() if schema.get(_GVK) == [wanted])
+    desired = {"group": info.gvr.group, "version": info.gvr.version, "kind": info.kind}
+    found = (schema for schema in definitions.values() if schema.get(_GVK) == [desired])
     return next((schema for schema in found if "metadata" in (schema.get("properties") or {})), None)
 
 

@@ -171,8 +171,8 @@ class Indexer(Generic[T]):
         self._resource_version = resource_version
         if self._waiting:
             number = as_number(resource_version)
-            for wanted, future in self._waiting:
-                if not future.done() and reached(resource_version, wanted, number):
+            for desired, future in self._waiting:
+                if not future.done() and reached(resource_version, desired, number):
                     future.set_result(None)
 
     def close(self, error: Exception) -> None:

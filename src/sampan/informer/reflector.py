@@ -134,11 +134,11 @@ class Reflector(Generic[T]):
         await self._store.room()
 
     async def _read_list(self) -> tuple[list[Ref[T]], str]:
-        wanted = self._position.for_list()
+        desired = self._position.for_list()
         try:
-            return await self._paged_list.read(wanted)
+            return await self._paged_list.read(desired)
         except ApiError as error:
-            if not wanted or not is_unavailable(error):
+            if not desired or not is_unavailable(error):
                 raise
         self._position.unavailable = True
         return await self._paged_list.read(self._position.for_list())

@@ -9,13 +9,13 @@ def as_number(resource_version: str) -> int | None:
     return int(resource_version) if resource_version.isdecimal() and resource_version.isascii() else None
 
 
-def reached(seen: str, wanted: str, seen_number: int | None = None) -> bool:
-    """Return True if the version `seen` includes `wanted`. `seen_number` is `seen` as a number, if known."""
-    if seen == wanted:
+def reached(seen: str, desired: str, seen_number: int | None = None) -> bool:
+    """Return True if the version `seen` includes `desired`. `seen_number` is `seen` as a number, if known."""
+    if seen == desired:
         return True
     seen_at = as_number(seen) if seen_number is None else seen_number
-    wanted_at = as_number(wanted)
-    return seen_at is not None and wanted_at is not None and seen_at >= wanted_at
+    desired_at = as_number(desired)
+    return seen_at is not None and desired_at is not None and seen_at >= desired_at
 
 
 def older(resource_version: str, than: str) -> bool:

@@ -63,8 +63,8 @@ class NodeAdmission:
         if uid in taken.pods:
             return None
         demand = demand_of(raw)
-        wanted, ports = demand.amounts(), demand.host_ports()
-        refusal = _insufficient(taken, wanted) or self._misplaced(node, demand)
+        desired, ports = demand.amounts(), demand.host_ports()
+        refusal = _insufficient(taken, desired) or self._misplaced(node, demand)
         if refusal is None and ports and _conflict(ports, taken.ports):
             refusal = _predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports")
         refusal = refusal or self._tainted(node, demand)
@@ -79,8 +79,8 @@ class NodeAdmission:
         """
         taken = self._of(node)
         demand = demand_of(raw)
-        wanted, before = demand.amounts(), taken.pods.get(uid, ({}, ()))[0]
-        for resource, value in wanted.items() if taken.capacity else ():
+        desired, before = demand.amounts(), taken.pods.get(uid, ({}, ()))[0]
+        for resource, value in desired.items() if taken.capacity else ():
             capacity = taken.capacity.get(resource, 0)
             if value > capacity and ("/" not in resource or resource in taken.capacity):
                 text = f"Node didn't have enough capacity: {resource}, requested: {value}, capacity: {capacity}"
@@ -112,9 +112,9 @@ class NodeAdmission:
         taken = self._of(node)
         if uid in taken.pods:
             return
-        wanted, ports = demand.amounts(), demand.host_ports()
-        taken.pods[uid] = (wanted, ports)
-        for resource, value in wanted.items():
+        desired, ports = demand.amounts(), demand.host_ports()
+        taken.pods[uid] = (desired, ports)
+        for resource, value in desired.items():
             taken.used[resource] = taken.used.get(resource, 0) + value
         taken.ports.update(ports)
 
@@ -137,14 +137,14 @@ class NodeAdmission:
         return _predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
 
 
-def _insufficient(taken: _Taken, wanted: Amounts) -> Refusal | None:
+def _insufficient(taken: _Taken, desired: Amounts) -> Refusal | None:
     """Return a refusal if the node has not enough of a resource left."""
     if not taken.capacity:
         return None
     pods = taken.capacity.get("pods")
     if pods is not None and len(taken.pods) + 1 > pods:
         return _out_of("pods", 1, len(taken.pods), pods)
-    for resource, value in wanted.items():
+    for resource, value in desired.items():
         capacity = taken.capacity.get(resource)
         if capacity is None and "/" in resource:
             # An unknown extended resource may be managed by another component, for example a scheduler extender.
@@ -164,11 +164,11 @@ def _predicate(name: str, text: str) -> Refusal:
     return Refusal(name, f"Predicate {name} failed: {text}")
 
 
-def _conflict(wanted: tuple[HostPort, ...], taken: set[HostPort]) -> bool:
+def _conflict(desired: tuple[HostPort, ...], taken: set[HostPort]) -> bool:
     return any(
         protocol == theirs
         and port == their_port
         and (ANY_ADDRESS in (address, their_address) or address == their_address)
-        for protocol, address, port in wanted
+        for protocol, address, port in desired
         for theirs, their_address, their_port in taken
     )

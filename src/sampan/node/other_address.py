@@ -23,13 +23,13 @@ def address_next_to(first: str, interfaces: Sequence[Mapping[str, Any]]) -> str:
     """Return the address from the output of `ip -j address`. Loopback addresses have none. Raises `ValueError`."""
     if ipaddress.ip_address(first).is_loopback:
         return ""
-    wanted = "inet" if ":" in first else "inet6"
+    desired = "inet" if ":" in first else "inet6"
     for interface in interfaces:
         addresses = interface.get("addr_info", ())
         if not any(each.get("local") == first for each in addresses):
             continue
         for each in addresses:
             fits = each.get("scope") == "global" and not any(each.get(name) for name in _UNFIT)
-            if each.get("family") == wanted and fits:
+            if each.get("family") == desired and fits:
                 return str(each["local"])
     return ""

@@ -178,7 +178,7 @@ class PodAgent:
 
     async def _run(self, pod: Pod, home: NodeHome, known: _Known) -> Result | None:
         """Sync a Pod that should run, and write its status."""
-        pod = self._worker.resizes.allocate(pod, lambda wanted: self._resize(wanted, known))
+        pod = self._worker.resizes.allocate(pod, lambda desired: self._resize(desired, known))
         synced = await self._worker.sync(pod, home)
         observed = Observation(
             synced.records,

@@ -199,10 +199,10 @@ class PodWorker:
         for volume in pod.spec.volumes:
             if volume.image is None or volume.name not in used:
                 continue
-            wanted = msgspec.structs.replace(
+            desired = msgspec.structs.replace(
                 container, image=volume.image.reference, image_pull_policy=volume.image.pull_policy
             )
-            waiting = await self._images.ensure(home.runtime, pod, wanted)
+            waiting = await self._images.ensure(home.runtime, pod, desired)
             if waiting is not None:
                 return waiting
         return None

@@ -71,14 +71,14 @@ class Resizes:
         state = self._states.get(pod.metadata.uid)
         if state is None:
             state = self._states[pod.metadata.uid] = _first(pod)
-        wanted = {each.name: each.resources for each in _containers(pod)}
-        if all(_same(wanted[name], state.allocated.get(name, wanted[name])) for name in wanted):
-            state.allocated = wanted
+        desired = {each.name: each.resources for each in _containers(pod)}
+        if all(_same(desired[name], state.allocated.get(name, desired[name])) for name in desired):
+            state.allocated = desired
             state.pending = None
             return pod
         refusal = admit(pod)
         if refusal is None:
-            state.allocated = wanted
+            state.allocated = desired
             state.pending = None
             state.in_progress = ResizeCondition(IN_PROGRESS, pod.metadata.generation or 1)
             self._report(pod, "ResizeStarted", "Pod resize started", warning=False)

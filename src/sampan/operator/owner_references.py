@@ -73,8 +73,8 @@ def remove_owner_reference(owner: Any, owned: Any) -> bool:
 def has_owner_reference(owner: Any, owned: Any) -> bool:
     """Return True if `owner`, or an earlier object of the same kind and name, owns the object."""
     api_version, kind = object_kind(owner)
-    wanted = OwnerReference(api_version, kind, meta(owner).name)
-    return any(_is_same_owner(reference, wanted) for reference in meta(owned).owner_references)
+    desired = OwnerReference(api_version, kind, meta(owner).name)
+    return any(_is_same_owner(reference, desired) for reference in meta(owned).owner_references)
 
 
 def controller_of(obj: Any) -> OwnerReference | None:

@@ -249,8 +249,8 @@ class _Merge:
                     result.append(self.old[left])
                     left += 1
                     continue
-                wanted = shared[next_shared] if next_shared < len(shared) else None
-                if at_new and element != self.new_elements[right] and wanted not in (None, element):
+                desired = shared[next_shared] if next_shared < len(shared) else None
+                if at_new and element != self.new_elements[right] and desired not in (None, element):
                     # In both lists, but the applied list has it later: it is added when `right` reaches it.
                     left += 1
                     continue

@@ -146,7 +146,7 @@ def _interleave(merged: list[Any], order: list[Any], server_order: list[Any], me
 
     Interleaving keeps the server's order between an item in `order` and the other items.
     """
-    wanted = {_key(item, merge_key): index for index, item in reversed(list(enumerate(order)))}
+    desired = {_key(item, merge_key): index for index, item in reversed(list(enumerate(order)))}
     known: dict[Any, int] = {}
     for index, item in enumerate(server_order):
         known.setdefault(_key(item, merge_key), index)
@@ -154,8 +154,8 @@ def _interleave(merged: list[Any], order: list[Any], server_order: list[Any], me
     others: list[tuple[Any, Any]] = []
     for item in merged:
         key = _key(item, merge_key)
-        (named if key in wanted else others).append((key, item))
-    named.sort(key=lambda pair: wanted[pair[0]])
+        (named if key in desired else others).append((key, item))
+    named.sort(key=lambda pair: desired[pair[0]])
     others.sort(key=lambda pair: known.get(pair[0], -1))
     result = []
     position = 0

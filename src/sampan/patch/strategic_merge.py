@@ -92,22 +92,22 @@ def _set_element_orders(original: Object, patch: Object, schema: Schema | None) 
         if not isinstance(order, list):
             raise _bad_type("[]interface {}", order)
         key = _field_of(directive, _SET_ORDER)
-        found, wanted = original.get(key), patch.get(key)
-        for value, present in ((found, key in original), (wanted, key in patch)):
+        found, desired = original.get(key), patch.get(key)
+        for value, present in ((found, key in original), (desired, key in patch)):
             if present and not isinstance(value, list):
                 raise _bad_type("[]interface {}", value)
         field = _field(schema, key)
         merge_key = field.patch_merge_key
-        strategic_list.check_order(wanted or [], order, merge_key)
-        if found is None and wanted is None:
+        strategic_list.check_order(desired or [], order, merge_key)
+        if found is None and desired is None:
             continue
-        if wanted is None:
+        if desired is None:
             merged = found
         elif found is None:
-            merged = _without_directives(wanted)[0]
+            merged = _without_directives(desired)[0]
         else:
-            merged = _merge_lists(list(found), list(wanted), field)
-        original[key] = strategic_list.in_order(merged or [], order, found or [], wanted or [], merge_key)
+            merged = _merge_lists(list(found), list(desired), field)
+        original[key] = strategic_list.in_order(merged or [], order, found or [], desired or [], merge_key)
         patch.pop(key, None)
 
 

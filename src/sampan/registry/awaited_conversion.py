@@ -41,8 +41,8 @@ class AwaitedConversion:
     def convert(self, obj: Object, api_version: str) -> Object:
         """Return a private copy in a version, without managedFields. Raises `ConversionNeeded`, which `run` handles."""
         obj = {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key != "managedFields"}}
-        wanted = encode(obj), api_version
-        found = self._own.get(wanted) or self._known.get(wanted)
+        desired = encode(obj), api_version
+        found = self._own.get(desired) or self._known.get(desired)
         if found is None:
             raise ConversionNeeded(obj, api_version)
         converted: Object = decode(found)
@@ -59,8 +59,8 @@ class AwaitedConversion:
             try:
                 return work()
             except ConversionNeeded as needed:
-                wanted = (encode(needed.obj), needed.api_version)
+                desired = (encode(needed.obj), needed.api_version)
                 (converted,) = await self._webhook.convert([needed.obj], needed.api_version)
-                own[wanted] = self._known[wanted] = encode(converted)
+                own[desired] = self._known[desired] = encode(converted)
                 if len(self._known) > _KEPT_MAX:
                     self._known.popitem(last=False)

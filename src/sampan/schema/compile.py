@@ -154,21 +154,21 @@ def validation_errors(schema: Schema, value: Any, path: Path | None = None, old:
 
 def unknown_paths(obj: Object, lost: Lost) -> list[str]:
     """Return the paths of dropped fields (`spec.containers[0].foo`), by searching for the dicts that contained them."""
-    wanted = {id(parent) for parent, _ in lost}
+    desired = {id(parent) for parent, _ in lost}
     places: dict[int, str] = {}
-    _find(obj, "", wanted, places)
+    _find(obj, "", desired, places)
     return [_join(places.get(id(parent), ""), key) for parent, key in lost]
 
 
-def _find(value: Any, path: str, wanted: set[int], places: dict[int, str]) -> None:
+def _find(value: Any, path: str, desired: set[int], places: dict[int, str]) -> None:
     if type(value) is dict:
-        if id(value) in wanted:
+        if id(value) in desired:
             places[id(value)] = path
         for key, item in value.items():
-            _find(item, _join(path, key), wanted, places)
+            _find(item, _join(path, key), desired, places)
     elif type(value) is list:
         for index, item in enumerate(value):
-            _find(item, f"{path}[{index}]", wanted, places)
+            _find(item, f"{path}[{index}]", desired, places)
 
 
 def _join(path: str, key: str) -> str:

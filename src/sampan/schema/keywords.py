@@ -130,12 +130,12 @@ def _map_type(node: Json, path: Path) -> Iterator[FieldError]:
         yield not_supported(path.child("x-kubernetes-map-type"), map_type, ("atomic", "granular"))
 
 
-def _needs_type(node: Json, path: Path, wanted: str, key: str) -> Iterator[FieldError]:
+def _needs_type(node: Json, path: Path, expected: str, key: str) -> Iterator[FieldError]:
     type_ = node.get("type") or ""
-    reason = f"must be {wanted} if {key} is specified"
+    reason = f"must be {expected} if {key} is specified"
     if not type_:
         yield required(path.child("type"), reason)
-    elif type_ != wanted:
+    elif type_ != expected:
         yield invalid(path.child("type"), type_, reason)
 
 

@@ -45,20 +45,20 @@ class HealthChecks:
                 self._start(check)
             await asyncio.get_running_loop().create_future()
 
-    def put(self, service: str, wanted: tuple[int, int] | None) -> None:
+    def put(self, service: str, desired: tuple[int, int] | None) -> None:
         """Set the port and the number of local endpoints of a Service; None removes its check."""
         known = self._checks.get(service)
-        if known is not None and (wanted is None or known.port != wanted[0]):
+        if known is not None and (desired is None or known.port != desired[0]):
             if known.task is not None:
                 known.task.cancel()
             del self._checks[service]
             known = None
-        if wanted is None:
+        if desired is None:
             return
         if known is None:
-            known = self._checks[service] = _Check(service, *wanted)
+            known = self._checks[service] = _Check(service, *desired)
             self._start(known)
-        known.endpoints = wanted[1]
+        known.endpoints = desired[1]
 
     def respond(self, service: str, endpoints: int) -> Response:
         """Return the response for a Service."""

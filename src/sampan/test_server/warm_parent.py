@@ -52,7 +52,7 @@ class WarmParent:
         """Data directories by process."""
         self._templates: dict[int, tuple[tuple[str, ...], bytearray]] = {}
         """Range and received bytes by the pipe of the process that makes the template."""
-        self._wanted: set[tuple[str, ...]] = set()
+        self._desired: set[tuple[str, ...]] = set()
         self._used = monotonic()
         self._selector = selectors.DefaultSelector()
         self._spare: Spare | None = None
@@ -195,9 +195,9 @@ class WarmParent:
     def _prepare_template(self, order: Order) -> None:
         """Start a process that makes the template for the next server like this one, unless there is one."""
         ranges = _ranges(order)
-        if ranges in self._wanted or order.storage == "etcd":
+        if ranges in self._desired or order.storage == "etcd":
             return
-        self._wanted.add(ranges)
+        self._desired.add(ranges)
         reader, writer = os.pipe()
         data = Path(tempfile.mkdtemp(dir=self._directory / SERVERS))
         pid = os.fork()

@@ -90,15 +90,15 @@ class _Exchange:
         self.response = PendingResponse(self, request, settings, asyncio.get_running_loop())
         self.gone = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
-        self._wanted = asyncio.Event()
-        self._wanted.set()
+        self._desired = asyncio.Event()
+        self._desired.set()
         self._streaming = False
 
     def pause(self) -> None:
-        self._wanted.clear()
+        self._desired.clear()
 
     def resume(self) -> None:
-        self._wanted.set()
+        self._desired.set()
 
     def cut(self) -> None:
         self.gone.set()
@@ -148,7 +148,7 @@ class _Exchange:
             if chunk:
                 response.sent_bytes += len(chunk)
                 reply.feed(bytes(chunk))
-            await self._wanted.wait()
+            await self._desired.wait()
 
 
 def _reader(body: bytes) -> Callable[[int], Awaitable[bytes]]:

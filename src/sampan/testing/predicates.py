@@ -78,8 +78,8 @@ def has_condition(kind: str, status: str = "True", *, reason: str = "") -> Predi
 
 def has_status(**fields: Any) -> Predicate:
     """Return the predicate that fields of `status` have these values: `has_status(ready_replicas=3)`."""
-    wanted = {_camel(name): value for name, value in fields.items()}
-    return matches({"status": wanted})
+    desired = {_camel(name): value for name, value in fields.items()}
+    return matches({"status": desired})
 
 
 def matches(part: Mapping[str, Any]) -> Predicate:
@@ -190,15 +190,15 @@ def _why_it_stays(obj: Object) -> str:
     return f"it is being deleted since {metadata['deletionTimestamp']}; finalizers: {finalizers}"
 
 
-def _differences(found: Any, wanted: Any, path: str) -> Any:
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
-        for key, value in wanted.items():
+def _differences(found: Any, desired: Any, path: str) -> Any:
+    if isinstance(desired, Mapping) and isinstance(found, Mapping):
+        for key, value in desired.items():
             if key in found:
                 yield from _differences(found[key], value, f"{path}.{key}")
             else:
                 yield f"{path}.{key}: missing, expected {value!r}"
-    elif found != wanted:
-        yield f"{path}: {found!r}, expected {wanted!r}"
+    elif found != desired:
+        yield f"{path}: {found!r}, expected {desired!r}"
 
 
 def _camel(name: str) -> str:

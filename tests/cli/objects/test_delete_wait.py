@@ -70,12 +70,12 @@ def test_something_that_is_gone_already_may_be_passed_over(run: Run, namespace: 
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "desired",
     ["condition=Established", "condition=established=true", "create", "jsonpath={.spec.group}=cli.example.com"],
 )
-def test_waiting_for_what_is_so(run: Run, wanted: str) -> None:
+def test_waiting_for_what_is_so(run: Run, desired: str) -> None:
     run("apply", "-f", "-", stdin=CRD)
-    done = run("wait", f"--for={wanted}", "crd/boats.cli.example.com")
+    done = run("wait", f"--for={desired}", "crd/boats.cli.example.com")
     assert done.out == "customresourcedefinition.apiextensions.k8s.io/boats.cli.example.com condition met\n"
 
 
@@ -89,8 +89,8 @@ def test_something_that_is_gone_already_need_not_be_waited_for(run: Run, namespa
     assert run("wait", "--for=delete", "cm/z", "-n", namespace).code == 0
 
 
-@pytest.mark.parametrize("wanted", ["full moon", "condition=", "jsonpath=.a", "jsonpath={.a}b"])
-def test_conditions_that_cannot_be_read(run: Run, wanted: str) -> None:
-    done = run("wait", f"--for={wanted}", "ns/default")
+@pytest.mark.parametrize("desired", ["full moon", "condition=", "jsonpath=.a", "jsonpath={.a}b"])
+def test_conditions_that_cannot_be_read(run: Run, desired: str) -> None:
+    done = run("wait", f"--for={desired}", "ns/default")
     assert done.code == 1
     assert "unrecognized condition" in done.err or "jsonpath wait format" in done.err

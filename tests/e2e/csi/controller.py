@@ -26,12 +26,12 @@ class Controller:
     def CreateVolume(self, request: Any) -> dict[str, Any]:
         if not request.name or not request.volume_capabilities:
             raise Refused(grpc.StatusCode.INVALID_ARGUMENT, "name and volume_capabilities are required")
-        wanted = request.capacity_range.required_bytes or GIB
+        desired = request.capacity_range.required_bytes or GIB
         with self._store.change():
             found = next((each for each in self._store.volumes.values() if each.name == request.name), None)
             if found is None:
                 is_block = any(each.HasField("block") for each in request.volume_capabilities)
-                found = Volume(_id("vol", request.name), request.name, wanted, is_block, source=self._source(request))
+                found = Volume(_id("vol", request.name), request.name, desired, is_block, source=self._source(request))
                 self._store.create(found)
             limit = request.capacity_range.limit_bytes
             if found.capacity < request.capacity_range.required_bytes or (limit and found.capacity > limit):

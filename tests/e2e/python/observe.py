@@ -11,19 +11,19 @@ from tests.e2e.python.objects import Json
 WITHIN_S = 60.0
 
 
-def until(server: Server, collection: str, name: str, wanted: Callable[[Json | None], Any]) -> Json | None:
+def until(server: Server, collection: str, name: str, desired: Callable[[Json | None], Any]) -> Json | None:
     """Wait until an object is as wanted; gives it. `None` stands for an object that does not exist.
 
     Raises `AssertionError`, with the object as it was last, when it is not so in time.
     """
-    return until_one(server, collection, f"metadata.name={name}", wanted)
+    return until_one(server, collection, f"metadata.name={name}", desired)
 
 
-def until_one(server: Server, collection: str, selector: str, wanted: Callable[[Json | None], Any]) -> Json | None:
+def until_one(server: Server, collection: str, selector: str, desired: Callable[[Json | None], Any]) -> Json | None:
     """Like `until`, for the one object that a field selector takes."""
     last: Json | None = None
     for last in _states(server, collection, selector):
-        if wanted(last):
+        if desired(last):
             return last
     raise AssertionError(f"{collection}, {selector}, after {WITHIN_S} s: {json.dumps(last)}")
 

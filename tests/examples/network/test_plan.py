@@ -25,7 +25,7 @@ from network_operator.plan import (
 from network_operator.types import Network, NetworkSpec
 from sampan.resource import ObjectMeta
 
-WANTED = Desired("id", "default/a", "10.0.0.0/16", "10.0.0.1")
+DESIRED = Desired("id", "default/a", "10.0.0.0/16", "10.0.0.1")
 RIGHT = Subnet("s", "10.0.0.0/16", "10.0.0.1")
 
 
@@ -48,11 +48,11 @@ def _network(*subnets: Subnet, name: str = "default/a", id: str = "n") -> Actual
     ids=["nothing", "no subnet", "right", "renamed", "gateway", "cidr", "subnet too many", "network too many"],
 )
 def test_plan_lists_the_next_actions(actual: list[ActualNetwork], actions: list[Action]) -> None:
-    assert plan(WANTED, actual) == actions
+    assert plan(DESIRED, actual) == actions
 
 
 def test_plan_keeps_the_network_of_the_status_and_deletes_the_other() -> None:
-    known = replace(WANTED, known_id="m")
+    known = replace(DESIRED, known_id="m")
     assert plan(known, [_network(RIGHT), _network(RIGHT, id="m")]) == [DeleteNetwork("n")]
 
 

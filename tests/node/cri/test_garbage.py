@@ -35,10 +35,10 @@ class Node:
 
     @property
     def garbage(self) -> CriGarbage:
-        async def wanted() -> set[str]:
+        async def desired() -> set[str]:
             return self.pods
 
-        return CriGarbage(self.client, self.runtime, wanted=wanted, ended=lambda uid: self.has_ended)
+        return CriGarbage(self.client, self.runtime, desired=desired, ended=lambda uid: self.has_ended)
 
     @property
     def collector(self) -> GarbageCollector:

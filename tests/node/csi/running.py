@@ -99,9 +99,9 @@ class Cluster:
         reference = {"namespace": "default", "name": name}
         spec = {**modes, "capacity": {"storage": "1Gi"}, "csi": source, "claimRef": reference}
         await self.work.create(PERSISTENT_VOLUMES, {"metadata": {"name": name}, "spec": spec})
-        wanted = {**modes, "resources": {"requests": {"storage": "1Gi"}}, "volumeName": name, "storageClassName": ""}
-        wanted.pop("mountOptions", None)
-        await self.work.create(PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": name}, "spec": wanted})
+        desired = {**modes, "resources": {"requests": {"storage": "1Gi"}}, "volumeName": name, "storageClassName": ""}
+        desired.pop("mountOptions", None)
+        await self.work.create(PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": name}, "spec": desired})
         status = {"phase": "Bound", "capacity": {"storage": "1Gi"}, "accessModes": modes["accessModes"]}
         await self.work.patch_status(PERSISTENT_VOLUME_CLAIMS, name, status)
 
@@ -189,9 +189,9 @@ async def without_agent(
     with directory() as root:
         registry = root / "node" / "plugins_registry"
         registry.mkdir(parents=True)
-        wanted = Settings(root / "driver", root / "csi.sock", registry, node_can=node_can, **settings)
+        desired = Settings(root / "driver", root / "csi.sock", registry, node_can=node_can, **settings)
         async with connected(identity=identity) as (client, _):
-            with driver(wanted) as running:
+            with driver(desired) as running:
                 yield Cluster(root, client, running)
 
 

@@ -97,8 +97,8 @@ async def test_tail_is_the_last_lines(
         log.write("stdout", line)
     log.write("stdout", rest)
     log.close()
-    wanted = [*lines, rest] if rest else lines
-    assert await read(log, tail_lines=tail) == b"".join(wanted[len(wanted) - min(tail, len(wanted)) :])
+    desired = [*lines, rest] if rest else lines
+    assert await read(log, tail_lines=tail) == b"".join(desired[len(desired) - min(tail, len(desired)) :])
 
 
 async def test_timestamp_precedes_each_line_once(log: LogFile) -> None:

@@ -80,9 +80,9 @@ class Node:
     def websocket(self, target: str, *protocols: str, **options: Any) -> "websockets.connect":
         """Open a WebSocket with the `websockets` library."""
         url = f"wss://127.0.0.1:{self.server.port}{target}"
-        wanted: Any = list(protocols) or None
+        desired: Any = list(protocols) or None
         return websockets.connect(
-            url, ssl=self.tls, subprotocols=wanted, compression=None, proxy=None, max_size=None, **options
+            url, ssl=self.tls, subprotocols=desired, compression=None, proxy=None, max_size=None, **options
         )
 
 

@@ -10,8 +10,8 @@ LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from(["", "x", "y"])
 
 
 @given(LABELS, LABELS)
-def test_the_fast_path_selects_like_the_full_selector(wanted: dict[str, str], labels: dict[str, str]) -> None:
-    selector = {"matchLabels": wanted}
+def test_the_fast_path_selects_like_the_full_selector(desired: dict[str, str], labels: dict[str, str]) -> None:
+    selector = {"matchLabels": desired}
     short, long = selector_or_none(selector), selector_from_label_selector(selector)
     assert short is not None
     assert (short.matches(labels), short.empty) == (long.matches(labels), long.empty)

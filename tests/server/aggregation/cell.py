@@ -72,7 +72,7 @@ class Cell:
         if not spec.get("insecureSkipTLSVerify") and "caBundle" not in spec:
             spec["caBundle"] = base64.b64encode(self.files.ca_file.read_bytes()).decode()
         service = {"namespace": "default", "name": "metrics", "port": port or self.backend.port}
-        wanted = {
+        desired = {
             "group": group,
             "version": version,
             "groupPriorityMinimum": 100,
@@ -80,7 +80,7 @@ class Cell:
             "service": service,
             **spec,
         }
-        return await self.api.create(API_SERVICES, {"metadata": {"name": f"{version}.{group}"}, "spec": wanted})
+        return await self.api.create(API_SERVICES, {"metadata": {"name": f"{version}.{group}"}, "spec": desired})
 
     async def condition(self, reason: str, name: str = f"v1.{GROUP}") -> Json:
         """The condition Available, as soon as it has this reason."""

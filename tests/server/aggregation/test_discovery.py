@@ -30,12 +30,12 @@ async def of_version(here: Cell, version: str = "v1") -> Any:
     return next(entry for entry in item["versions"] if entry["version"] == version)
 
 
-async def until(here: Cell, **wanted: Any) -> Any:
+async def until(here: Cell, **desired: Any) -> Any:
     """The version's entry, as soon as it has these fields."""
     async with asyncio.timeout(60):
         while True:
             entry = await of_version(here)
-            if wanted.items() <= entry.items():
+            if desired.items() <= entry.items():
                 return entry
             await moment()
 

@@ -24,9 +24,9 @@ COVERS = [
 ]
 
 
-@pytest.mark.parametrize(("owned", "wanted", "covered"), COVERS)
-def test_a_rule_covers_another(owned: dict[str, Any], wanted: dict[str, Any], covered: bool) -> None:
-    assert (uncovered([owned], [wanted]) == []) is covered
+@pytest.mark.parametrize(("owned", "desired", "covered"), COVERS)
+def test_a_rule_covers_another(owned: dict[str, Any], desired: dict[str, Any], covered: bool) -> None:
+    assert (uncovered([owned], [desired]) == []) is covered
 
 
 def test_several_rules_may_cover_one_together() -> None:

@@ -161,7 +161,7 @@ async def test_temporary_failures_are_retried_with_growing_delays() -> None:
     webhook.faults = [WebhookError("busy", may_pass=True) for _ in range(4)]
     assert (await authorizer(webhook).authorize(JANE, PODS)).decision is Decision.ALLOW
     least = (0.5, 0.75, 1.125, 1.6875)
-    assert [wait / wanted for wait, wanted in zip(webhook.waits, least, strict=True)] == [
+    assert [wait / desired for wait, desired in zip(webhook.waits, least, strict=True)] == [
         pytest.approx(1.1, abs=0.1)
     ] * 4
 

@@ -42,9 +42,9 @@ class Model:
     def advance(self, seconds: float) -> None:
         """Virtual time passes as fast as each active queue is served."""
         active = sum(1 for queue in range(self.queues) if self.of("waiting", queue) or self.of("running", queue))
-        wanted = sum(job.seats for job in [*self.of("waiting"), *self.of("running")])
+        desired = sum(job.seats for job in [*self.of("waiting"), *self.of("running")])
         if active:
-            self.r += seconds * min(wanted, self.limit) / active
+            self.r += seconds * min(desired, self.limit) / active
         self.now += seconds
 
     def start(self, queue: int, seats: int) -> Job:

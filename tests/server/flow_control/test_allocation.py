@@ -26,8 +26,8 @@ def test_the_sum_is_exact_and_all_have_the_same_proportion(found: list[Allocatio
     assert sum(shares) == pytest.approx(total, abs=1e-6)
     for share, wish in zip(shares, found, strict=True):
         assert wish.lower <= share <= wish.upper
-        wanted = proportion * max(wish.target, 0.001)
-        assert share == pytest.approx(min(max(wanted, wish.lower), wish.upper), abs=1e-6)
+        desired = proportion * max(wish.target, 0.001)
+        assert share == pytest.approx(min(max(desired, wish.lower), wish.upper), abs=1e-6)
 
 
 def test_without_bounds_shares_are_proportional_to_targets() -> None:

@@ -16,8 +16,8 @@ LIST_PODS = RequestInfo("/api/v1/pods", "list", is_resource=True, version="v1", 
 USERS, GROUPS = "users.authentication.k8s.io", "groups.authentication.k8s.io"
 
 
-async def impersonated(rights: Rights, wanted: UserInfo, requester: UserInfo = BOB) -> Impersonated:
-    return await Impersonator(rights).impersonate(requester, wanted, LIST_PODS)
+async def impersonated(rights: Rights, desired: UserInfo, requester: UserInfo = BOB) -> Impersonated:
+    return await Impersonator(rights).impersonate(requester, desired, LIST_PODS)
 
 
 async def test_impersonation_can_be_limited_to_one_verb_on_one_resource() -> None:
@@ -52,12 +52,12 @@ async def test_uid_groups_and_extra_values_need_separate_rights() -> None:
         f"impersonate:user-info {GROUPS} dev",
         "impersonate:user-info userextras/acme.io/scope.authentication.k8s.io read",
     )
-    wanted = UserInfo("eve", "7", ("dev",), {"acme.io/scope": ("read",)})
-    found = await impersonated(rights, wanted)
+    desired = UserInfo("eve", "7", ("dev",), {"acme.io/scope": ("read",)})
+    found = await impersonated(rights, desired)
     assert found.user == UserInfo("eve", "7", ("dev", "system:authenticated"), {"acme.io/scope": ("read",)})
     for right in sorted(rights.rights):
         with pytest.raises(StatusError):
-            await impersonated(Rights(*(rights.rights - {right})), wanted)
+            await impersonated(Rights(*(rights.rights - {right})), desired)
 
 
 async def test_the_right_to_all_groups_replaces_checks_of_many_groups() -> None:
@@ -68,7 +68,7 @@ async def test_the_right_to_all_groups_replaces_checks_of_many_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "text"),
+    ("desired", "text"),
     [
         (UserInfo("eve", groups=("system:masters",)), "impersonating the system:masters group is not allowed"),
         (UserInfo("eve", groups=("",)), "impersonating the empty string group is not allowed"),
@@ -78,13 +78,13 @@ async def test_the_right_to_all_groups_replaces_checks_of_many_groups() -> None:
         (UserInfo("eve", extra={"a.io/b": ("",)}), "impersonating the empty string value in extra is not allowed"),
     ],
 )
-async def test_a_constrained_mode_never_grants_unlimited_rights(wanted: UserInfo, text: str) -> None:
+async def test_a_constrained_mode_never_grants_unlimited_rights(desired: UserInfo, text: str) -> None:
     rights = Rights("impersonate-on:user-info:list pods")
     rights.rights |= {
         f"impersonate:user-info {resource}.authentication.k8s.io" for resource in ("users", "groups", "userextras")
     }
     with pytest.raises(StatusError) as refused:
-        await impersonated(rights, wanted)
+        await impersonated(rights, desired)
     assert text in refused.value.message
 
 

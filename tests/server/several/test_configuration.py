@@ -41,11 +41,11 @@ async def soon(sent: Callable[[], Awaitable[bool]], within_s: float = 30.0) -> N
             await asyncio.sleep(0.01)
 
 
-async def codes(api: Api, path: str, wanted: int, **headers: str) -> None:
+async def codes(api: Api, path: str, desired: int, **headers: str) -> None:
     """A GET answers so, soon."""
 
     async def sent() -> bool:
-        return (await api.get(path, **headers)).code == wanted
+        return (await api.get(path, **headers)).code == desired
 
     await soon(sent)
 

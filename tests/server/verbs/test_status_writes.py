@@ -30,12 +30,12 @@ def outside(obj: Object) -> Object:
     return {name: value for name, value in obj.items() if name not in ("metadata", "status")}
 
 
-async def write(api: Api, how: str, each: Served, found: Object, wanted: Object) -> ApiResponse:
+async def write(api: Api, how: str, each: Served, found: Object, desired: Object) -> ApiResponse:
     head = {"kind": found["kind"], "apiVersion": found["apiVersion"], "metadata": {"name": found["metadata"]["name"]}}
     if how == "put":
-        return await api.put(f"{each.path}/status", {**found, **wanted})
+        return await api.put(f"{each.path}/status", {**found, **desired})
     query = "?fieldManager=forger&force=true" if how == "apply" else ""
-    return await api.patch(f"{each.path}/status{query}", {**head, **wanted}, how)
+    return await api.patch(f"{each.path}/status{query}", {**head, **desired}, how)
 
 
 async def with_status(api: Api) -> list[Served]:
@@ -61,8 +61,8 @@ async def test_no_write_to_a_status_changes_what_is_outside(api: Api, how: str) 
     taken = 0
     for each in kinds:
         before = (await api.get(each.path)).body
-        wanted = {name: forged(value) for name, value in outside(before).items() if name not in ("kind", "apiVersion")}
-        response = await write(api, how, each, before, wanted)
+        desired = {name: forged(value) for name, value in outside(before).items() if name not in ("kind", "apiVersion")}
+        response = await write(api, how, each, before, desired)
         assert response.code < 500, (each, response.body)
         taken += response.code == 200
         after = (await api.get(each.path)).body

@@ -104,7 +104,7 @@ async def test_calls_of_a_plug_in_and_uses_of_its_keys_are_counted() -> None:
         await provider.check()
     found = await shown(measures, provider)
     name, call = "apiserver_envelope_encryption_", "/v2.KeyManagementService/"
-    wanted = {
+    desired = {
         f'{name}kms_operations_latency_seconds_count ["OK", "{call}Status", "main"]': 2,
         f'{name}kms_operations_latency_seconds_count ["unknown-non-grpc", "{call}Status", "main"]': 1,
         f'{name}kms_operations_latency_seconds_count ["OK", "{call}Encrypt", "main"]': 1,
@@ -116,4 +116,4 @@ async def test_calls_of_a_plug_in_and_uses_of_its_keys_are_counted() -> None:
         f'{name}dek_source_cache_size ["main"]': 1,
         "apiserver_storage_data_key_generation_duration_seconds_count []": 1,
     }
-    assert {key: found.get(key) for key in wanted} == wanted
+    assert {key: found.get(key) for key in desired} == desired

@@ -99,8 +99,8 @@ class Writers:
 
     async def more(self, number: int) -> None:
         """Until so many further writes have been acknowledged."""
-        wanted = len(self.acknowledged) + number
-        while len(self.acknowledged) < wanted:
+        desired = len(self.acknowledged) + number
+        while len(self.acknowledged) < desired:
             self._written.clear()
             await self._written.wait()
 

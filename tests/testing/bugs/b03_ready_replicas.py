@@ -25,14 +25,14 @@ def case(*, repaired: bool) -> Scenario:
             await stores.subresource("status").patch("s", status)
         names = {each["metadata"]["name"] for each in (await claims.list()).items}
         present = {name for name in names if name.startswith("data-")}
-        wanted = {f"data-s-{number}" for number in range(size)}
-        for name in sorted(wanted - present):
+        desired = {f"data-s-{number}" for number in range(size)}
+        for name in sorted(desired - present):
             await claims.create(config_map(name))
         if ready == size:
             live = await client.direct.resource(STORES).get("s") if repaired else found  # type: ignore[attr-defined]
             if live["spec"]["replicas"] != size:
                 return None
-            for name in sorted(present - wanted):
+            for name in sorted(present - desired):
                 await claims.delete(name)
         return None
 

@@ -19,14 +19,14 @@ def case(*, repaired: bool) -> Scenario:
         if found is None:
             return None
         budgets, generation = client.resource(MAPS), found["metadata"]["generation"]
-        wanted = {"max": str(found["spec"]["maxUnavailable"]), "generation": str(generation)}
+        desired = {"max": str(found["spec"]["maxUnavailable"]), "generation": str(generation)}
         items = (await budgets.list()).items
         present = next((each for each in items if each["metadata"]["name"] == "budget"), None)
         if present is not None:
-            if present["data"] == wanted or (repaired and int(present["data"]["generation"]) > generation):
+            if present["data"] == desired or (repaired and int(present["data"]["generation"]) > generation):
                 return None
             await budgets.delete("budget", DeleteOptions(uid=present["metadata"]["uid"]))
-        await budgets.create(config_map("budget", wanted))
+        await budgets.create(config_map("budget", desired))
         return None
 
     @scenario(operator(reconcile), crds=[CRD])

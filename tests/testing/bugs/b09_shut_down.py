@@ -19,11 +19,11 @@ def case(*, repaired: bool) -> Scenario:
         present = {
             each["metadata"]["name"] for each in (await nodes.list()).items if "node-" in each["metadata"]["name"]
         }
-        for name in sorted(_wanted(found) - present):
+        for name in sorted(_desired(found) - present):
             await nodes.create(config_map(name))
-        if surplus := present - _wanted(found):
+        if surplus := present - _desired(found):
             live = await client.direct.resource(STORES).get("s") if repaired else found  # type: ignore[attr-defined]
-            for name in sorted(surplus - _wanted(live)):
+            for name in sorted(surplus - _desired(live)):
                 await nodes.delete(name)
         return None
 
@@ -36,5 +36,5 @@ def case(*, repaired: bool) -> Scenario:
     return scale_up
 
 
-def _wanted(found: Object) -> set[str]:
+def _desired(found: Object) -> set[str]:
     return {f"node-{number}" for number in range(found["spec"]["replicas"])}

@@ -38,10 +38,10 @@ def case(*, repaired: bool) -> Scenario:
             return None
         if repaired:
             found = await client.direct.resource(STORES).get("s")  # type: ignore[attr-defined]
-        wanted, has_claim = found["spec"]["replicas"] > 0, await exists(client, MAPS, "claim")
+        desired, has_claim = found["spec"]["replicas"] > 0, await exists(client, MAPS, "claim")
         items = (await client.resource(SECRETS).list()).items
         pod = next((each for each in items if each["metadata"]["name"] == "pod"), None)
-        if wanted:
+        if desired:
             if pod is None:
                 await client.resource(SECRETS).create(
                     secret("pod", finalizers=[FINALIZER], ownerReferences=owner_of(found))

@@ -22,11 +22,11 @@ def case(*, repaired: bool) -> Scenario:
         present = {
             each["metadata"]["name"] for each in (await claims.list()).items if "data-" in each["metadata"]["name"]
         }
-        wanted = {f"data-s-{number}" for number in range(size)}
-        for name in sorted(wanted - present):
+        desired = {f"data-s-{number}" for number in range(size)}
+        for name in sorted(desired - present):
             await claims.create(config_map(name))
         if repaired:
-            for name in sorted(present - wanted):
+            for name in sorted(present - desired):
                 await claims.delete(name)
         return None
 

@@ -15,25 +15,25 @@ def case(*, repaired: bool) -> Scenario:
     async def reconcile(client: Client, found: Object | None, request: Request) -> Result | None:
         if found is None:
             return None
-        wanted, maps = {"config": found["spec"]["config"]}, client.resource(MAPS)
+        desired, maps = {"config": found["spec"]["config"]}, client.resource(MAPS)
         present = {each["metadata"]["name"]: each for each in (await maps.list()).items}
         if "config" not in present:
-            await maps.create(config_map("config", wanted))
+            await maps.create(config_map("config", desired))
         if "pod" not in present:
-            await maps.create(config_map("pod", wanted))
+            await maps.create(config_map("pod", desired))
             if not repaired:
                 return None
         if repaired:
             for name in ("config", "pod"):
-                if name in present and present[name]["data"] != wanted:
-                    await maps.patch(name, MergePatch({"data": wanted}))
+                if name in present and present[name]["data"] != desired:
+                    await maps.patch(name, MergePatch({"data": desired}))
             return None
         state = found.get("status", {}).get("state")
-        if present.get("config", {}).get("data") != wanted:
-            await maps.patch("config", MergePatch({"data": wanted}))
+        if present.get("config", {}).get("data") != desired:
+            await maps.patch("config", MergePatch({"data": desired}))
             await client.resource(STORES).status.patch("s", MergePatch({"status": {"state": "OutOfSync"}}))
         elif state == "OutOfSync":
-            await maps.patch("pod", MergePatch({"data": wanted}))
+            await maps.patch("pod", MergePatch({"data": desired}))
             await client.resource(STORES).status.patch("s", MergePatch({"status": {"state": "InSync"}}))
         return None
 

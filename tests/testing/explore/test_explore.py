@@ -152,9 +152,9 @@ def test_an_operator_that_is_down_starts_again_without_the_next_change() -> None
 def no_claim_is_deleted_while_its_pod_may_run(state: State) -> str | None:
     """A rule for the states of B3, where ConfigMaps stand for claims."""
     name = (state.before or {}).get("metadata", {}).get("name", "")
-    (wanted,) = (each["spec"]["replicas"] for each in state.list("Store")) if state.list("Store") else (0,)
-    if state.after is None and name.startswith("data-s-") and int(name[-1]) < wanted:
-        return f"{name} is deleted although the size is {wanted}"
+    (desired,) = (each["spec"]["replicas"] for each in state.list("Store")) if state.list("Store") else (0,)
+    if state.after is None and name.startswith("data-s-") and int(name[-1]) < desired:
+        return f"{name} is deleted although the size is {desired}"
     return None
 
 

@@ -69,10 +69,10 @@ def operator(behaviour: str = RIGHT) -> Callable[[Manager], None]:
                 await client.resource(HARBOURS).status.patch(request.name, MergePatch({"status": {"phase": "Failed"}}))
                 raise ValueError("no such motto")
             present = {each["metadata"]["name"]: each for each in (await client.resource(MAPS).list()).items}
-            wanted = {key: str(value) for key, value in spec.items()}
+            desired = {key: str(value) for key, value in spec.items()}
             if behaviour == ONCE and "west" in present:
-                wanted["depth"] = present["west"]["data"].get("depth", "")
-            await apply_map(client, found, "west", wanted)
+                desired["depth"] = present["west"]["data"].get("depth", "")
+            await apply_map(client, found, "west", desired)
             if spec.get("lights") or (behaviour == LEFT_OVER and "lights" in present):
                 await apply_map(client, found, "lights", {"on": "true"})
             elif "lights" in present:

@@ -8,7 +8,7 @@ from sampan.cli.objects.session import on_server
 from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client
 from sampan.client.rest_mapper import preferred
-from sampan.core.terminal import colours_wanted
+from sampan.core.terminal import colours_desired
 from sampan.resource import ResourceInfo
 
 _HEADER = ("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
@@ -37,7 +37,7 @@ async def api_resources_command(
 ) -> int:
     """List the types of resources of the server."""
     discovered = await client.mapper.discovered()
-    wanted = [
+    desired = [
         info
         for info in preferred(discovered)
         if (api_group is None or info.gvr.group == api_group)
@@ -46,14 +46,14 @@ async def api_resources_command(
         and set(filter(None, categories.split(","))) <= set(info.categories)
     ]
     if sort_by:
-        wanted.sort(key=lambda info: info.gvr.resource if sort_by == "name" else info.kind)
+        desired.sort(key=lambda info: info.gvr.resource if sort_by == "name" else info.kind)
     if output == "name":
-        for info in wanted:
+        for info in desired:
             click.echo(str(info.gvr.group_resource))
     else:
         wide = output == "wide"
-        printer = TablePrinter(headers=not no_headers, colours=colours_wanted(sys.stdout))
-        printer.print(_WIDE if wide else _HEADER, [_row(info, wide) for info in wanted])
+        printer = TablePrinter(headers=not no_headers, colours=colours_desired(sys.stdout))
+        printer.print(_WIDE if wide else _HEADER, [_row(info, wide) for info in desired])
     for group_version in discovered.failed:
         click.echo(f"error: the resources of {group_version} could not be read", err=True)
     return 1 if discovered.failed else 0

@@ -19,13 +19,13 @@ from sampan.client.follow import follow
 from sampan.client.pager import PAGE_SIZE
 from sampan.client.resource_list_watch import ResourceListWatch
 from sampan.client.watch import decoded_events
-from sampan.core.terminal import colours_wanted
+from sampan.core.terminal import colours_desired
 from sampan.resource import Object, dynamic
 from sampan.wire import json
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Desired:
     """Options of the command."""
 
     output: Format
@@ -98,7 +98,7 @@ async def get_command(
     sampan get pods -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}' --sort-by=.metadata.creationTimestamp
     """
     names = tuple(name for name in label_columns.split(",") if name)
-    wanted = Wanted(
+    desired = Desired(
         output,
         Shown(wide=output.name == "wide", namespace=all_namespaces, labels=show_labels, label_columns=names),
         ListOptions(label_selector=selector, field_selector=field_selector, limit=chunk_size),
@@ -111,23 +111,25 @@ async def get_command(
         targets = await targets_in(client, files, recursive=recursive)
     else:
         targets = await targets_of(client, resources, namespace="" if all_namespaces else None)
-    printer = TablePrinter(headers=not no_headers, colours=colours_wanted(sys.stdout))
+    printer = TablePrinter(headers=not no_headers, colours=colours_desired(sys.stdout))
     if watch or watch_only:
-        await _watch(client, targets, wanted, printer, first=not watch_only)
+        await _watch(client, targets, desired, printer, first=not watch_only)
         return 0
-    if wanted.output.is_table:
-        return await _print_tables(client, targets, wanted, printer)
-    return await _print_objects(client, targets, wanted, printer)
+    if desired.output.is_table:
+        return await _print_tables(client, targets, desired, printer)
+    return await _print_objects(client, targets, desired, printer)
 
 
-async def _print_tables(client: Client, targets: Sequence[ObjectTarget], wanted: Wanted, printer: TablePrinter) -> int:
+async def _print_tables(
+    client: Client, targets: Sequence[ObjectTarget], desired: Desired, printer: TablePrinter
+) -> int:
     code, shown, several = 0, 0, len({target.info for target in targets}) > 1
     for target in targets:
-        form = replace(wanted.shown, prefix=f"{type_name(target.info)}/") if several else wanted.shown
+        form = replace(desired.shown, prefix=f"{type_name(target.info)}/") if several else desired.shown
         form = form if target.info.namespaced or not form.namespace or several else replace(form, namespace=False)
-        async for table, error in _tables(client, target, wanted):
+        async for table, error in _tables(client, target, desired):
             if error is not None:
-                code = _report(error, wanted)
+                code = _report(error, desired)
                 continue
             lines = list(rows(table, form))
             if not lines:
@@ -136,53 +138,55 @@ async def _print_tables(client: Client, targets: Sequence[ObjectTarget], wanted:
                 click.echo()
             printer.print(columns(table, form) or printer.names, lines)
             shown += len(lines)
-    if not shown and not code and not wanted.ignore_not_found:
-        click.echo(_nothing(client, targets, wanted), err=True)
+    if not shown and not code and not desired.ignore_not_found:
+        click.echo(_nothing(client, targets, desired), err=True)
     return code
 
 
 async def _tables(
-    client: Client, target: ObjectTarget, wanted: Wanted
+    client: Client, target: ObjectTarget, desired: Desired
 ) -> AsyncIterator[tuple[Object, ApiError | None]]:
     """Yield the tables of the responses as they arrive; with `--sort-by`, one table."""
     found: list[Object] = []
-    async for page, error in _responses(client, target, wanted, ACCEPT):
+    async for page, error in _responses(client, target, desired, ACCEPT):
         if error is not None:
             yield {}, error
-        elif wanted.sort_by:
+        elif desired.sort_by:
             found.append(as_table(page, target.info))
         else:
             yield as_table(page, target.info), None
     if found:
         lines = [row for table in found for row in table.get("rows") or []]
-        yield {**found[0], "rows": sorted_by(lines, wanted.sort_by, lambda row: row["object"])}, None
+        yield {**found[0], "rows": sorted_by(lines, desired.sort_by, lambda row: row["object"])}, None
 
 
-async def _print_objects(client: Client, targets: Sequence[ObjectTarget], wanted: Wanted, printer: TablePrinter) -> int:
+async def _print_objects(
+    client: Client, targets: Sequence[ObjectTarget], desired: Desired, printer: TablePrinter
+) -> int:
     code = 0
     objects: list[Object] = []
     for target in targets:
-        async for page, error in _responses(client, target, wanted, "application/json"):
+        async for page, error in _responses(client, target, desired, "application/json"):
             if error is not None:
-                code = _report(error, wanted)
+                code = _report(error, desired)
             elif "items" in page and page.get("kind", "").endswith("List"):
                 objects += [
                     {"apiVersion": target.info.api_version, "kind": target.info.kind, **o} for o in page["items"]
                 ]
             else:
                 objects.append(page)
-    if not wanted.keeps_managed_fields:
+    if not desired.keeps_managed_fields:
         objects = [without_managed_fields(obj) for obj in objects]
-    if wanted.sort_by:
-        objects = sorted_by(objects, wanted.sort_by, lambda obj: obj)
-    if wanted.output.name == "name":
+    if desired.sort_by:
+        objects = sorted_by(objects, desired.sort_by, lambda obj: obj)
+    if desired.output.name == "name":
         for obj in objects:
             print_object(obj, "name")
-    elif wanted.output.columns is not None:
-        printer.print(wanted.output.columns.names, map(wanted.output.columns.cells, objects))
+    elif desired.output.columns is not None:
+        printer.print(desired.output.columns.names, map(desired.output.columns.cells, objects))
     elif objects or not code:
         single = len(objects) == 1 and len(targets) == 1 and len(targets[0].names) == 1
-        _print_document(objects[0] if single else as_list(objects), wanted.output)
+        _print_document(objects[0] if single else as_list(objects), desired.output)
     return code
 
 
@@ -197,18 +201,18 @@ def _print_document(obj: Object, form: Format, *, document: bool = False) -> Non
 
 
 async def _responses(
-    client: Client, target: ObjectTarget, wanted: Wanted, accept: str
+    client: Client, target: ObjectTarget, desired: Desired, accept: str
 ) -> AsyncIterator[tuple[Object, ApiError | None]]:
     """Yield each named object or each page of the list, and errors. An error does not end the iteration."""
     headers = {"accept": accept}
-    extra = {"includeObject": "Object"} if wanted.sort_by and accept is ACCEPT else {}
+    extra = {"includeObject": "Object"} if desired.sort_by and accept is ACCEPT else {}
     for name in target.names:
         try:
             body = await client.rest.call("GET", target.path(client, name), query=extra, headers=headers)
             yield json.decode(body), None
         except ApiError as error:
             yield {}, error
-    options = wanted.options
+    options = desired.options
     while not target.names:
         try:
             query = {**options.query(), **extra}
@@ -225,7 +229,7 @@ async def _responses(
 
 
 async def _watch(
-    client: Client, targets: Sequence[ObjectTarget], wanted: Wanted, printer: TablePrinter, *, first: bool
+    client: Client, targets: Sequence[ObjectTarget], desired: Desired, printer: TablePrinter, *, first: bool
 ) -> None:
     """Print the present objects, then each change, until interrupted."""
     if len(targets) != 1 or len(targets[0].names) > 1:
@@ -233,52 +237,52 @@ async def _watch(
     [target] = targets
     if target.names:
         only = f"metadata.name={target.names[0]}"
-        selectors = ",".join(filter(None, (only, wanted.options.field_selector)))
-        wanted = replace(wanted, options=replace(wanted.options, field_selector=selectors))
+        selectors = ",".join(filter(None, (only, desired.options.field_selector)))
+        desired = replace(desired, options=replace(desired.options, field_selector=selectors))
         if first:
             await target.client(client).get(target.names[0])
         target = replace(target, names=())
-    accept = ACCEPT if wanted.output.is_table else "application/json"
+    accept = ACCEPT if desired.output.is_table else "application/json"
     version = ""
-    async for page, error in _responses(client, target, wanted, accept):
+    async for page, error in _responses(client, target, desired, accept):
         if error is not None:
             raise error
         version = page["metadata"]["resourceVersion"]
         if first:
-            _print_change(target, page, wanted, printer)
-    options = replace(wanted.options, limit=0, resource_version=version)
+            _print_change(target, page, desired, printer)
+    options = replace(desired.options, limit=0, resource_version=version)
     raw = ResourceListWatch(client.rest, target.info, target.namespace_in(client), accept=accept)
     async for events in decoded_events(follow(raw, options), dynamic(target.info)):
         for event in events:
-            _print_change(target, event.object, wanted, printer)
+            _print_change(target, event.object, desired, printer)
 
 
-def _print_change(target: ObjectTarget, document: Object, wanted: Wanted, printer: TablePrinter) -> None:
-    if wanted.output.is_table:
+def _print_change(target: ObjectTarget, document: Object, desired: Desired, printer: TablePrinter) -> None:
+    if desired.output.is_table:
         table = as_table(document, target.info)
-        lines = list(rows(table, wanted.shown))
+        lines = list(rows(table, desired.shown))
         if lines:
-            printer.print(columns(table, wanted.shown) if table.get("columnDefinitions") else printer.names, lines)
+            printer.print(columns(table, desired.shown) if table.get("columnDefinitions") else printer.names, lines)
         return
     for obj in document.get("items", [document]):
         whole = {"apiVersion": target.info.api_version, "kind": target.info.kind, **obj}
-        shown = whole if wanted.keeps_managed_fields else without_managed_fields(whole)
-        if wanted.output.columns is not None:
-            printer.print(wanted.output.columns.names, [wanted.output.columns.cells(shown)])
+        shown = whole if desired.keeps_managed_fields else without_managed_fields(whole)
+        if desired.output.columns is not None:
+            printer.print(desired.output.columns.names, [desired.output.columns.cells(shown)])
         else:
-            _print_document(shown, wanted.output, document=True)
+            _print_document(shown, desired.output, document=True)
 
 
-def _report(error: ApiError, wanted: Wanted) -> int:
+def _report(error: ApiError, desired: Desired) -> int:
     """Print an error and return the exit code."""
-    if isinstance(error, NotFound) and wanted.ignore_not_found:
+    if isinstance(error, NotFound) and desired.ignore_not_found:
         return 0
     click.echo(explain(error), err=True)
     return 1
 
 
-def _nothing(client: Client, targets: Sequence[ObjectTarget], wanted: Wanted) -> str:
+def _nothing(client: Client, targets: Sequence[ObjectTarget], desired: Desired) -> str:
     namespaced = any(target.info.namespaced for target in targets)
-    if not namespaced or wanted.everywhere:
+    if not namespaced or desired.everywhere:
         return "No resources found"
     return f"No resources found in {client.namespace} namespace."

@@ -33,11 +33,11 @@ def columns(document: Object, shown: Shown) -> list[str]:
 
 def rows(document: Object, shown: Shown) -> Iterator[list[str]]:
     """Yield the rows."""
-    wanted = [index for index, _ in _indexed(document, shown)]
+    desired = [index for index, _ in _indexed(document, shown)]
     for row in document.get("rows") or []:
         metadata = (row.get("object") or {}).get("metadata") or {}
         labels = metadata.get("labels") or {}
-        cells = [cell_text(row["cells"][index]) for index in wanted]
+        cells = [cell_text(row["cells"][index]) for index in desired]
         if shown.prefix and cells:
             cells[0] = shown.prefix + cells[0]
         if shown.namespace:

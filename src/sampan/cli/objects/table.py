@@ -71,10 +71,10 @@ def _coloured(column: str, text: str) -> str:
 
 def _share_colour(word: str) -> str:
     """Return the colour of a share such as `2/3`."""
-    there, slash, wanted = word.partition("/")
-    if not (slash and there.isdecimal() and wanted.isdecimal()):
+    there, slash, desired = word.partition("/")
+    if not (slash and there.isdecimal() and desired.isdecimal()):
         return ""
-    return "green" if there == wanted else "yellow"
+    return "green" if there == desired else "yellow"
 
 
 def _one_line(text: str) -> str:

@@ -55,7 +55,7 @@ async def wait_command(
     client: Client,
     *,
     resources: tuple[str, ...],
-    wanted: str,
+    desired: str,
     files: tuple[str, ...],
     recursive: bool,
     selector: str,
@@ -71,7 +71,7 @@ async def wait_command(
     sampan wait --for=delete pod/web --timeout=60s
     sampan wait --for=jsonpath='{.status.phase}'=Bound pvc/data
     """
-    condition = parse_condition(wanted)
+    condition = parse_condition(desired)
     if files:
         targets = await targets_in(client, files, recursive=recursive)
     else:
@@ -80,10 +80,10 @@ async def wait_command(
         chosen = ListOptions(label_selector=selector, field_selector=field_selector)
         targets = [found for target in targets for found in await selected(client, target, chosen)]
     if not any(target.names for target in targets):
-        if wanted == "delete":
+        if desired == "delete":
             return 0
         raise TargetError("no matching resources found")
-    return await _wait_all(client, targets, condition, _WEEK_S if timeout < 0 else timeout, wanted)
+    return await _wait_all(client, targets, condition, _WEEK_S if timeout < 0 else timeout, desired)
 
 
 def parse_condition(text: str) -> Condition:
@@ -120,7 +120,7 @@ def _text(value: object) -> str:
 
 
 async def _wait_all(
-    client: Client, targets: Sequence[ObjectTarget], condition: Condition, timeout_s: float, wanted: str
+    client: Client, targets: Sequence[ObjectTarget], condition: Condition, timeout_s: float, desired: str
 ) -> int:
     """Wait for all objects at once and print each when its condition holds. Returns exit code 1 after a timeout."""
 
@@ -129,12 +129,12 @@ async def _wait_all(
         resource = target.client(client)
         condition_of = condition
         try:
-            if wanted != "create":
+            if desired != "create":
                 present = await resource.get(name)
-                condition_of = deleted(meta(present).uid) if wanted == "delete" else condition
+                condition_of = deleted(meta(present).uid) if desired == "delete" else condition
             await wait_for(resource, name, condition_of, timeout_s=timeout_s)
         except NotFound as error:
-            if wanted == "delete":
+            if desired == "delete":
                 return 0
             click.echo(explain(error), err=True)
             return 1

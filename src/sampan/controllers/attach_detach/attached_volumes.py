@@ -39,11 +39,11 @@ class AttachedVolumes:
             node = await self._nodes.find(Request("", node_name))
             if node is None:
                 return
-            wanted = await self._attached_to(node_name)
-            if ((node.get("status") or {}).get("volumesAttached") or []) == wanted:
+            desired = await self._attached_to(node_name)
+            if ((node.get("status") or {}).get("volumesAttached") or []) == desired:
                 return
             try:
-                patch = MergePatch({"status": {"volumesAttached": wanted or None}})
+                patch = MergePatch({"status": {"volumesAttached": desired or None}})
                 await self._nodes.status.patch(node_name, patch)
             except NotFound:
                 return

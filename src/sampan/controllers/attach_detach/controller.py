@@ -56,18 +56,18 @@ class AttachDetach:
         if volume is None or source is None:
             self._states.pop(request.name, None)
             return None
-        wanted = by_node(await self._users(volume, source["driver"]))
+        desired = by_node(await self._users(volume, source["driver"]))
         attachments = await self._attachments_of(volume)
         state = self._states.setdefault(request.name, VolumeState())
-        state.keep([meta(each).uid for each in attachments.values()], wanted)
-        self._report(volume, attachments, wanted, state)
+        state.keep([meta(each).uid for each in attachments.values()], desired)
+        self._report(volume, attachments, desired, state)
         waits = [
             await self._detach(volume, node, attachment, state)
             for node, attachment in attachments.items()
-            if node not in wanted
+            if node not in desired
         ]
-        await self._attach(volume, attachments, wanted, state)
-        if not wanted and not attachments:
+        await self._attach(volume, attachments, desired, state)
+        if not desired and not attachments:
             self._states.pop(request.name, None)
         due = [wait for wait in waits if wait > 0]
         return Result(min(due)) if due else None
@@ -99,15 +99,15 @@ class AttachDetach:
         self,
         volume: Object,
         attachments: Mapping[str, Object],
-        wanted: Mapping[str, Sequence[Pod]],
+        desired: Mapping[str, Sequence[Pod]],
         state: VolumeState,
     ) -> None:
         """Record events for the Pods about attachments that have succeeded or failed since the last reconcile."""
         name = meta(volume).name
         for node, attachment in attachments.items():
             uid, status = meta(attachment).uid, attachment.get("status") or {}
-            pods = wanted.get(node, ())
-            if node in wanted:
+            pods = desired.get(node, ())
+            if node in desired:
                 state.unneeded_since.pop(uid, None)
             if status.get("attached"):
                 if uid in state.pending:
@@ -123,16 +123,16 @@ class AttachDetach:
                 self._record(pods, "FailedAttachVolume", note)
 
     async def _attach(
-        self, volume: Object, attachments: dict[str, Object], wanted: Mapping[str, Sequence[Pod]], state: VolumeState
+        self, volume: Object, attachments: dict[str, Object], desired: Mapping[str, Sequence[Pod]], state: VolumeState
     ) -> None:
-        for node, pods in wanted.items():
+        for node, pods in desired.items():
             if node in attachments:
                 continue  # One that is being deleted must be gone before the next one.
             others = attachments.keys() - {node}
             if others and is_exclusive(volume):
                 if node not in state.refused:
                     state.refused.add(node)
-                    self._refuse(volume, pods, [pod for other in others for pod in wanted.get(other, ())])
+                    self._refuse(volume, pods, [pod for other in others for pod in desired.get(other, ())])
                 continue
             state.refused.discard(node)
             attachments[node] = await self._create(volume, node, pods, state)

@@ -79,19 +79,19 @@ class ServingApprover:
     async def _refusal(self, csr: Object) -> str:
         """Return the reason why a request is not approved; empty if it is."""
         try:
-            wanted = request_of(csr)
+            desired = request_of(csr)
         except ValueError as error:
             return f"it is malformed: {error}"
-        found = fault(csr, wanted)
+        found = fault(csr, desired)
         if found:
             return found
-        if csr["spec"].get("username") != common_name(wanted):
+        if csr["spec"].get("username") != common_name(desired):
             return "another user requests it than the node that it is for"
         if not await self._approval.may(csr, PERMISSION):
             return f"the node may not create certificatesigningrequests/{PERMISSION}"
-        name = common_name(wanted).removeprefix(NODE_PREFIX)
+        name = common_name(desired).removeprefix(NODE_PREFIX)
         nodes: list[Object] = [*(await self._direct.resource(NODES).list())]
-        return refusal(name, alternative_names(wanted), nodes, await self._api_server_hosts(), await self._services())
+        return refusal(name, alternative_names(desired), nodes, await self._api_server_hosts(), await self._services())
 
     async def _api_server_hosts(self) -> list[str]:
         """Return names and addresses of the API server: of the loops, the join command and the EndpointSlices."""
@@ -142,25 +142,25 @@ def refusal(
     return ""
 
 
-def _name_refusal(name: str, wanted: str, reserved: set[str]) -> str:
-    if wanted != name:
-        return f"the DNS name {wanted} is not the node's name {name}"
-    words = wanted.split(".")
-    if wanted in reserved or words[0] in (_API_SERVER, "localhost") or "svc" in words:
-        return f"the DNS name {wanted} may be one of the API server or of a Service"
+def _name_refusal(name: str, desired: str, reserved: set[str]) -> str:
+    if desired != name:
+        return f"the DNS name {desired} is not the node's name {name}"
+    words = desired.split(".")
+    if desired in reserved or words[0] in (_API_SERVER, "localhost") or "svc" in words:
+        return f"the DNS name {desired} may be one of the API server or of a Service"
     return ""
 
 
 def _address_refusal(
     name: str,
-    wanted: x509.GeneralName,
+    desired: x509.GeneralName,
     owners: dict[Address, set[str]],
     reserved: set[str],
     services: Iterable[ipaddress.IPv4Network | ipaddress.IPv6Network],
 ) -> str:
-    if not isinstance(wanted, x509.IPAddress):
+    if not isinstance(desired, x509.IPAddress):
         return "only DNS names and addresses are approved"
-    address = ipaddress.ip_address(str(wanted.value))
+    address = ipaddress.ip_address(str(desired.value))
     found = owners.get(address, set())
     if name not in found:
         return f"the Node {name} does not have the address {address}"

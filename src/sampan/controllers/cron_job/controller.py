@@ -216,14 +216,14 @@ class CronJobController:
         if cron_job["spec"].get("concurrencyPolicy") == "Replace":
             for reference in list(status.get("active") or ()):
                 await self._replace(cron_job, reference, status)
-        wanted = new_job(cron_job, scheduled)
+        desired = new_job(cron_job, scheduled)
         client = self._jobs.in_namespace(meta(cron_job).namespace)
         try:
-            job = await client.create(wanted)
+            job = await client.create(desired)
         except AlreadyExists:
             # Either this Job was created before and the process ended before it wrote the status, or it is another
             # owner's.
-            job = await self._direct.in_namespace(meta(cron_job).namespace).get(meta(wanted).name)
+            job = await self._direct.in_namespace(meta(cron_job).namespace).get(meta(desired).name)
             controller = controller_of(job)
             if controller is None or controller.uid != meta(cron_job).uid or is_active(status, meta(job).uid):
                 return

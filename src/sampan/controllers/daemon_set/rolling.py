@@ -67,7 +67,7 @@ def _surge(state: DaemonSetState) -> Changes:
             found.surging += 1
         else:
             _surge_on_node(state, name, on_node, found)
-    found.delete += found.misplaced[: max(0, found.available - len(state.wanted))]
+    found.delete += found.misplaced[: max(0, found.available - len(state.desired))]
     create = found.free + found.candidates[: max(0, state.max_surge - found.surging)]
     return Changes(create=create, delete=found.delete)
 
@@ -84,11 +84,11 @@ def _surge_on_node(state: DaemonSetState, name: str, on_node: _OnNode, found: _S
         else:
             found.surging += 1
     elif not state.is_available(old):
-        if name in state.wanted:
+        if name in state.desired:
             found.free.append(name)
         else:
             found.delete.append(old)
-    elif name in state.wanted:
+    elif name in state.desired:
         found.candidates.append(name)
     else:
         found.misplaced.append(old)
@@ -96,7 +96,7 @@ def _surge_on_node(state: DaemonSetState, name: str, on_node: _OnNode, found: _S
 
 def _nodes(state: DaemonSetState) -> Sequence[str]:
     """Return the sorted names of the Nodes that have Pods or should have one."""
-    return sorted(state.pods.keys() | state.wanted)
+    return sorted(state.pods.keys() | state.desired)
 
 
 def _on_node(state: DaemonSetState, name: str) -> _OnNode | None:

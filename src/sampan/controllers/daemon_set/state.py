@@ -32,7 +32,7 @@ class DaemonSetState:
     placement: Placement
     pods: Mapping[str, Sequence[Pod]]
     """Pods by Node, including missing Nodes, without Pods that have ended and are being deleted."""
-    wanted: frozenset[str]
+    desired: frozenset[str]
     """Names of the Nodes that should have a Pod."""
 
     @property
@@ -43,13 +43,13 @@ class DaemonSetState:
     @property
     def max_surge(self) -> int:
         """Highest number of Nodes with a new Pod next to an available old one."""
-        return self._share("maxSurge", len(self.wanted))
+        return self._share("maxSurge", len(self.desired))
 
     @property
     def max_unavailable(self) -> int:
         """Highest number of Nodes without an available Pod. It is 1 if the strategy would allow no change at all."""
-        count = self._share("maxUnavailable", len(self.wanted))
-        return 1 if self.wanted and not count and not self.max_surge else count
+        count = self._share("maxUnavailable", len(self.desired))
+        return 1 if self.desired and not count and not self.max_surge else count
 
     @property
     def allows_surge(self) -> bool:
@@ -83,8 +83,8 @@ def observe(
         node = target_node(pod)
         if node is not None:
             by_node.setdefault(node, []).append(pod)
-    wanted = frozenset(node.metadata.name for node in nodes if placement.should_run(node))
-    return DaemonSetState(daemon_set, hashed, nodes, now, placement, by_node, wanted)
+    desired = frozenset(node.metadata.name for node in nodes if placement.should_run(node))
+    return DaemonSetState(daemon_set, hashed, nodes, now, placement, by_node, desired)
 
 
 def oldest_first(pods: Sequence[Pod]) -> list[Pod]:

@@ -14,19 +14,19 @@ _ALWAYS_SET: Final = ("currentNumberScheduled", "numberMisscheduled", "desiredNu
 
 def status(state: DaemonSetState, collisions: int) -> Object:
     """Compute the status from the observed Pods. On a Node with several Pods the oldest one counts."""
-    counted = [oldest_first(pods)[0] for name, pods in state.pods.items() if name in state.wanted]
+    counted = [oldest_first(pods)[0] for name, pods in state.pods.items() if name in state.desired]
     ready = [pod for pod in counted if pod.is_ready]
     available = sum(state.is_available(pod) for pod in ready)
     counts = {
-        "desiredNumberScheduled": len(state.wanted),
+        "desiredNumberScheduled": len(state.desired),
         "currentNumberScheduled": len(counted),
         "numberMisscheduled": sum(
-            node.metadata.name in state.pods and node.metadata.name not in state.wanted for node in state.nodes
+            node.metadata.name in state.pods and node.metadata.name not in state.desired for node in state.nodes
         ),
         "numberReady": len(ready),
         "updatedNumberScheduled": sum(state.is_updated(pod) for pod in counted),
         "numberAvailable": available,
-        "numberUnavailable": len(state.wanted) - available,
+        "numberUnavailable": len(state.desired) - available,
     }
     new = status_of(state.daemon_set)
     for name, count in counts.items():

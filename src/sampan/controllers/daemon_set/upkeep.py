@@ -42,7 +42,7 @@ def _on_node(state: DaemonSetState, node: Node, changes: Changes) -> None:
     name = node.metadata.name
     pods = state.pods.get(name)
     if pods is None:
-        if name in state.wanted:
+        if name in state.desired:
             changes.create.append(name)
         return
     present = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
@@ -61,7 +61,7 @@ def _on_node(state: DaemonSetState, node: Node, changes: Changes) -> None:
         changes.delete += oldest_first(running)[1:]
     elif running:
         changes.delete += _surplus(state, running)
-    elif name in state.wanted:
+    elif name in state.desired:
         changes.create.append(name)
 
 

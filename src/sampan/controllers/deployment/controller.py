@@ -22,6 +22,7 @@ from sampan.controllers.deployment.annotations import (
 from sampan.controllers.deployment.sizes import (
     Sizes,
     by_age,
+    desired,
     is_rolling,
     is_scaling,
     max_surge,
@@ -29,7 +30,6 @@ from sampan.controllers.deployment.sizes import (
     resized,
     shrunk,
     status_count,
-    wanted,
 )
 from sampan.controllers.deployment.status import DeploymentState
 from sampan.controllers.deployment.templates import (
@@ -151,8 +151,8 @@ class DeploymentController:
         if state.new is None:
             return None
         new = state.new
-        size = new_size(deployment, state.every, wanted(new))
-        if size != wanted(new):
+        size = new_size(deployment, state.every, desired(new))
+        if size != desired(new):
             state = await self._size(state, {meta(new).name: size})
         else:
             smaller = shrunk(deployment, state.old, new)
@@ -163,7 +163,7 @@ class DeploymentController:
 
     async def _recreate(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
         state = await self._revise(_state(deployment, sets), status)
-        alive = {meta(each).name: 0 for each in state.old if wanted(each)}
+        alive = {meta(each).name: 0 for each in state.old if desired(each)}
         if alive:
             return await self._write_progress(await self._size(state, alive), status)
         if await self._old_pods_run(state):
@@ -171,7 +171,7 @@ class DeploymentController:
         state = await self._with_new(state, status)
         if state.new is None:
             return None
-        state = await self._size(state, {meta(state.new).name: wanted(deployment)})
+        state = await self._size(state, {meta(state.new).name: desired(deployment)})
         if _is_done(deployment):
             await self._clean_up(deployment, state.old)
         return await self._write_progress(state, status)
@@ -216,7 +216,7 @@ class DeploymentController:
     async def _create(self, state: DeploymentState, status: Object) -> DeploymentState:
         deployment = state.deployment
         made = _new_replica_set(state)
-        name, count = meta(made).name, wanted(made)
+        name, count = meta(made).name, desired(made)
         namespace = meta(deployment).namespace
         try:
             new = await self._replica_sets.in_namespace(namespace).create(made)
@@ -269,8 +269,8 @@ class DeploymentController:
         return DeploymentState(state.deployment, old, new)
 
     async def _scale(self, deployment: Object, replica_set: Object, size: int, *, note: bool) -> Object:
-        before, name = wanted(replica_set), meta(replica_set).name
-        total = wanted(deployment)
+        before, name = desired(replica_set), meta(replica_set).name
+        total = desired(deployment)
         noted = size_annotations(total, total + max_surge(deployment))
         is_noted = noted.items() <= meta(replica_set).annotations.items()
         if before == size and (is_noted or not note):
@@ -298,7 +298,7 @@ class DeploymentController:
         for each in candidates[: max(0, len(candidates) - limit)]:
             metadata = meta(each)
             is_behind = metadata.generation > status_count(each, "observedGeneration")
-            if status_count(each, "replicas") or wanted(each) or is_behind:
+            if status_count(each, "replicas") or desired(each) or is_behind:
                 continue
             options = DeleteOptions(uid=metadata.uid, resource_version=metadata.resource_version)
             try:
@@ -360,7 +360,7 @@ def _new_replica_set(state: DeploymentState) -> Object:
     template = labelled(spec["template"], hashed)
     selector = copy.deepcopy(spec["selector"])
     selector.setdefault("matchLabels", {})[HASH_LABEL] = hashed
-    total = wanted(deployment)
+    total = desired(deployment)
     annotations = new_annotations(deployment, {}, max_revision(state.old) + 1)
     made: Object = {
         "apiVersion": "apps/v1",

@@ -17,7 +17,7 @@ Sizes = dict[str, int]
 _ROLLING: Final = "RollingUpdate"
 
 
-def wanted(obj: Object) -> int:
+def desired(obj: Object) -> int:
     """Return `spec.replicas` of a Deployment or ReplicaSet; 1 if it is absent."""
     replicas = obj["spec"].get("replicas")
     return 1 if replicas is None else int(replicas)
@@ -36,7 +36,7 @@ def is_rolling(deployment: Object) -> bool:
 def _limits(deployment: Object) -> tuple[int, int]:
     """Return `maxSurge` and `maxUnavailable` as numbers of Pods."""
     rolling = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
-    total = wanted(deployment)
+    total = desired(deployment)
     surge = scaled_value(rolling.get("maxSurge"), total, round_up=True)
     unavailable = scaled_value(rolling.get("maxUnavailable"), total, round_up=False)
     # Both may be rounded down to 0, which would block every update.
@@ -52,12 +52,12 @@ def max_unavailable(deployment: Object) -> int:
     """Return the highest number of wanted Pods that may be unavailable."""
     if not is_rolling(deployment):
         return 0
-    return min(_limits(deployment)[1], wanted(deployment))
+    return min(_limits(deployment)[1], desired(deployment))
 
 
 def active(replica_sets: Sequence[Object]) -> list[Object]:
     """Return the ReplicaSets with a size above 0."""
-    return [each for each in replica_sets if wanted(each) > 0]
+    return [each for each in replica_sets if desired(each) > 0]
 
 
 def by_age(replica_set: Object) -> tuple[str, str]:
@@ -65,18 +65,18 @@ def by_age(replica_set: Object) -> tuple[str, str]:
     return meta(replica_set).creation_timestamp or "", meta(replica_set).name
 
 
-def new_size(deployment: Object, every: Sequence[Object], new_wanted: int) -> int:
+def new_size(deployment: Object, every: Sequence[Object], new_desired: int) -> int:
     """Return the next size of the new ReplicaSet, within the surge.
 
     `every` are all ReplicaSets, including the new one.
     """
-    total = wanted(deployment)
-    if not is_rolling(deployment) or new_wanted >= total:
+    total = desired(deployment)
+    if not is_rolling(deployment) or new_desired >= total:
         return total
-    present = sum(map(wanted, every))
+    present = sum(map(desired, every))
     rolling = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
     room = total + scaled_value(rolling.get("maxSurge"), total, round_up=True) - present
-    return new_wanted + min(room, total - new_wanted) if room > 0 else new_wanted
+    return new_desired + min(room, total - new_desired) if room > 0 else new_desired
 
 
 def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
@@ -85,15 +85,15 @@ def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
     Unhealthy Pods are removed first, then as many healthy ones as availability allows.
     """
     every = [*old, new]
-    least = wanted(deployment) - max_unavailable(deployment)
+    least = desired(deployment) - max_unavailable(deployment)
     # Pods of the new ReplicaSet that are not available yet do not replace old ones.
-    missing = wanted(new) - status_count(new, "availableReplicas")
-    room = sum(map(wanted, every)) - least - missing
-    sizes = {meta(each).name: wanted(each) for each in old if wanted(each)}
+    missing = desired(new) - status_count(new, "availableReplicas")
+    room = sum(map(desired, every)) - least - missing
+    sizes = {meta(each).name: desired(each) for each in old if desired(each)}
     if room <= 0:
         return {}
     # Unhealthy old Pods serve no traffic, so removing them does not lower availability.
-    ordered = sorted((each for each in old if wanted(each)), key=by_age)
+    ordered = sorted((each for each in old if desired(each)), key=by_age)
     for each in ordered:
         name = meta(each).name
         fewer = min(room, max(0, sizes[name] - status_count(each, "availableReplicas")))
@@ -106,15 +106,15 @@ def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
         fewer = min(max(spare, 0), sizes[name])
         sizes[name] -= fewer
         spare -= fewer
-    return {meta(each).name: sizes[meta(each).name] for each in ordered if sizes[meta(each).name] != wanted(each)}
+    return {meta(each).name: sizes[meta(each).name] for each in ordered if sizes[meta(each).name] != desired(each)}
 
 
 def is_saturated(deployment: Object, new: Object | None) -> bool:
     """Return True if the new ReplicaSet alone has all wanted Pods, and they are available."""
-    total = wanted(deployment)
+    total = desired(deployment)
     return (
         new is not None
-        and wanted(new) == total
+        and desired(new) == total
         and desired_replicas(new) == total
         and status_count(new, "availableReplicas") == total
     )
@@ -123,12 +123,12 @@ def is_saturated(deployment: Object, new: Object | None) -> bool:
 def is_scaling(deployment: Object, every: Sequence[Object]) -> bool:
     """Return True if the wanted number has changed since the ReplicaSets were last scaled."""
     sizes = (desired_replicas(each) for each in active(every))
-    return any(size is not None and size != wanted(deployment) for size in sizes)
+    return any(size is not None and size != desired(deployment) for size in sizes)
 
 
 def resized(deployment: Object, old: Sequence[Object], new: Object | None) -> Sizes:
     """Return the sizes after scaling the Deployment: a single active ReplicaSet gets all, several get their shares."""
-    total = wanted(deployment)
+    total = desired(deployment)
     every = [*old, *([new] if new is not None else [])]
     alive = active(every)
     if len(alive) <= 1:
@@ -142,12 +142,12 @@ def resized(deployment: Object, old: Sequence[Object], new: Object | None) -> Si
 
 
 def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
-    total = wanted(deployment)
+    total = desired(deployment)
     allowed = total + max_surge(deployment) if total else 0
-    change = allowed - sum(map(wanted, alive))
+    change = allowed - sum(map(desired, alive))
     # The largest ReplicaSets come first. Among equal sizes, the newest grow first and the oldest shrink first.
     ordered = sorted(alive, key=by_age, reverse=change > 0)
-    ordered.sort(key=wanted, reverse=True)
+    ordered.sort(key=desired, reverse=True)
     sizes: Sizes = {}
     done = 0
     for each in ordered:
@@ -155,7 +155,7 @@ def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
         if change != done:
             left = change - done
             share = min(_fraction(deployment, each), left) if change > 0 else max(_fraction(deployment, each), left)
-        sizes[meta(each).name] = wanted(each) + share
+        sizes[meta(each).name] = desired(each) + share
         done += share
     # Rounding can leave a rest, which goes to the largest ReplicaSet.
     if ordered and change:
@@ -166,11 +166,11 @@ def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
 
 def _fraction(deployment: Object, replica_set: Object) -> int:
     """Return the change that keeps a ReplicaSet's share of the whole."""
-    total = wanted(deployment)
+    total = desired(deployment)
     if not total:
-        return -wanted(replica_set)
+        return -desired(replica_set)
     before = max_replicas(replica_set) or int((deployment.get("status") or {}).get("replicas") or 0)
     if not before:
         return 0
-    exact = wanted(replica_set) * (total + max_surge(deployment)) / before
-    return math.floor(exact + 0.5) - wanted(replica_set)
+    exact = desired(replica_set) * (total + max_surge(deployment)) / before
+    return math.floor(exact + 0.5) - desired(replica_set)

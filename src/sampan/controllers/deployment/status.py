@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.controllers.deployment.sizes import max_unavailable, status_count, wanted
+from sampan.controllers.deployment.sizes import desired, max_unavailable, status_count
 from sampan.controllers.status import (
     find_status_condition,
     remove_status_condition,
@@ -66,7 +66,7 @@ def counted(state: DeploymentState, status: Object, clock: Clock) -> Object:
         "updatedReplicas": status_count(state.new, "replicas") if state.new is not None else 0,
         "readyReplicas": sum(status_count(each, "readyReplicas") for each in every),
         "availableReplicas": available,
-        "unavailableReplicas": max(0, sum(map(wanted, every)) - available),
+        "unavailableReplicas": max(0, sum(map(desired, every)) - available),
     }
     for name, count in counts.items():
         if count:
@@ -74,7 +74,7 @@ def counted(state: DeploymentState, status: Object, clock: Clock) -> Object:
         else:
             status.pop(name, None)
     status["observedGeneration"] = meta(deployment).generation
-    enough = available >= wanted(deployment) - max_unavailable(deployment)
+    enough = available >= desired(deployment) - max_unavailable(deployment)
     reason = "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable"
     message = f"Deployment {'has' if enough else 'does not have'} minimum availability."
     _set(status, {"type": AVAILABLE, "status": str(enough), "reason": reason, "message": message}, clock)
@@ -116,7 +116,7 @@ def _progress(state: DeploymentState, before: Object, status: Object, clock: Clo
 
 def is_complete(deployment: Object, status: Object) -> bool:
     """Return True if all Pods have the new template and are available."""
-    total = wanted(deployment)
+    total = desired(deployment)
     counts = (status.get(name, 0) for name in ("updatedReplicas", "replicas", "availableReplicas"))
     return all(count == total for count in counts) and status["observedGeneration"] >= meta(deployment).generation
 

@@ -91,14 +91,14 @@ def _compared(endpoint: Object) -> tuple[object, ...]:
 
 
 def pack(
-    existing: Iterable[Object], wanted: Iterable[Object], new_slice: Callable[[], Object], size_max: int
+    existing: Iterable[Object], desired: Iterable[Object], new_slice: Callable[[], Object], size_max: int
 ) -> SliceChanges:
     """Return the changes that bring the wanted endpoints of one set of ports into slices.
 
     Slices that change anyway are filled first, starting with the fullest. The remaining endpoints go into one unchanged
     slice if they fit, else into new slices. `new_slice` creates an empty slice with the labels that all slices need.
     """
-    left = {endpoint_key(endpoint): endpoint for endpoint in wanted}
+    left = {endpoint_key(endpoint): endpoint for endpoint in desired}
     labels = new_slice()["metadata"]["labels"]
     changes = SliceChanges()
     unchanged: list[Object] = []

@@ -121,13 +121,13 @@ class EndpointsController:
             "labels": labels_for(service),
             "annotations": {key: value for key, value in annotations.items() if value or key not in _OWN},
         }
-        wanted = {**(current or _EMPTY), "metadata": metadata, "subsets": fitting or subsets}
+        desired = {**(current or _EMPTY), "metadata": metadata, "subsets": fitting or subsets}
         client = self._endpoints.in_namespace(namespace)
         try:
             if current is None:
-                await client.create(wanted)
+                await client.create(desired)
             else:
-                await client.patch(name, merge_patch_between(current, wanted, optimistic_lock=True))
+                await client.patch(name, merge_patch_between(current, desired, optimistic_lock=True))
         except ApiError as error:
             if current is None and error.has_cause(NAMESPACE_TERMINATING):
                 return

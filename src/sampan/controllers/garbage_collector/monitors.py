@@ -62,9 +62,9 @@ class Monitors:
 
     def sync(self, discovered: Discovered, tasks: asyncio.TaskGroup) -> None:
         """Start and stop monitors to match discovery. For groups whose discovery failed, existing monitors stay."""
-        wanted: Mapping[GroupVersionResource, ResourceInfo] = watchable(discovered)
-        kept = {gvr for gvr in self._running if gvr in wanted or gvr.group_version in discovered.failed}
-        taken_over = {gvr.group_resource for gvr in wanted}
+        desired: Mapping[GroupVersionResource, ResourceInfo] = watchable(discovered)
+        kept = {gvr for gvr in self._running if gvr in desired or gvr.group_version in discovered.failed}
+        taken_over = {gvr.group_resource for gvr in desired}
         known: dict[GroupResource, set[str]] = {}
         for gvr in sorted(self._running.keys() - kept):
             monitor, task = self._running.pop(gvr)
@@ -74,8 +74,8 @@ class Monitors:
             else:
                 for uid in monitor.uids:
                     self._graph.lose(uid)
-        for gvr in sorted(wanted.keys() - kept):
-            self._start(wanted[gvr], known.get(gvr.group_resource, set()), tasks)
+        for gvr in sorted(desired.keys() - kept):
+            self._start(desired[gvr], known.get(gvr.group_resource, set()), tasks)
 
     def _start(self, info: ResourceInfo, uids: set[str], tasks: asyncio.TaskGroup) -> None:
         on_change = self._on_definition if info.gvr.group_resource in DEFINING else _nothing

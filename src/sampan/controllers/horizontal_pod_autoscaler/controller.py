@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from sampan.client import ApiError, ClientError, Conflict, Scale
-from sampan.controllers.horizontal_pod_autoscaler.limits import ScalingHistory, Wanted, limit
+from sampan.controllers.horizontal_pod_autoscaler.limits import Proposal, ScalingHistory, limit
 from sampan.controllers.horizontal_pod_autoscaler.measure import Measured, ScaleTarget, measure_all
 from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics
 from sampan.controllers.horizontal_pod_autoscaler.pods import ScaledPod, decode_pod
@@ -48,11 +48,11 @@ def set_up(context: ControllerContext) -> None:
     builder.with_options(max_concurrent_reconciles=WORKERS).complete(controller)
 
 
-class _Wanted(msgspec.Struct):
+class _Read(msgspec.Struct):
     spec: msgspec.Raw = msgspec.Raw()
 
 
-_wanted = msgspec.json.Decoder(_Wanted)
+_read = msgspec.json.Decoder(_Read)
 
 
 def _spec_changed(old: Ref[Any], new: Ref[Any]) -> bool:
@@ -60,7 +60,7 @@ def _spec_changed(old: Ref[Any], new: Ref[Any]) -> bool:
 
     The controller's own status updates must not trigger a reconciliation outside the sync period.
     """
-    return old is new or old.uid != new.uid or _wanted.decode(old.raw) != _wanted.decode(new.raw)
+    return old is new or old.uid != new.uid or _read.decode(old.raw) != _read.decode(new.raw)
 
 
 class _Failed(Exception):
@@ -125,7 +125,7 @@ class HorizontalController:
         return Result(SYNC_PERIOD_S)
 
     async def _scale(self, run: _Reconciliation, request: Request) -> None:
-        """Compute the wanted number of replicas and scale the target. Raises `_Failed`."""
+        """Compute the desired number of replicas and scale the target. Raises `_Failed`."""
         target = run.spec["scaleTargetRef"]
         try:
             kind = (target.get("apiVersion", ""), target["kind"])
@@ -154,7 +154,7 @@ class HorizontalController:
     async def _decide(
         self, run: _Reconciliation, scale: Scale, history: ScalingHistory, request: Request
     ) -> list[Object]:
-        """Compute the wanted number of replicas; return the measured metrics. Raises `_Failed`."""
+        """Compute the desired number of replicas; return the measured metrics. Raises `_Failed`."""
         maximum = run.spec["maxReplicas"]
         if run.current == 0:
             text = "scaling is disabled since the replica count of the target is zero"
@@ -194,14 +194,14 @@ class HorizontalController:
             run.reason = "All metrics below target"
         behavior = run.spec.get("behavior")
         now, maximum = self._clock.now(), run.spec["maxReplicas"]
-        wanted = Wanted(run.current, measured.replicas, run.minimum, maximum, behavior, now)
-        limited = limit(wanted, history)
+        proposal = Proposal(run.current, measured.replicas, run.minimum, maximum, behavior, now)
+        limited = limit(proposal, history)
         self._condition(run, _ABLE, "True", limited.able)
         self._condition(run, _LIMITED, "True" if limited.limited else "False", limited.limit)
         run.desired = limited.replicas
 
     async def _rescale(self, run: _Reconciliation, client: Any, scale: Scale, found: list[Object]) -> None:
-        """Scale the target to the wanted number of replicas, with retries on conflict. Raises `_Failed`."""
+        """Scale the target to the desired number of replicas, with retries on conflict. Raises `_Failed`."""
         name = run.spec["scaleTargetRef"]["name"]
         try:
             for left in reversed(range(_TRIES_MAX)):

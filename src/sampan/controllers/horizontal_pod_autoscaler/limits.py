@@ -63,7 +63,7 @@ class ScalingHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Proposal:
     """Recommended number of replicas, with what limits it."""
 
     current: int
@@ -83,101 +83,101 @@ class Limited(NamedTuple):
     limit: ConditionText
 
 
-def limit(wanted: Wanted, history: ScalingHistory) -> Limited:
+def limit(proposal: Proposal, history: ScalingHistory) -> Limited:
     """Apply all limits to the recommendation. It is also recorded in `history`."""
-    if wanted.behavior is None:
-        stable = _stabilized_down(wanted, history)
-        able = _READY if stable == wanted.desired else _DOWN_STABILIZED
-        replicas, reason = _in_range(wanted, stable)
+    if proposal.behavior is None:
+        stable = _stabilized_down(proposal, history)
+        able = _READY if stable == proposal.desired else _DOWN_STABILIZED
+        replicas, reason = _in_range(proposal, stable)
     else:
-        stable, stabilized = _stabilized(wanted, history)
-        able = _READY if stable == wanted.desired else stabilized
-        replicas, reason = _at_rate(wanted, stable, history)
+        stable, stabilized = _stabilized(proposal, history)
+        able = _READY if stable == proposal.desired else stabilized
+        replicas, reason = _at_rate(proposal, stable, history)
     return Limited(replicas, able, replicas != stable, reason)
 
 
-def _stabilized_down(wanted: Wanted, history: ScalingHistory) -> int:
+def _stabilized_down(proposal: Proposal, history: ScalingHistory) -> int:
     """Return the highest recommendation of the stabilization window."""
-    cutoff = wanted.now - dt.timedelta(seconds=DOWNSCALE_STABILIZATION_S)
+    cutoff = proposal.now - dt.timedelta(seconds=DOWNSCALE_STABILIZATION_S)
     history.recommendations = [each for each in history.recommendations if each.at >= cutoff]
-    highest = max((each.value for each in history.recommendations), default=wanted.desired)
-    history.recommend(wanted.desired, wanted.now)
-    return max(highest, wanted.desired)
+    highest = max((each.value for each in history.recommendations), default=proposal.desired)
+    history.recommend(proposal.desired, proposal.now)
+    return max(highest, proposal.desired)
 
 
-def _stabilized(wanted: Wanted, history: ScalingHistory) -> tuple[int, ConditionText]:
+def _stabilized(proposal: Proposal, history: ScalingHistory) -> tuple[int, ConditionText]:
     """Return the recommendation nearest to the current number within the windows of the behavior."""
-    behavior = wanted.behavior or {}
-    up_from = wanted.now - dt.timedelta(seconds=_window_s(behavior, "scaleUp", 0))
-    down_from = wanted.now - dt.timedelta(seconds=_window_s(behavior, "scaleDown", DOWNSCALE_STABILIZATION_S))
+    behavior = proposal.behavior or {}
+    up_from = proposal.now - dt.timedelta(seconds=_window_s(behavior, "scaleUp", 0))
+    down_from = proposal.now - dt.timedelta(seconds=_window_s(behavior, "scaleDown", DOWNSCALE_STABILIZATION_S))
     history.recommendations = [each for each in history.recommendations if each.at >= min(up_from, down_from)]
-    lowest = min([each.value for each in history.recommendations if each.at > up_from] + [wanted.desired])
-    highest = max([each.value for each in history.recommendations if each.at > down_from] + [wanted.desired])
-    history.recommend(wanted.desired, wanted.now)
-    text = _UP_STABILIZED if wanted.desired >= wanted.current else _DOWN_STABILIZED
-    return min(max(wanted.current, lowest), highest), text
+    lowest = min([each.value for each in history.recommendations if each.at > up_from] + [proposal.desired])
+    highest = max([each.value for each in history.recommendations if each.at > down_from] + [proposal.desired])
+    history.recommend(proposal.desired, proposal.now)
+    text = _UP_STABILIZED if proposal.desired >= proposal.current else _DOWN_STABILIZED
+    return min(max(proposal.current, lowest), highest), text
 
 
-def _in_range(wanted: Wanted, desired: int) -> tuple[int, ConditionText]:
-    fastest = max(_SCALE_UP_FACTOR * wanted.current, _SCALE_UP_MINIMUM)
-    most, reason = (fastest, _UP_LIMIT) if wanted.maximum > fastest else (wanted.maximum, _TOO_MANY)
-    if desired < wanted.minimum:
-        return wanted.minimum, _TOO_FEW
+def _in_range(proposal: Proposal, desired: int) -> tuple[int, ConditionText]:
+    fastest = max(_SCALE_UP_FACTOR * proposal.current, _SCALE_UP_MINIMUM)
+    most, reason = (fastest, _UP_LIMIT) if proposal.maximum > fastest else (proposal.maximum, _TOO_MANY)
+    if desired < proposal.minimum:
+        return proposal.minimum, _TOO_FEW
     return (most, reason) if desired > most else (desired, _WITHIN)
 
 
-def _at_rate(wanted: Wanted, desired: int, history: ScalingHistory) -> tuple[int, ConditionText]:
-    if desired > wanted.current:
-        fastest = max(_up_limit(wanted, history), wanted.current)
-        most, reason = (fastest, _UP_LIMIT) if wanted.maximum > fastest else (wanted.maximum, _TOO_MANY)
+def _at_rate(proposal: Proposal, desired: int, history: ScalingHistory) -> tuple[int, ConditionText]:
+    if desired > proposal.current:
+        fastest = max(_up_limit(proposal, history), proposal.current)
+        most, reason = (fastest, _UP_LIMIT) if proposal.maximum > fastest else (proposal.maximum, _TOO_MANY)
         if desired > most:
             return most, reason
-    elif desired < wanted.current:
-        slowest = min(_down_limit(wanted, history), wanted.current)
-        least, reason = (slowest, _DOWN_LIMIT) if wanted.minimum < slowest else (wanted.minimum, _TOO_FEW)
+    elif desired < proposal.current:
+        slowest = min(_down_limit(proposal, history), proposal.current)
+        least, reason = (slowest, _DOWN_LIMIT) if proposal.minimum < slowest else (proposal.minimum, _TOO_FEW)
         if desired < least:
             return least, reason
     return desired, _WITHIN
 
 
-def _up_limit(wanted: Wanted, history: ScalingHistory) -> int:
+def _up_limit(proposal: Proposal, history: ScalingHistory) -> int:
     proposals = []
-    for policy in _policies(wanted.behavior, "scaleUp"):
-        before = _at_start(wanted, history, policy["periodSeconds"])
+    for policy in _policies(proposal.behavior, "scaleUp"):
+        before = _at_start(proposal, history, policy["periodSeconds"])
         if policy["type"] == "Pods":
             proposals.append(before + int(policy["value"]))
         else:
             # Round up: otherwise a change by less than one replica would never happen.
             proposals.append(math.ceil(before * (100 + policy["value"]) / 100))
-    return _selected(wanted, "scaleUp", proposals, {"Min": min, "Max": max})
+    return _selected(proposal, "scaleUp", proposals, {"Min": min, "Max": max})
 
 
-def _down_limit(wanted: Wanted, history: ScalingHistory) -> int:
+def _down_limit(proposal: Proposal, history: ScalingHistory) -> int:
     proposals = []
-    for policy in _policies(wanted.behavior, "scaleDown"):
-        before = _at_start(wanted, history, policy["periodSeconds"])
+    for policy in _policies(proposal.behavior, "scaleDown"):
+        before = _at_start(proposal, history, policy["periodSeconds"])
         if policy["type"] == "Pods":
             proposals.append(before - int(policy["value"]))
         else:
             proposals.append(int(before * (100 - policy["value"]) / 100))
-    return _selected(wanted, "scaleDown", proposals, {"Min": max, "Max": min})
+    return _selected(proposal, "scaleDown", proposals, {"Min": max, "Max": min})
 
 
-def _selected(wanted: Wanted, name: str, proposals: list[int], choices: dict[str, object]) -> int:
-    select = ((wanted.behavior or {}).get(name) or {}).get("selectPolicy", "Max")
+def _selected(proposal: Proposal, name: str, proposals: list[int], choices: dict[str, object]) -> int:
+    select = ((proposal.behavior or {}).get(name) or {}).get("selectPolicy", "Max")
     if select == "Disabled" or not proposals:
-        return wanted.current
+        return proposal.current
     choose = choices["Min" if select == "Min" else "Max"]
     assert callable(choose)
     return int(choose(proposals))
 
 
-def _at_start(wanted: Wanted, history: ScalingHistory, period_s: int) -> int:
+def _at_start(proposal: Proposal, history: ScalingHistory, period_s: int) -> int:
     """Return the number of replicas at the start of a policy's period."""
-    cutoff = wanted.now - dt.timedelta(seconds=period_s)
+    cutoff = proposal.now - dt.timedelta(seconds=period_s)
     added = sum(each.value for each in history.ups if each.at > cutoff)
     removed = sum(each.value for each in history.downs if each.at > cutoff)
-    return wanted.current - added + removed
+    return proposal.current - added + removed
 
 
 def _policies(behavior: Object | None, name: str) -> list[Object]:

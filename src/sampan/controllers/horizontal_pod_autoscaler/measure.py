@@ -96,8 +96,8 @@ _Found = tuple[str, Proposal, Object]
 
 async def _of_resource(metrics: Metrics, target: ScaleTarget, source: Object) -> _Found:
     resource, container = source["name"], source.get("container", "")
-    wanted = source["target"]
-    by_average = wanted.get("averageValue") is not None
+    desired = source["target"]
+    by_average = desired.get("averageValue") is not None
     measure = "usage" if by_average else "utilization"
     try:
         try:
@@ -106,10 +106,10 @@ async def _of_resource(metrics: Metrics, target: ScaleTarget, source: Object) ->
             raise MetricsError(f"unable to get metrics for resource {resource}: {error}") from error
         if by_average:
             name = f"{resource} resource"
-            proposal = target.calculation.of_average(found, resource, _milli(wanted["averageValue"]))
+            proposal = target.calculation.of_average(found, resource, _milli(desired["averageValue"]))
         else:
             name = f"{resource} {'container ' if container else ''}resource utilization (percentage of request)"
-            percent = wanted["averageUtilization"]
+            percent = desired["averageUtilization"]
             proposal = target.calculation.of_utilization(found, resource, container, percent)
     except MetricsError as error:
         raise MetricsError(f"failed to get {resource} {measure}: {error}") from error
@@ -153,12 +153,12 @@ async def _of_external(metrics: Metrics, target: ScaleTarget, source: Object) ->
     return f"external metric {metric}", proposal, _status(source, field_name, proposal)
 
 
-def _shared(target: ScaleTarget, wanted: Object, usage: int) -> tuple[Proposal, str]:
+def _shared(target: ScaleTarget, desired: Object, usage: int) -> tuple[Proposal, str]:
     """Evaluate one number for all Pods, per Pod or as a whole. Return also its field in the status."""
-    if wanted.get("averageValue") is not None:
-        each = _milli(wanted["averageValue"])
+    if desired.get("averageValue") is not None:
+        each = _milli(desired["averageValue"])
         return target.calculation.of_value_per_pod(usage, each, target.present), "averageValue"
-    return target.calculation.of_value(usage, _milli(wanted["value"])), "value"
+    return target.calculation.of_value(usage, _milli(desired["value"])), "value"
 
 
 def _identity(source: Object) -> tuple[str, str]:

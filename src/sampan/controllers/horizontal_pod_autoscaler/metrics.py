@@ -112,8 +112,8 @@ class Metrics:
 
 def _usage(containers: Any, resource: str, container: str) -> int | None:
     """Return the usage of one container or of all; None if a value is missing."""
-    wanted = [each for each in containers if container in ("", each["name"])]
-    amounts = [(each.get("usage") or {}).get(resource) for each in wanted]
+    desired = [each for each in containers if container in ("", each["name"])]
+    amounts = [(each.get("usage") or {}).get(resource) for each in desired]
     if not amounts or None in amounts:
         return None
     return sum(_milli(amount) for amount in amounts)

@@ -238,8 +238,8 @@ class JobController:
         if final["type"] != COMPLETE:
             self._recorder.warning(job, final["reason"], final["message"])
             return
-        wanted = state.spec.completions
-        if wanted is not None and status.get("succeeded", 0) > wanted:
+        desired = state.spec.completions
+        if desired is not None and status.get("succeeded", 0) > desired:
             message = "Too many succeeded pods running after completion count reached"
             self._recorder.warning(job, "TooManySucceededPods", message)
         self._recorder.normal(job, "Completed", "Job completed")

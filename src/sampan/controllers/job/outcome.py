@@ -30,8 +30,8 @@ def outcome(state: JobState) -> Object | None:
 
 def completion(state: JobState, active: int) -> Object | None:
     """Return the condition of a Job with enough successes. `active` is the number of Pods that still run."""
-    wanted = state.spec.completions
-    enough = state.succeeded > 0 if wanted is None else state.succeeded >= wanted
+    desired = state.spec.completions
+    enough = state.succeeded > 0 if desired is None else state.succeeded >= desired
     if not enough or active:
         return None
     message = "Reached expected number of succeeded pods"

@@ -33,16 +33,16 @@ def plan(state: JobState) -> Plan:
     """Return the plan for a Job that continues and is not being deleted."""
     if state.spec.suspend:
         return Plan(delete=state.active)
-    wanted = _wanted(state)
-    surplus = _surplus(state, max(len(state.active) - wanted, 0))
+    desired = _desired(state)
+    surplus = _surplus(state, max(len(state.active) - desired, 0))
     if surplus:
         return Plan(delete=surplus[:BURST])
     blocked = state.terminating if state.spec.replaces_failed_only else 0
-    lacking = wanted - blocked - len(state.active)
+    lacking = desired - blocked - len(state.active)
     return _creation(state, min(lacking, BURST)) if lacking > 0 else Plan()
 
 
-def _wanted(state: JobState) -> int:
+def _desired(state: JobState) -> int:
     """Return the wanted number of active Pods."""
     spec = state.spec
     if spec.completions is None:

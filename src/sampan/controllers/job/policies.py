@@ -96,8 +96,8 @@ def _is_met(rule: Object, succeeded: Indexes, completions: int) -> bool:
     count = rule.get("succeededCount")
     if rule.get("succeededIndexes") is None:
         return count is not None and len(succeeded) >= count
-    wanted = Indexes.parse(rule["succeededIndexes"], completions)
-    if not wanted:
+    desired = Indexes.parse(rule["succeededIndexes"], completions)
+    if not desired:
         return False
-    common = wanted.common(succeeded)
-    return common == len(wanted) or (count is not None and common >= count)
+    common = desired.common(succeeded)
+    return common == len(desired) or (count is not None and common >= count)

@@ -90,24 +90,24 @@ class StatefulSetState:
 
 def observe(stateful_set: Object, revisions: Revisions, pods: Sequence[Pod], now: dt.datetime) -> StatefulSetState:
     """Sort the Pods of a set into wanted and surplus ones. Pods without ordinal are ignored."""
-    wanted = ordinals(stateful_set)
+    desired = ordinals(stateful_set)
     found = {ordinal_of(pod): pod for pod in pods}
-    condemned = [found[ordinal] for ordinal in sorted(found, reverse=True) if ordinal >= 0 and ordinal not in wanted]
+    condemned = [found[ordinal] for ordinal in sorted(found, reverse=True) if ordinal >= 0 and ordinal not in desired]
     return StatefulSetState(
-        stateful_set, revisions, pods, now, {ordinal: found.get(ordinal) for ordinal in wanted}, condemned
+        stateful_set, revisions, pods, now, {ordinal: found.get(ordinal) for ordinal in desired}, condemned
     )
 
 
 def template_for(state: StatefulSetState, ordinal: int) -> tuple[Object, str]:
     """Return the template for a new Pod with an ordinal, and the name of its revision."""
     strategy = state.stateful_set["spec"].get("updateStrategy") or {}
-    wanted = ordinals(state.stateful_set)
+    desired = ordinals(state.stateful_set)
     behind = 0
     if strategy.get("rollingUpdate") is not None:
         behind = _partition(state)
     elif strategy.get("type") == ROLLING_UPDATE:
         behind = int((state.stateful_set.get("status") or {}).get("currentReplicas") or 0)
-    revision = state.revisions.current if ordinal < wanted.start + behind else state.revisions.update
+    revision = state.revisions.current if ordinal < desired.start + behind else state.revisions.update
     return template_of(revision), meta(revision).name
 
 
@@ -171,10 +171,10 @@ def status(state: StatefulSetState) -> Object:
         "currentReplicas": names.count(current_name),
         "updatedReplicas": names.count(update_name),
     }
-    wanted = len(state.replicas)
+    desired = len(state.replicas)
     is_rolling = (state.stateful_set["spec"].get("updateStrategy") or {}).get("type") == ROLLING_UPDATE
-    if is_rolling and counts["updatedReplicas"] == counts["readyReplicas"] == counts["replicas"] == wanted:
-        counts["currentReplicas"], current_name = wanted, update_name
+    if is_rolling and counts["updatedReplicas"] == counts["readyReplicas"] == counts["replicas"] == desired:
+        counts["currentReplicas"], current_name = desired, update_name
     new = status_of(state.stateful_set)
     for name, count in counts.items():
         if count or name in ("replicas", "availableReplicas"):

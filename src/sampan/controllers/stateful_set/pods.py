@@ -101,14 +101,14 @@ class StatefulPods:
         ordinal = parent_and_ordinal(pod_name)[1]
         candidates = owners(stateful_set, ordinal, pod_name=pod_name, pod_uid=pod_uid)
         try:
-            for wanted in claims_of(stateful_set, ordinal).values():
-                await retry_on_conflict(partial(self._keep_claim, stateful_set, wanted, candidates))
+            for desired in claims_of(stateful_set, ordinal).values():
+                await retry_on_conflict(partial(self._keep_claim, stateful_set, desired, candidates))
         except ApiError as error:
             self._record("Update", stateful_set, pod_name, error)
             raise
 
-    async def _keep_claim(self, stateful_set: Object, wanted: Object, candidates: Owners) -> None:
-        claim = await self._claim(wanted)
+    async def _keep_claim(self, stateful_set: Object, desired: Object, candidates: Owners) -> None:
+        claim = await self._claim(desired)
         if claim is None:
             return
         metadata = meta(claim)
@@ -139,24 +139,24 @@ class StatefulPods:
 
     async def _has_left_over_claims(self, stateful_set: Object, pod_name: str) -> bool:
         ordinal = parent_and_ordinal(pod_name)[1]
-        for wanted in claims_of(stateful_set, ordinal).values():
-            claim = await self._claim(wanted)
+        for desired in claims_of(stateful_set, ordinal).values():
+            claim = await self._claim(desired)
             candidates = owners(stateful_set, ordinal, pod_name=pod_name, pod_uid="")
             if claim is not None and is_left_over(meta(claim).owner_references, candidates):
                 return True
         return False
 
     async def _create_claims(self, stateful_set: Object, pod_name: str) -> None:
-        for wanted in claims_of(stateful_set, parent_and_ordinal(pod_name)[1]).values():
-            name = meta(wanted).name
-            claim = await self._claim(wanted)
+        for desired in claims_of(stateful_set, parent_and_ordinal(pod_name)[1]).values():
+            name = meta(desired).name
+            claim = await self._claim(desired)
             if claim is not None and meta(claim).deletion_timestamp is not None:
                 raise ClaimTerminating(f"pvc {name} is being deleted")
             if claim is not None:
                 continue
             where = f"Claim {name} Pod {pod_name} in StatefulSet {meta(stateful_set).name}"
             try:
-                await self._claims.in_namespace(meta(stateful_set).namespace).create(wanted)
+                await self._claims.in_namespace(meta(stateful_set).namespace).create(desired)
             except AlreadyExists:
                 raise
             except ApiError as error:
@@ -167,8 +167,8 @@ class StatefulPods:
                 raise
             self._recorder.normal(stateful_set, "SuccessfulCreate", f"Create {where} success")
 
-    async def _claim(self, wanted: Object) -> Object | None:
-        metadata = meta(wanted)
+    async def _claim(self, desired: Object) -> Object | None:
+        metadata = meta(desired)
         try:
             return await self._claims.in_namespace(metadata.namespace).get(metadata.name)
         except NotFound:

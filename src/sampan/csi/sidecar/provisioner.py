@@ -40,7 +40,7 @@ _UNCERTAIN: Final = frozenset(
 """Codes after which the driver may still be creating the volume."""
 
 
-class _Wanted(NamedTuple):
+class _Desired(NamedTuple):
     claim: Object
     storage_class: Object
 
@@ -58,7 +58,7 @@ class Provisioner:
         self._settings = settings
         self._planner = Planner(client, driver, settings)
         self._identity = f"{int(unix_time() * 1000)}-{random.randrange(10_000)}-{driver.name}"
-        self._started: dict[Request, _Wanted] = {}
+        self._started: dict[Request, _Desired] = {}
         """Claims whose volumes may exist in the driver, but have no object yet."""
 
     async def reconcile(self, request: Request) -> Result | None:
@@ -74,7 +74,7 @@ class Provisioner:
             raise RetryLater(f'storageClass "{class_name(claim)}" not found')
         if storage_class.get("provisioner") != self._driver.name or _waits(claim, storage_class):
             return None
-        return await self._provision(request, _Wanted(claim, storage_class))
+        return await self._provision(request, _Desired(claim, storage_class))
 
     def _is_ours(self, claim: Object) -> bool:
         """Return True if a claim waits for a volume of this driver."""
@@ -82,15 +82,15 @@ class Provisioner:
             return False
         return meta(claim).deletion_timestamp is None
 
-    async def _provision(self, request: Request, wanted: _Wanted) -> Result | None:
-        claim = wanted.claim
+    async def _provision(self, request: Request, desired: _Desired) -> Result | None:
+        claim = desired.claim
         if await self._volumes.find(Request("", volume_name(claim))) is not None:
             self._started.pop(request, None)
             return None
         note = f'External provisioner is provisioning volume for claim "{request}"'
         self._recorder.normal(claim, "Provisioning", note)
         try:
-            plan = await self._planner.plan(claim, wanted.storage_class)
+            plan = await self._planner.plan(claim, desired.storage_class)
         except ForeignSource:
             note = "Assuming an external populator will provision the volume"
             self._recorder.normal(claim, "Provisioning", note)
@@ -98,13 +98,13 @@ class Provisioner:
         except (ValueError, TopologyUnknown, ApiError, TransportError) as error:
             self._recorder.warning(claim, "ProvisioningFailed", str(error))
             raise RetryLater(str(error)) from error
-        self._started[request] = wanted
+        self._started[request] = desired
         try:
             created = (await self._driver.call("CreateVolume", **plan.request)).volume
         except CsiError as error:
             return await self._failed(request, claim, error)
         await self._check(claim, plan, created)
-        await self._write(wanted, plan, created)
+        await self._write(desired, plan, created)
         self._started.pop(request, None)
         return None
 
@@ -131,10 +131,10 @@ class Provisioner:
 
     async def _check(self, claim: Object, plan: Plan, created: AnyMessage) -> None:
         """Delete a volume that is not what was requested, and raise `RetryLater`."""
-        wanted = plan.request["capacity_range"]["required_bytes"]
+        desired = plan.request["capacity_range"]["required_bytes"]
         reason = ""
-        if 0 < created.capacity_bytes < wanted:
-            reason = f"created volume capacity {created.capacity_bytes} less than requested capacity {wanted}"
+        if 0 < created.capacity_bytes < desired:
+            reason = f"created volume capacity {created.capacity_bytes} less than requested capacity {desired}"
         elif "volume_content_source" in plan.request and not created.HasField("content_source"):
             reason = "volume content source missing"
         if not reason:
@@ -148,8 +148,8 @@ class Provisioner:
         self._recorder.warning(claim, "ProvisioningFailed", reason)
         raise RetryLater(reason)
 
-    async def _write(self, wanted: _Wanted, plan: Plan, created: AnyMessage) -> None:
-        claim, storage_class = wanted
+    async def _write(self, desired: _Desired, plan: Plan, created: AnyMessage) -> None:
+        claim, storage_class = desired
         volume = persistent_volume(claim, storage_class, plan, created, self._driver, self._identity)
         try:
             await self._volumes.create(volume)

@@ -24,7 +24,7 @@ NODE_INFEASIBLE: Final = "NodeResizeInfeasible"
 class Sizes:
     """Sizes of a claim and its volume."""
 
-    wanted: Quantity
+    desired: Quantity
     volume: Quantity
     allocated: Quantity | None
     """Size of the last expansion; None if there was none."""
@@ -56,12 +56,12 @@ def next_size(sizes: Sizes, *, failed: bool, by_controller: bool) -> Quantity | 
 
     `failed`: the driver has refused the last expansion for good. `by_controller`: it expands volumes without a node.
     """
-    last = sizes.wanted if sizes.allocated is None else sizes.allocated
-    if sizes.volume >= sizes.wanted:
+    last = sizes.desired if sizes.allocated is None else sizes.allocated
+    if sizes.volume >= sizes.desired:
         if sizes.status in (NODE_PENDING, NODE_IN_PROGRESS):
             return None
         if sizes.status == NODE_INFEASIBLE:
-            return last if by_controller else sizes.wanted
+            return last if by_controller else sizes.desired
         return last
     if sizes.status in (NODE_PENDING, NODE_IN_PROGRESS):
         return None if sizes.volume >= last else last
@@ -69,4 +69,4 @@ def next_size(sizes: Sizes, *, failed: bool, by_controller: bool) -> Quantity | 
         return last
     if sizes.status == CONTROLLER_IN_PROGRESS and not failed:
         return last
-    return sizes.wanted
+    return sizes.desired

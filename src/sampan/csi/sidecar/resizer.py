@@ -162,11 +162,11 @@ class Resizer:
 
     async def _write(self, claim: Object, status: Object, annotations: dict[str, str | None]) -> Object:
         """Write a status and the annotations that belong to it. Return the claim. Raises `Conflict`."""
-        wanted = {**meta(claim).annotations, **annotations}
+        desired = {**meta(claim).annotations, **annotations}
         before = {"metadata": _version(claim) | {"annotations": meta(claim).annotations}, "status": claim.get("status")}
         after = {
             "metadata": _version(claim)
-            | {"annotations": {key: value for key, value in wanted.items() if value is not None}},
+            | {"annotations": {key: value for key, value in desired.items() if value is not None}},
             "status": status,
         }
         if before == after:

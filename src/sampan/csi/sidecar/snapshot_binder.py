@@ -144,8 +144,8 @@ class SnapshotBinder:
             finalizers = [*meta(snapshot).finalizers, BOUND_FINALIZER]
             metadata = {"resourceVersion": meta(snapshot).resource_version, "finalizers": finalizers}
             await client.patch(meta(snapshot).name, MergePatch({"metadata": metadata}))
-        before, wanted = snapshot.get("status") or {}, _status(content)
-        changed = {key: value for key, value in wanted.items() if before.get(key) != value}
+        before, desired = snapshot.get("status") or {}, _status(content)
+        changed = {key: value for key, value in desired.items() if before.get(key) != value}
         if not changed:
             return
         await client.status.patch(meta(snapshot).name, MergePatch({"status": changed}))

@@ -31,16 +31,16 @@ class CriGarbage:
         client: CriClient,
         runtime: CriRuntime,
         *,
-        wanted: Callable[[], Awaitable[Set[str] | None]],
+        desired: Callable[[], Awaitable[Set[str] | None]],
         ended: Callable[[str], bool],
     ) -> None:
-        """`wanted` returns the uids of the node's Pods; None while they are unknown.
+        """`desired` returns the uids of the node's Pods; None while they are unknown.
 
         `ended` returns True for the uid of a Pod in its last phase.
         """
         self._client = client
         self._runtime = runtime
-        self._wanted = wanted
+        self._desired = desired
         self._ended = ended
         self._mountpoint = ""
         self._own_image: str | None = None
@@ -50,12 +50,12 @@ class CriGarbage:
     async def remove_dead(self, *, of_ended_pods: bool = False) -> None:
         """Remove dead containers and sandboxes, and Pods that are gone."""
         try:
-            wanted = await self._wanted()
-            if wanted is None:
+            desired = await self._desired()
+            if desired is None:
                 return
-            for uid in self._runtime.own_pods() - wanted:
+            for uid in self._runtime.own_pods() - desired:
                 await self._runtime.remove_sandbox(uid)
-            await self._runtime.drop_directories(wanted)
+            await self._runtime.drop_directories(desired)
             own = self._runtime.own_pods()
             ended = self._ended if of_ended_pods else _never
             containers = [each for each in await self._containers() if each.uid in own]

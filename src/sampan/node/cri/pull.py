@@ -54,13 +54,13 @@ class PullSecrets:
 
 def matching(data: Mapping[str, bytes], image: str) -> Iterator[tuple[int, AnyMessage]]:
     """Yield the entries of a Secret that fit an image, with the length of their registry."""
-    wanted = _with_registry(image)
+    desired = _with_registry(image)
     for registry, entry in _entries(data).items():
         pattern = registry.removeprefix("https://").removeprefix("http://").rstrip("/")
         pattern = pattern.removesuffix("/v1").removesuffix("/v2")
         host, _, path = pattern.partition("/")
-        wanted_host, _, wanted_path = wanted.partition("/")
-        if fnmatch.fnmatchcase(wanted_host, _canonical(host)) and wanted_path.startswith(path):
+        desired_host, _, desired_path = desired.partition("/")
+        if fnmatch.fnmatchcase(desired_host, _canonical(host)) and desired_path.startswith(path):
             auth = _auth(entry)
             if auth is not None:
                 yield len(pattern), auth

@@ -29,16 +29,16 @@ def routes_of(networks: Mapping[str, PodNetworkOf], own: str) -> dict[str, str]:
     return found
 
 
-async def set_routes(wanted: Mapping[str, str]) -> None:
+async def set_routes(desired: Mapping[str, str]) -> None:
     """Add missing routes, and remove own ones that are not wanted. Raises `OSError`.
 
     A route that the kernel refuses is logged: the others work without it.
     """
     current = await _own_routes()
     for cidr, gateway in current.items():
-        if wanted.get(cidr) != gateway:
+        if desired.get(cidr) != gateway:
             await _ip(cidr, "del", cidr, "via", gateway, "proto", PROTOCOL)
-    for cidr, gateway in wanted.items():
+    for cidr, gateway in desired.items():
         if current.get(cidr) == gateway:
             continue
         try:

@@ -55,7 +55,7 @@ class CriRuntime(CriStreams):
     async def recover(self, pods: Sequence[Pod]) -> None:
         """Adopt what runs, and remove the Pods that this agent has made and that are gone from the API server."""
         await self._is_running.wait()
-        now, wanted = self._clock.now(), {pod.metadata.uid for pod in pods}
+        now, desired = self._clock.now(), {pod.metadata.uid for pod in pods}
         for pod in pods:
             known = self._pods.add(pod.metadata.uid, pod.metadata.namespace, pod.metadata.name)
             known.cgroup = cgroup_parent(pod, self._settings.cgroup_root)
@@ -65,9 +65,9 @@ class CriRuntime(CriStreams):
             await self._adopt(known)
             known.update()
         for known in self._pods:
-            if known.uid not in wanted and known.instance == self._settings.instance:
+            if known.uid not in desired and known.instance == self._settings.instance:
                 self._spawn(self._remove_orphan(known), f"removal of {known.key}")
-        await self.drop_directories(wanted)
+        await self.drop_directories(desired)
 
     async def _adopt(self, pod: CriPod) -> None:
         """Read the addresses of a running sandbox, and remove containers that were created but never started."""
@@ -94,12 +94,12 @@ class CriRuntime(CriStreams):
         """Return the uids of the Pods that this agent has made."""
         return {pod.uid for pod in self._pods if pod.instance == self._settings.instance}
 
-    async def drop_directories(self, wanted: Set[str]) -> None:
+    async def drop_directories(self, desired: Set[str]) -> None:
         """Remove files and logs of Pods of which neither the API server nor the runtime has anything.
 
-        `wanted`: uids of the Pods of the API server.
+        `desired`: uids of the Pods of the API server.
         """
-        await asyncio.to_thread(self._drop_directories, wanted | {pod.uid for pod in self._pods})
+        await asyncio.to_thread(self._drop_directories, desired | {pod.uid for pod in self._pods})
 
     async def remove_dead_container(self, uid: str, id: str) -> None:
         """Remove a container that has ended."""
@@ -122,11 +122,11 @@ class CriRuntime(CriStreams):
                 await self._client.remove_pod_sandbox(id)
                 known.sandboxes.pop(id, None)
 
-    def _drop_directories(self, wanted: Set[str]) -> None:
+    def _drop_directories(self, desired: Set[str]) -> None:
         # Each Pod of this agent has a directory of the agent: logs without one belong to another agent.
         pods, logs = self._settings.root / "pods", Path(self._settings.logs)
         for directory in pods.iterdir() if pods.is_dir() else ():
-            if directory.name not in wanted:
+            if directory.name not in desired:
                 unmount_below(directory)
                 delete_but_csi(directory)
                 for log_directory in logs.glob(f"*_{directory.name}"):

@@ -63,7 +63,7 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     cri = CriClient(node.endpoint)
     runtime = _runtime(context, node, cri, _settings(node, shape, instance), agent.changed, events)
     context.manager.add(runtime.run, group=Group.OTHERS)
-    garbage = CriGarbage(cri, runtime, wanted=agent.uids, ended=agent.has_ended)
+    garbage = CriGarbage(cri, runtime, desired=agent.uids, ended=agent.has_ended)
     _add_health(context, node, garbage, runtime, agent=agent, state=state, events=events)
     member = Member(node.name, 0, address)
     _add_network(context, node, member)

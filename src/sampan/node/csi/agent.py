@@ -61,7 +61,7 @@ class CsiAgent:
             self.mounts, self._drivers, paths, requests=self.requests, references=references, events=parts.events
         )
         self.stats = VolumeStats(self.mounts, self._drivers, paths, clock)
-        self._wanted: set[str] | None = None
+        self._desired: set[str] | None = None
         """Pods of the API server when the agent started; None until they are known."""
         self._seen: set[str] = set()
         """Pods that have used a volume since then."""
@@ -69,7 +69,7 @@ class CsiAgent:
 
     def recover(self, uids: set[str]) -> None:
         """Unmount the volumes of all other Pods."""
-        self._wanted = set(uids) | (self._wanted or set())
+        self._desired = set(uids) | (self._desired or set())
         self._wake.set()
 
     async def mount(self, volume: CsiVolume) -> CsiMounted:
@@ -87,8 +87,8 @@ class CsiAgent:
         await self.mounts.unmount(uid)
         self.requests.forget(uid)
         self._seen.discard(uid)
-        if self._wanted is not None:
-            self._wanted.discard(uid)
+        if self._desired is not None:
+            self._desired.discard(uid)
 
     async def run(self) -> None:
         """Run until cancelled. The drivers of an earlier agent that are gone by now are removed from the CSINode."""
@@ -129,7 +129,7 @@ class CsiAgent:
             self._wake.clear()
 
     def _is_gone(self, uid: str) -> bool:
-        return self._wanted is not None and uid not in self._wanted and uid not in self._seen
+        return self._desired is not None and uid not in self._desired and uid not in self._seen
 
     def _registered(self, name: str) -> None:
         for key in self.mounts.waiting(name):

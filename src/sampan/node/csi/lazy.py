@@ -36,7 +36,7 @@ class LazyCsi:
         self._node = NodeObject(parts.client, parts.node)
         self._agent: Any = None
         self._loaded = asyncio.Event()
-        self._wanted: set[str] | None = None
+        self._desired: set[str] | None = None
 
     def __str__(self) -> str:
         return "CSI drivers of the node"
@@ -86,8 +86,8 @@ class LazyCsi:
         if self._agent is None:
             module = import_extra("sampan.node.csi.agent", extra="cri", feature="volumes of CSI drivers")
             self._agent = module.CsiAgent(self._parts, self._node)
-            if self._wanted is not None:
-                self._agent.recover(self._wanted)
+            if self._desired is not None:
+                self._agent.recover(self._desired)
             self._loaded.set()
         return self._agent
 
@@ -111,7 +111,7 @@ class LazyCsi:
 
     def recover(self, uids: set[str]) -> None:
         """Unmount the volumes of all Pods but these, in the background."""
-        self._wanted = uids | (self._wanted or set())
+        self._desired = uids | (self._desired or set())
         if self._agent is not None:
             self._agent.recover(uids)
 

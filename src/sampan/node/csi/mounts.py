@@ -247,11 +247,11 @@ def _check_mode(volume: CsiVolume, details: CsiDriver | None) -> None:
     """Raise `VolumeFault` unless the driver has the volume's life cycle."""
     if details is None and not volume.is_inline:
         return
-    wanted = "Ephemeral" if volume.is_inline else "Persistent"
-    text = f'volume mode "{wanted}" not supported by driver {volume.driver}'
+    desired = "Ephemeral" if volume.is_inline else "Persistent"
+    text = f'volume mode "{desired}" not supported by driver {volume.driver}'
     if details is None:
         raise VolumeFault(f"{text} (no CSIDriver object)", volume=volume.spec_name)
     modes = details.spec.volume_lifecycle_modes or ["Persistent"]
-    if wanted not in modes:
+    if desired not in modes:
         shown = ", ".join(f'"{each}"' for each in modes)
         raise VolumeFault(f"{text} (only supports [{shown}])", volume=volume.spec_name)

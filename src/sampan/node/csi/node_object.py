@@ -72,22 +72,22 @@ class NodeObject:
 
     async def keep_only(self, names: Iterable[str]) -> None:
         """Remove all drivers but these. Raises `ClientError`."""
-        wanted = set(names)
+        desired = set(names)
         try:
             found = await self._csi_nodes.get(self._node)
         except NotFound:
             return
         for each in found["spec"].get("drivers") or ():
-            if each["name"] not in wanted:
+            if each["name"] not in desired:
                 await self.remove(each["name"])
 
     async def report_in_use(self, names: Iterable[str]) -> None:
         """Write the volumes in use, which must not be detached. Raises `ClientError`."""
         async with self._lock:
-            wanted = sorted(names)
-            if wanted != self._in_use:
-                await self._nodes.status.patch(self._node, MergePatch({"status": {"volumesInUse": wanted}}))
-                self._in_use = wanted
+            desired = sorted(names)
+            if desired != self._in_use:
+                await self._nodes.status.patch(self._node, MergePatch({"status": {"volumesInUse": desired}}))
+                self._in_use = desired
 
     async def attached(self) -> frozenset[str]:
         """Return the volumes that the attach-detach controller keeps attached. Raises `ClientError`."""

@@ -40,8 +40,8 @@ def give_to_group(path: Path, group: int, *, only_on_mismatch: bool = False) -> 
 
 def _has_group(path: str, group: int) -> bool:
     found = os.stat(path)
-    wanted = _ANY_MODE | _DIRECTORY_MODE
-    return found.st_gid == group and found.st_mode & wanted == wanted
+    desired = _ANY_MODE | _DIRECTORY_MODE
+    return found.st_gid == group and found.st_mode & desired == desired
 
 
 def _give(path: str, group: int) -> None:

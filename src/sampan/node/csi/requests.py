@@ -88,8 +88,8 @@ class Requests:
         if driver.spec.token_requests:
             tokens = {}
             for each in driver.spec.token_requests:
-                wanted = TokenProjection(each.audience, each.expiration_seconds or _TOKEN_S)
-                token = await self._tokens.token(volume.pod, wanted)
+                desired = TokenProjection(each.audience, each.expiration_seconds or _TOKEN_S)
+                token = await self._tokens.token(volume.pod, desired)
                 shown = format_time(dt.datetime.fromtimestamp(token.expires_at, dt.UTC))
                 tokens[each.audience] = {"token": token.text, "expirationTimestamp": shown}
             where = found if driver.spec.service_account_token_in_secrets else context

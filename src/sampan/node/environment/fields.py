@@ -97,15 +97,15 @@ def _shown(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def resource_value(place: PodPlace, wanted: ResourcePath, container: str) -> str:
+def resource_value(place: PodPlace, desired: ResourcePath, container: str) -> str:
     """Return a request or limit in units of the divisor, rounded up. `container` applies if the path names none.
 
     Raises `ValueError`.
     """
-    kind, _, resource = wanted.resource.partition(".")
+    kind, _, resource = desired.resource.partition(".")
     if kind not in ("limits", "requests") or not (resource in _LIMITED or resource.startswith("hugepages-")):
-        raise ValueError(f"unsupported container resource : {wanted.resource}")
-    name = wanted.container_name or container
+        raise ValueError(f"unsupported container resource : {desired.resource}")
+    name = desired.container_name or container
     try:
         details = place.pod.spec.container(name)
     except KeyError:
@@ -114,7 +114,7 @@ def resource_value(place: PodPlace, wanted: ResourcePath, container: str) -> str
     amount = parse(str(quantity)) if quantity is not None else Quantity(0)
     if not amount and kind == "limits" and resource in _LIMITED:
         amount = parse(place.allocatable.get(resource, "0"))
-    divisor = parse(str(wanted.divisor or "1"))
+    divisor = parse(str(desired.divisor or "1"))
     scale = -3 if resource == "cpu" else 0
     units = (divisor if divisor else Quantity(1)).scaled_value(scale)
     return str(-(-amount.scaled_value(scale) // units))

@@ -138,7 +138,7 @@ def eviction_text(pod: PodUse, threshold: Threshold, signals: Signals) -> Evicti
 
 
 def _threshold_text(threshold: Threshold, observed: Observed) -> str:
-    wanted, available = threshold.of(observed.capacity), observed.available
+    desired, available = threshold.of(observed.capacity), observed.available
     return (
-        f"Threshold quantity: {text_of(threshold.signal, wanted)}, available: {text_of(threshold.signal, available)}. "
+        f"Threshold quantity: {text_of(threshold.signal, desired)}, available: {text_of(threshold.signal, available)}. "
     )

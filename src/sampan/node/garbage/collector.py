@@ -115,17 +115,17 @@ class GarbageCollector:
                 message = f"invalid capacity {disk.capacity_bytes} on image filesystem"
                 self._report("InvalidDiskCapacity", message)
                 raise GarbageFailed(message)
-            wanted = bytes_to_free(disk, self._policy)
-            if not wanted:
+            desired = bytes_to_free(disk, self._policy)
+            if not desired:
                 return
             _log.info(
                 "disk of images is nearly full: removing unused images",
-                extra={"use_percent": use_percent(disk), "bytes": wanted},
+                extra={"use_percent": use_percent(disk), "bytes": desired},
             )
-            freed = await self._remove(unused(self._records, now, self._policy.age_s_min), wanted)
-            if freed < wanted:
+            freed = await self._remove(unused(self._records, now, self._policy.age_s_min), desired)
+            if freed < desired:
                 message = (
-                    f"Failed to garbage collect required amount of images. Attempted to free {wanted} bytes, "
+                    f"Failed to garbage collect required amount of images. Attempted to free {desired} bytes, "
                     f"but only found {freed} bytes eligible to free."
                 )
                 self._report("FreeDiskSpaceFailed", message)
@@ -160,6 +160,6 @@ class GarbageCollector:
             freed += record.size_bytes
             _log.info("removed an unused image", extra={"image": id, "bytes": record.size_bytes})
         if fault is not None:
-            wanted = "" if bytes_max is None else f"wanted to free {bytes_max} bytes, but "
-            raise OSError(f"{wanted}freed {freed} bytes space with errors in image deletion: {fault}") from fault
+            desired = "" if bytes_max is None else f"wanted to free {bytes_max} bytes, but "
+            raise OSError(f"{desired}freed {freed} bytes space with errors in image deletion: {fault}") from fault
         return freed

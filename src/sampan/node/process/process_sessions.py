@@ -172,9 +172,9 @@ class AttachSession:
             leave()
         self._detached.set()
 
-    def _join(self, stream: str, wanted: bool) -> Output:
+    def _join(self, stream: str, desired: bool) -> Output:
         output, leave = self._container.clients.join(stream)
         self._leave.append(leave)
-        if not wanted:
+        if not desired:
             leave()
         return output

@@ -20,7 +20,7 @@ _NETWORK_FILES: Final = ("/etc/resolv.conf", "/etc/hosts")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Desired:
     """One run of a container."""
 
     mark: str
@@ -39,34 +39,34 @@ def message_file(directory: Path) -> Path:
     return directory / "termination-log"
 
 
-def program_of(wanted: Wanted) -> Program:
+def program_of(desired: Desired) -> Program:
     """Return the program to launch, and create its files in the run's directory. Raises `LaunchError`, `OSError`."""
-    image, config = wanted.image, wanted.config
-    wanted.directory.mkdir(parents=True, exist_ok=True)
-    mounts = [*config.mounts, *_own_mounts(wanted)]
+    image, config = desired.image, desired.config
+    desired.directory.mkdir(parents=True, exist_ok=True)
+    mounts = [*config.mounts, *_own_mounts(desired)]
     ids = _ids(image, config)
     program = Program(
         argv=_argv(image, config),
-        env=_env(wanted, os.getuid() if ids is None else ids[0]),
+        env=_env(desired, os.getuid() if ids is None else ids[0]),
         cwd=config.working_dir or image.working_dir,
         limits=_limits(config),
         tty=config.tty,
         groups=config.groups if os.geteuid() == 0 else (),
     )
-    if wanted.namespaces:
+    if desired.namespaces:
         view = View(
-            image.directory, str(wanted.directory), mounts, config.host_name, config.read_only_root, wanted.root
+            image.directory, str(desired.directory), mounts, config.host_name, config.read_only_root, desired.root
         )
         program = replace(program, view=view)
         if os.geteuid() != 0:
             return replace(program, inner_ids=ids or (os.getuid(), os.getgid()))
         return replace(program, ids=ids)
-    root = wanted.directory / "rootfs"
+    root = desired.directory / "rootfs"
     make_root(root, image, mounts)
     if ids is not None and os.geteuid() == 0:
         os.chown(root, *ids)
         if ids[0] != 0:
-            _let_in(wanted, ids)
+            _let_in(desired, ids)
     own_ids = None if ids == (os.getuid(), os.getgid()) else ids
     cwd = working_directory(root, image, program.cwd)
     return replace(
@@ -74,9 +74,9 @@ def program_of(wanted: Wanted) -> Program:
     )
 
 
-def _let_in(wanted: Wanted, ids: tuple[int, int]) -> None:
+def _let_in(desired: Desired, ids: tuple[int, int]) -> None:
     """Let the container's user traverse the directories of its Pod. Only without namespaces."""
-    pod = wanted.directory.parents[2]
+    pod = desired.directory.parents[2]
     for directory in (pod.parent, pod.parent.parent):
         directory.chmod(directory.stat().st_mode & 0o777 | 0o001)
     has_several = pod.stat().st_uid not in (0, ids[0])
@@ -127,14 +127,14 @@ def _argv(image: Image, config: ContainerConfig) -> list[str]:
     return argv
 
 
-def _env(wanted: Wanted, uid: int) -> dict[str, str]:
-    env = {"PATH": _PATH, "HOME": home_of(uid, wanted.image.directory)}
-    if wanted.config.tty:
+def _env(desired: Desired, uid: int) -> dict[str, str]:
+    env = {"PATH": _PATH, "HOME": home_of(uid, desired.image.directory)}
+    if desired.config.tty:
         env["TERM"] = "xterm"
-    env.update(wanted.image.env)
-    if not wanted.namespaces:
-        env |= {MARK: wanted.mark, "SAMPAN_ROOT": str(wanted.directory / "rootfs")}
-    env.update(wanted.config.env)
+    env.update(desired.image.env)
+    if not desired.namespaces:
+        env |= {MARK: desired.mark, "SAMPAN_ROOT": str(desired.directory / "rootfs")}
+    env.update(desired.config.env)
     return env
 
 
@@ -158,19 +158,19 @@ def _limits(config: ContainerConfig) -> list[tuple[int, int, int]]:
     return limits
 
 
-def _own_mounts(wanted: Wanted) -> list[Mount]:
+def _own_mounts(desired: Desired) -> list[Mount]:
     mounts = []
-    taken = {mount.container_path for mount in wanted.config.mounts}
-    if wanted.config.termination_message_path:
-        file = message_file(wanted.directory)
+    taken = {mount.container_path for mount in desired.config.mounts}
+    if desired.config.termination_message_path:
+        file = message_file(desired.directory)
         file.touch()
         file.chmod(0o666)
-        mounts.append(Mount("termination-log", str(file), wanted.config.termination_message_path))
-    if wanted.namespaces and wanted.config.host_name:
-        name = wanted.directory / "hostname"
-        name.write_text(wanted.config.host_name + "\n")
+        mounts.append(Mount("termination-log", str(file), desired.config.termination_message_path))
+    if desired.namespaces and desired.config.host_name:
+        name = desired.directory / "hostname"
+        name.write_text(desired.config.host_name + "\n")
         mounts.append(Mount("hostname", str(name), "/etc/hostname"))
-    if wanted.namespaces and not wanted.image.is_host:
+    if desired.namespaces and not desired.image.is_host:
         files = (path for path in _NETWORK_FILES if os.path.exists(path))
         mounts += [Mount(path.rpartition("/")[2], path, path, read_only=True) for path in files]
     return [mount for mount in mounts if mount.container_path not in taken]

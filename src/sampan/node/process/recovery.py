@@ -24,7 +24,7 @@ def recover(
 
     Blocks until processes that still run have been killed, usually some milliseconds.
     """
-    wanted = set(uids)
+    desired = set(uids)
     boot = boot_id()
     found = []
     for sandbox in list(state.sandboxes()):
@@ -32,10 +32,10 @@ def recover(
         for stored in state.containers(sandbox.uid):
             if stored.record.is_running:
                 stored = _end(stored, boot, now)
-                if sandbox.uid in wanted:
+                if sandbox.uid in desired:
                     state.store_container(sandbox.uid, stored)
             records[stored.record.name] = stored.record
-        if sandbox.uid in wanted:
+        if sandbox.uid in desired:
             found.append((sandbox, records))
         else:
             state.drop_sandbox(sandbox)

@@ -29,7 +29,7 @@ from sampan.node.process.log_reader import log_tail, read_log
 from sampan.node.process.ports import connect
 from sampan.node.process.proc import boot_id, process_stat
 from sampan.node.process.process_sessions import AttachSession, ExecSession, FailedSession
-from sampan.node.process.program import Wanted, exec_program, message_file, program_of, signal_of
+from sampan.node.process.program import Desired, exec_program, message_file, program_of, signal_of
 from sampan.node.process.recovery import recover
 from sampan.node.process.running import RunningContainer
 from sampan.node.process.state import State, StoredContainer, StoredSandbox
@@ -295,7 +295,7 @@ class ProcessRuntime:
         directory = self._state.run_directory(uid, record.name, record.restart_count)
         directory.mkdir(parents=True, exist_ok=True)
         await asyncio.to_thread(self._state.drop_runs, sandbox.stored, record.name, record.restart_count)
-        program = program_of(Wanted(record.id, directory, image, slot.config, in_namespaces, str(self._root)))
+        program = program_of(Desired(record.id, directory, image, slot.config, in_namespaces, str(self._root)))
 
         def recorded(pid: int) -> None:
             stat = process_stat(pid)

@@ -84,8 +84,8 @@ def _open_pipes(stdio: Stdio, streams: Streams) -> None:
         stdio.stdin = WriteEnd(ours)
     else:
         stdio.child.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
-    for name, wanted in (("stdout", streams.stdout), ("stderr", streams.stderr)):
-        if wanted:
+    for name, desired in (("stdout", streams.stdout), ("stderr", streams.stderr)):
+        if desired:
             ours, theirs = os.pipe()
             stdio.child.append(theirs)
             setattr(stdio, name, ReadEnd(ours))

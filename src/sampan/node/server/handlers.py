@@ -22,7 +22,7 @@ from sampan.node.server.log_files import log_file_response
 from sampan.node.server.logs import logs_response
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.port_forward import serve_port_forward
-from sampan.node.server.remote_command import BadStreams, serve_command, wanted_streams
+from sampan.node.server.remote_command import BadStreams, desired_streams, serve_command
 from sampan.node.server.usage import (
     NodeUsage,
     PodUsage,
@@ -119,7 +119,7 @@ class Handlers:
         if len(steps) not in (3, 4):
             return _NOT_FOUND
         try:
-            wanted = wanted_streams(request)
+            desired = desired_streams(request)
         except BadStreams as error:
             return Response(400, str(error).encode())
         pod, runtime = self._pod(steps[:-1], "pod does not exist")
@@ -132,12 +132,12 @@ class Handlers:
             raise Missing(500, f'container not found ("{container}")')
 
         async def execute() -> Session:
-            return await runtime.exec(pod, container, command, wanted)
+            return await runtime.exec(pod, container, command, desired)
 
         async def attach() -> Session:
-            return await runtime.attach(pod, container, wanted)
+            return await runtime.attach(pod, container, desired)
 
-        return serve_command(request, wanted, execute if kind == "exec" else attach, attached=kind == "attach")
+        return serve_command(request, desired, execute if kind == "exec" else attach, attached=kind == "attach")
 
     def _port_forward(self, request: Request, steps: Sequence[str]) -> AnyResponse:
         pod, runtime = self._pod(steps, "pod does not exist")

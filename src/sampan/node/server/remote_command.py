@@ -40,7 +40,7 @@ class BadStreams(ValueError):
     """The request selects no streams."""
 
 
-def wanted_streams(request: Request) -> Streams:
+def desired_streams(request: Request) -> Streams:
     """Return the streams that a request selects. Raises `BadStreams`."""
     selected = {
         name for name in ("input", "output", "error", "tty") if request.query.get(name, [""])[0] in ("1", "true")
@@ -52,40 +52,40 @@ def wanted_streams(request: Request) -> Streams:
     return streams
 
 
-def serve_command(request: Request, wanted: Streams, open_session: OpenSession, *, attached: bool) -> AnyResponse:
+def serve_command(request: Request, desired: Streams, open_session: OpenSession, *, attached: bool) -> AnyResponse:
     """Return the response to a request for exec or attach. The session is opened once the streams exist."""
 
     async def over_websocket(websocket: WebSocket) -> None:
-        channels = _channels(websocket, wanted)
-        streams = _of_channels(channels, websocket.protocol, wanted)
+        channels = _channels(websocket, desired)
+        streams = _of_channels(channels, websocket.protocol, desired)
 
         async def work() -> None:
             # Old clients wait for an empty message before they use the connection.
-            await channels.send(_STDOUT if wanted.stdout else _STDERR if wanted.stderr else _ERROR, b"")
+            await channels.send(_STDOUT if desired.stdout else _STDERR if desired.stderr else _ERROR, b"")
             await run_command(open_session, streams, attached=attached)
 
         await converse(channels.run(), work(), channels.close)
 
     async def over_spdy(tunnel: Tunnel, protocol: str) -> None:
-        await _SpdyCommand(tunnel, protocol, wanted).serve(open_session, attached=attached)
+        await _SpdyCommand(tunnel, protocol, desired).serve(open_session, attached=attached)
 
     if is_websocket(request):
         return accept_websocket(request, WEBSOCKET_PROTOCOLS, over_websocket)
     return accept_spdy(request, SPDY_PROTOCOLS, over_spdy)
 
 
-def _channels(websocket: WebSocket, wanted: Streams) -> WebSocketChannels:
-    readable = (_STDIN, _RESIZE) if wanted.stdin else (_RESIZE,)
+def _channels(websocket: WebSocket, desired: Streams) -> WebSocketChannels:
+    readable = (_STDIN, _RESIZE) if desired.stdin else (_RESIZE,)
     return WebSocketChannels(websocket, readable, with_close=websocket.protocol == _V5)
 
 
-def _of_channels(channels: WebSocketChannels, protocol: str, wanted: Streams) -> CommandStreams:
+def _of_channels(channels: WebSocketChannels, protocol: str, desired: Streams) -> CommandStreams:
     return CommandStreams(
         channels.sink(_ERROR),
         protocol in _WITH_STATUS,
-        channels.source(_STDIN) if wanted.stdin else None,
-        channels.sink(_STDOUT) if wanted.stdout else None,
-        channels.sink(_STDERR) if wanted.stderr else None,
+        channels.source(_STDIN) if desired.stdin else None,
+        channels.sink(_STDOUT) if desired.stdout else None,
+        channels.sink(_STDERR) if desired.stderr else None,
         channels.source(_RESIZE),
     )
 
@@ -93,17 +93,17 @@ def _of_channels(channels: WebSocketChannels, protocol: str, wanted: Streams) ->
 class _SpdyCommand:
     """SPDY connection on which the client opens one stream for each selected one. A header has the stream's type."""
 
-    def __init__(self, tunnel: Tunnel, protocol: str, wanted: Streams) -> None:
+    def __init__(self, tunnel: Tunnel, protocol: str, desired: Streams) -> None:
         self._protocol = protocol
         self._expected = {"error"} | {
             name
-            for name, is_wanted in (
-                ("stdin", wanted.stdin),
-                ("stdout", wanted.stdout),
-                ("stderr", wanted.stderr),
-                ("resize", wanted.tty and protocol in _WITH_RESIZE),
+            for name, is_desired in (
+                ("stdin", desired.stdin),
+                ("stdout", desired.stdout),
+                ("stderr", desired.stderr),
+                ("resize", desired.tty and protocol in _WITH_RESIZE),
             )
-            if is_wanted
+            if is_desired
         }
         self._opened: dict[str, SpdyStream] = {}
         self._complete = asyncio.Event()

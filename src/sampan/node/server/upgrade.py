@@ -51,10 +51,10 @@ def accept_spdy(request: Request, protocols: Sequence[str], serve: ServeSpdy) ->
     headers = request.headers
     if _PROTOCOL not in headers:
         return _refused(400, f"header X-Stream-Protocol-Version does not exist in request with {len(headers)} headers")
-    wanted = [name.strip() for name in headers[_PROTOCOL].split(",") if name.strip()]
-    protocol = next((name for name in wanted if name in protocols), None)
+    desired = [name.strip() for name in headers[_PROTOCOL].split(",") if name.strip()]
+    protocol = next((name for name in desired if name in protocols), None)
     if protocol is None:
-        text = f"unable to negotiate protocol: client supports {wanted}, server accepts {list(protocols)}"
+        text = f"unable to negotiate protocol: client supports {desired}, server accepts {list(protocols)}"
         return _refused(403, text, {"x-accepted-stream-protocol-versions": ", ".join(protocols)})
     upgrades = "upgrade" in headers.get("connection", "").lower()
     if not upgrades or SPDY.lower() not in headers.get("upgrade", "").lower():

@@ -127,11 +127,11 @@ def _give(directory: Path, group: int) -> None:
 
 def _link(volume: Path, payload: Payload) -> None:
     """Replace the links that users see: one for the first segment of each path."""
-    wanted = {PurePosixPath(path).parts[0] for path in payload}
-    for name in wanted:
+    desired = {PurePosixPath(path).parts[0] for path in payload}
+    for name in desired:
         link = volume / name
         if not link.is_symlink():
             link.symlink_to(f"{DATA}/{name}")
     for link in volume.iterdir():
-        if link.is_symlink() and link.name not in wanted and link.name not in (DATA, _NEW_DATA):
+        if link.is_symlink() and link.name not in desired and link.name not in (DATA, _NEW_DATA):
             link.unlink()

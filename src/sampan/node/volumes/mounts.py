@@ -39,36 +39,36 @@ def mounts_of(
     `copies`: directory for this container's copies of parts of volumes that the agent writes. Copies do not change.
     """
     mounts = []
-    for number, wanted in enumerate(container.volume_mounts):
-        volume = volumes.get(wanted.name)
+    for number, desired in enumerate(container.volume_mounts):
+        volume = volumes.get(desired.name)
         if volume is None:
-            raise MountError(f'cannot find volume "{wanted.name}" to mount into container "{container.name}"')
+            raise MountError(f'cannot find volume "{desired.name}" to mount into container "{container.name}"')
         if volume.is_device:
-            raise MountError(f'volume "{wanted.name}" has volumeMode Block, but is specified in volumeMounts')
-        sub_path = _sub_path(wanted, env)
+            raise MountError(f'volume "{desired.name}" has volumeMode Block, but is specified in volumeMounts')
+        sub_path = _sub_path(desired, env)
         if volume.image:
-            mounts.append(Mount(wanted.name, "", _absolute(wanted.mount_path), True, volume.image, sub_path))
+            mounts.append(Mount(desired.name, "", _absolute(desired.mount_path), True, volume.image, sub_path))
             continue
         path = volume.path
         if sub_path:
-            path = _part(container.name, wanted, volume, sub_path)
+            path = _part(container.name, desired, volume, sub_path)
             if volume.is_written:
                 path = _copied(path, copies / str(number))
-        read_only = wanted.read_only or volume.read_only
-        mounts.append(Mount(wanted.name, str(path), _absolute(wanted.mount_path), read_only))
+        read_only = desired.read_only or volume.read_only
+        mounts.append(Mount(desired.name, str(path), _absolute(desired.mount_path), read_only))
     return mounts
 
 
 def devices_of(container: Container, volumes: Mapping[str, MountedVolume]) -> Sequence[Mount]:
     """Return the block devices of a container. Raises `MountError`."""
     devices = []
-    for wanted in container.volume_devices:
-        volume = volumes.get(wanted.name)
+    for desired in container.volume_devices:
+        volume = volumes.get(desired.name)
         if volume is None:
-            raise MountError(f'cannot find volume "{wanted.name}" to pass into container "{container.name}"')
+            raise MountError(f'cannot find volume "{desired.name}" to pass into container "{container.name}"')
         if not volume.is_device:
-            raise MountError(f'volume "{wanted.name}" has volumeMode Filesystem, but is specified in volumeDevices')
-        devices.append(Mount(wanted.name, str(volume.path), _absolute(wanted.device_path), volume.read_only))
+            raise MountError(f'volume "{desired.name}" has volumeMode Filesystem, but is specified in volumeDevices')
+        devices.append(Mount(desired.name, str(volume.path), _absolute(desired.device_path), volume.read_only))
     return devices
 
 
@@ -76,9 +76,9 @@ def _absolute(path: str) -> str:
     return path if path.startswith("/") else f"/{path}"
 
 
-def _sub_path(wanted: VolumeMount, env: Mapping[str, str]) -> str:
-    if not wanted.sub_path_expr:
-        sub_path = wanted.sub_path
+def _sub_path(desired: VolumeMount, env: Mapping[str, str]) -> str:
+    if not desired.sub_path_expr:
+        sub_path = desired.sub_path
     else:
         missing: set[str] = set()
 
@@ -88,7 +88,7 @@ def _sub_path(wanted: VolumeMount, env: Mapping[str, str]) -> str:
                 missing.add(name)
             return value
 
-        sub_path = expand(wanted.sub_path_expr, value_of)
+        sub_path = expand(desired.sub_path_expr, value_of)
         if missing:
             raise MountError(f"missing value for {', '.join(sorted(missing))}")
     if sub_path.startswith("/"):
@@ -98,15 +98,15 @@ def _sub_path(wanted: VolumeMount, env: Mapping[str, str]) -> str:
     return sub_path
 
 
-def _part(container: str, wanted: VolumeMount, volume: MountedVolume, sub_path: str) -> Path:
+def _part(container: str, desired: VolumeMount, volume: MountedVolume, sub_path: str) -> Path:
     """Return the path of a part of a volume. It is created if it is missing. Links must not lead out of the volume."""
     whole = volume.path.resolve()
     path = (volume.path / sub_path).resolve()
     if not path.is_relative_to(whole):
-        raise MountError(f'failed to prepare subPath for volumeMount "{wanted.name}" of container "{container}"')
+        raise MountError(f'failed to prepare subPath for volumeMount "{desired.name}" of container "{container}"')
     if not path.exists():
         if volume.is_written:
-            raise MountError(f'failed to prepare subPath for volumeMount "{wanted.name}" of container "{container}"')
+            raise MountError(f'failed to prepare subPath for volumeMount "{desired.name}" of container "{container}"')
         path.mkdir(mode=0o750, parents=True, exist_ok=True)
         path.chmod(whole.stat().st_mode & 0o7777)
     return path

@@ -37,19 +37,19 @@ class Tokens:
         self._clock = clock
         self._tokens: dict[_Key, Token] = {}
 
-    async def token(self, pod: Pod, wanted: TokenProjection) -> Token:
+    async def token(self, pod: Pod, desired: TokenProjection) -> Token:
         """Return the token for a Pod.
 
         If it cannot be renewed, it is used until it expires. Raises `Missing`, `Unreadable`.
         """
         account = pod.spec.service_account_name or "default"
-        key = (pod.metadata.uid, account, wanted.audience, wanted.expiration_seconds)
+        key = (pod.metadata.uid, account, desired.audience, desired.expiration_seconds)
         now = self._clock.now().timestamp()
         known = self._tokens.get(key)
         if known is not None and now < known.renew_at:
             return known
         try:
-            fresh = await self._request(pod, account, wanted)
+            fresh = await self._request(pod, account, desired)
         except (Missing, Unreadable):
             if known is None or now >= known.expires_at:
                 raise
@@ -62,10 +62,10 @@ class Tokens:
         for key in [key for key in self._tokens if key[0] == uid]:
             del self._tokens[key]
 
-    async def _request(self, pod: Pod, account: str, wanted: TokenProjection) -> Token:
+    async def _request(self, pod: Pod, account: str, desired: TokenProjection) -> Token:
         reference = {"apiVersion": "v1", "kind": "Pod", "name": pod.metadata.name, "uid": pod.metadata.uid}
-        spec: Object = {"expirationSeconds": wanted.expiration_seconds, "boundObjectRef": reference}
-        spec["audiences"] = [wanted.audience] if wanted.audience else []
+        spec: Object = {"expirationSeconds": desired.expiration_seconds, "boundObjectRef": reference}
+        spec["audiences"] = [desired.audience] if desired.audience else []
         body: Object = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         accounts = self._client.resource(SERVICE_ACCOUNTS, namespace=pod.metadata.namespace)
         try:
@@ -75,7 +75,7 @@ class Tokens:
         except ClientError as error:
             raise Unreadable(f"failed to fetch token: {error}") from error
         expires_at = parse_time(response["status"]["expirationTimestamp"]).timestamp()
-        lasts_s = float(response["spec"].get("expirationSeconds") or wanted.expiration_seconds)
+        lasts_s = float(response["spec"].get("expirationSeconds") or desired.expiration_seconds)
         made_at = expires_at - lasts_s
         renew_at = made_at + min(lasts_s * RENEW_AT, RENEW_S_MAX)
         return Token(response["status"]["token"], renew_at, expires_at)

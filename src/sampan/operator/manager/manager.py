@@ -80,7 +80,7 @@ class Manager:
         self._groups = {group: RunnableGroup(group, self._member_failed) for group in Group}
         self._controllers: set[str] = set()
         self._informers_started = asyncio.Event()
-        self._informers_wanted = asyncio.Event()
+        self._informers_desired = asyncio.Event()
         self._over = asyncio.Event()
         self._failure: Exception | None = None
         self._deadline: float | None = None
@@ -123,13 +123,13 @@ class Manager:
         informer: SharedInformer[Any] = self.informers.informer_for(declared_type(what))
         if not self.client.is_cached(what):
             self.client.read_from(informer, namespace=self.options.namespace)
-        self._informers_wanted.set()
+        self._informers_desired.set()
         return informer
 
     def metadata_informer_for(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> SharedInformer[Any]:
         """Return an informer of a kind's metadata; `client` does not read from it."""
         informer: SharedInformer[Any] = self.informers.metadata_informer_for(declared_type(what))
-        self._informers_wanted.set()
+        self._informers_desired.set()
         return informer
 
     def event_recorder(self, controller: str) -> EventRecorder:
@@ -254,8 +254,8 @@ class Manager:
             while True:
                 await self.informers.start(tasks)
                 self._informers_started.set()
-                await self._informers_wanted.wait()
-                self._informers_wanted.clear()
+                await self._informers_desired.wait()
+                self._informers_desired.clear()
 
     async def _informers_synced(self) -> None:
         await self._informers_started.wait()

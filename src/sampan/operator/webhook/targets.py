@@ -114,12 +114,12 @@ class ConversionTarget:
         if self.client_config is None:
             if conversion.get("strategy") != "Webhook":
                 return None
-            wanted: Object = {"webhook": {"clientConfig": _complete({}, ca_bundle)}}
+            desired: Object = {"webhook": {"clientConfig": _complete({}, ca_bundle)}}
         else:
             config = _complete({"url": None, "service": None, **self.client_config}, ca_bundle)
             webhook = {"clientConfig": config, "conversionReviewVersions": ["v1"]}
-            wanted = {"strategy": "Webhook", "webhook": webhook}
-        return None if _holds(conversion, wanted) else MergePatch({"spec": {"conversion": wanted}})
+            desired = {"strategy": "Webhook", "webhook": webhook}
+        return None if _holds(conversion, desired) else MergePatch({"spec": {"conversion": desired}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +146,12 @@ def _complete(client_config: Mapping[str, Any], ca_bundle: str) -> Object:
     return {**client_config, "caBundle": ca_bundle} if ca_bundle else dict(client_config)
 
 
-def _holds(actual: Any, wanted: Any) -> bool:
+def _holds(actual: Any, desired: Any) -> bool:
     """Return True if the actual value contains the wanted one; other fields (defaults of the server) are ignored."""
-    if isinstance(wanted, Mapping):
-        return isinstance(actual, Mapping) and all(_holds(actual.get(name), value) for name, value in wanted.items())
-    if isinstance(wanted, Sequence) and not isinstance(wanted, str):
-        if not isinstance(actual, Sequence) or len(actual) != len(wanted):
+    if isinstance(desired, Mapping):
+        return isinstance(actual, Mapping) and all(_holds(actual.get(name), value) for name, value in desired.items())
+    if isinstance(desired, Sequence) and not isinstance(desired, str):
+        if not isinstance(actual, Sequence) or len(actual) != len(desired):
             return False
-        return all(map(_holds, actual, wanted))
-    return bool(actual == wanted)
+        return all(map(_holds, actual, desired))
+    return bool(actual == desired)

@@ -193,10 +193,10 @@ class FamilyAllocator:
             return False
         known = {str(each.network): each for each in self.networks}
         first, *_ = known
-        wanted = [cidr for cidr in dict.fromkeys(cidrs) if cidr != first]
-        more = [known.get(cidr) or IPAllocator(cidr, rand) for cidr in wanted]
+        desired = [cidr for cidr in dict.fromkeys(cidrs) if cidr != first]
+        more = [known.get(cidr) or IPAllocator(cidr, rand) for cidr in desired]
         self.networks = (self.networks[0], *more)
-        return any(cidr not in known for cidr in wanted)
+        return any(cidr not in known for cidr in desired)
 
     def close(self) -> None:
         """Stop allocating addresses."""

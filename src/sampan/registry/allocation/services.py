@@ -190,8 +190,8 @@ def _take_cluster_ips(spec: Object, txn: Transaction) -> None:
     if spec.get("type") == "ExternalName" or ips[:1] == ["None"]:
         return
     shown = list(ips)
-    wanted = list(ips) + [""] * (len(spec["ipFamilies"]) - len(ips))
-    given = [txn.take_ip(family, ip, shown) for family, ip in zip(spec["ipFamilies"], wanted, strict=False)]
+    desired = list(ips) + [""] * (len(spec["ipFamilies"]) - len(ips))
+    given = [txn.take_ip(family, ip, shown) for family, ip in zip(spec["ipFamilies"], desired, strict=False)]
     spec["clusterIPs"] = given
     spec["clusterIP"] = given[0]
 

@@ -122,22 +122,22 @@ class CleanUp:
     async def _set_terminating(self, reason: str, message: str) -> None:
         now = format_time(self._cluster.clock.now())
 
-        def edit(wanted: Object, old: Object) -> None:
-            set_condition(wanted, make_condition("Terminating", True, reason, message), now)
-            track_status(self._endpoint, old, wanted, self._cluster.clock)
+        def edit(desired: Object, old: Object) -> None:
+            set_condition(desired, make_condition("Terminating", True, reason, message), now)
+            track_status(self._endpoint, old, desired, self._cluster.clock)
 
         await self._update(edit, Part.STATUS)
 
     async def _release(self, condition: Condition) -> None:
         now = format_time(self._cluster.clock.now())
 
-        def edit(wanted: Object, old: Object) -> None:
-            metadata = wanted["metadata"]
+        def edit(desired: Object, old: Object) -> None:
+            metadata = desired["metadata"]
             metadata["finalizers"] = [name for name in metadata.get("finalizers", ()) if name != CLEANUP_FINALIZER]
             if not metadata["finalizers"]:
                 del metadata["finalizers"]
-            set_condition(wanted, condition, now)
-            track_status(self._endpoint, old, wanted, self._cluster.clock)
+            set_condition(desired, condition, now)
+            track_status(self._endpoint, old, desired, self._cluster.clock)
 
         await self._update(edit, Part.ALL)
 

@@ -34,18 +34,18 @@ def make_condition(kind: str, status: bool, reason: str, message: str) -> Condit
     return {"type": kind, "status": "True" if status else "False", "reason": reason, "message": message}
 
 
-def set_condition(crd: Object, wanted: Condition, now: str) -> bool:
+def set_condition(crd: Object, desired: Condition, now: str) -> bool:
     """Set a condition and return True if that changes anything. The transition time changes only with the status."""
     status = crd.setdefault("status", {})
     conditions = status["conditions"] = status.get("conditions") or []
     for index, old in enumerate(conditions):
-        if old.get("type") != wanted["type"]:
+        if old.get("type") != desired["type"]:
             continue
-        same = {k: v for k, v in old.items() if k not in _NOT_COMPARED} == wanted
-        since = old.get("lastTransitionTime") or now if old.get("status") == wanted["status"] else now
-        conditions[index] = {**wanted, "lastTransitionTime": since}
+        same = {k: v for k, v in old.items() if k not in _NOT_COMPARED} == desired
+        since = old.get("lastTransitionTime") or now if old.get("status") == desired["status"] else now
+        conditions[index] = {**desired, "lastTransitionTime": since}
         return not same
-    conditions.append({**wanted, "lastTransitionTime": now})
+    conditions.append({**desired, "lastTransitionTime": now})
     return True
 
 

@@ -140,13 +140,13 @@ class CrdController:
         """Decode the changes of a batch that matter: all deletions, and otherwise only the last state of each CRD."""
         latest = list(events)
         last = {event.record.key: index for index, (_, event) in enumerate(latest)}
-        wanted = [
+        desired = [
             (kind, event.record.value)
             for index, (kind, event) in enumerate(latest)
             if kind == "DELETED" or last[event.record.key] == index
         ]
-        self._begin_work(sum(len(value) for _, value in wanted))
-        return await offloaded(lambda: [_Change(kind, decode(value), len(value)) for kind, value in wanted])
+        self._begin_work(sum(len(value) for _, value in desired))
+        return await offloaded(lambda: [_Change(kind, decode(value), len(value)) for kind, value in desired])
 
     def _begin_work(self, size_bytes: int) -> None:
         begin_work(self._cluster.offload)
@@ -223,22 +223,22 @@ class CrdController:
         naming = resolve(crd, self._claims.taken(crd))
         accepted = naming.names_accepted["status"] == "True"
         released = self._claims.hold(crd, naming.accepted, satisfied=accepted)
-        wanted: Object = await offloaded(self._with_status, crd, naming, now)
-        if is_true(wanted, "Established"):
-            await self._serve(wanted)
-        if wanted["status"] != crd.get("status") and not self._read_only:
-            await self._write_status(wanted)
+        desired: Object = await offloaded(self._with_status, crd, naming, now)
+        if is_true(desired, "Established"):
+            await self._serve(desired)
+        if desired["status"] != crd.get("status") and not self._read_only:
+            await self._write_status(desired)
         if released:
             await self._reconsider(crd, group)
 
     def _with_status(self, crd: Object, naming: Naming, now: str) -> Object:
-        wanted: Object = decode(self._endpoint.store.plain(crd))
-        wanted.setdefault("status", {})["acceptedNames"] = naming.accepted
-        set_condition(wanted, naming.names_accepted, now)
-        set_condition(wanted, naming.established, now)
-        note_approval(wanted, now)
-        note_structure(wanted, now)
-        return wanted
+        desired: Object = decode(self._endpoint.store.plain(crd))
+        desired.setdefault("status", {})["acceptedNames"] = naming.accepted
+        set_condition(desired, naming.names_accepted, now)
+        set_condition(desired, naming.established, now)
+        note_approval(desired, now)
+        note_structure(desired, now)
+        return desired
 
     async def _reconsider(self, crd: Object, group: asyncio.TaskGroup) -> None:
         """Handle the CRDs of the group that lack a name. The names that `crd` holds have changed, so theirs may be

@@ -88,19 +88,19 @@ def _keys(group: str, names: Names) -> list[tuple[str, str, str]]:
 
 def resolve(crd: Object, taken: Taken) -> Naming:
     """Decide which names a CRD gets. `taken` reports the names of other CRDs."""
-    wanted: Names = crd["spec"]["names"]
+    desired: Names = crd["spec"]["names"]
     old: Names = (crd.get("status") or {}).get("acceptedNames") or {}
     accepted = dict(old)
     conflict: tuple[str, str] | None = None
     for name, reason, space in _FIELDS:
-        requested = wanted.get(name, "")
+        requested = desired.get(name, "")
         if requested != old.get(name) and taken(space, requested):
             conflict = (reason, _in_use(requested))
         else:
             accepted[name] = requested
         if name == "singular":
-            conflict = _short_names(wanted, old, accepted, taken) or conflict
-    _set_or_drop(accepted, "categories", wanted.get("categories"))
+            conflict = _short_names(desired, old, accepted, taken) or conflict
+    _set_or_drop(accepted, "categories", desired.get("categories"))
     if conflict is None:
         names_accepted = make_condition("NamesAccepted", True, "NoConflicts", "no conflicts found")
     else:
@@ -108,8 +108,8 @@ def resolve(crd: Object, taken: Taken) -> Naming:
     return Naming(accepted, names_accepted, _established(crd, conflict is None))
 
 
-def _short_names(wanted: Names, old: Names, accepted: Names, is_taken: Taken) -> tuple[str, str] | None:
-    requested, mine = wanted.get("shortNames") or [], old.get("shortNames") or []
+def _short_names(desired: Names, old: Names, accepted: Names, is_taken: Taken) -> tuple[str, str] | None:
+    requested, mine = desired.get("shortNames") or [], old.get("shortNames") or []
     taken = [name for name in requested if name not in mine and is_taken("resources", name)]
     if taken:
         texts = [_in_use(name) for name in taken]

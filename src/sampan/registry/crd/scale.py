@@ -60,8 +60,8 @@ def _take(obj: Object, path: str) -> tuple[Any, str]:
     return value, ""
 
 
-def _accessor(path: str, value: Any, wanted: str) -> str:
+def _accessor(path: str, value: Any, desired: str) -> str:
     kind = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}.get(
         type(value), "map[string]interface {}"
     )
-    return f".{path} accessor error: {plain(value)} is of the type {kind}, expected {wanted}"
+    return f".{path} accessor error: {plain(value)} is of the type {kind}, expected {desired}"

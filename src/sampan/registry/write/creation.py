@@ -27,7 +27,7 @@ _RANDOM: Random = SystemRandom()
 
 def identify(write: Write) -> None:
     """Give the object its identity: uid and creation time. Raises 500 if a create sets a resourceVersion."""
-    metadata = metadata_of(write.wanted)
+    metadata = metadata_of(write.desired)
     if write.kind is not Kind.CREATE and not revision_of(metadata.get("resourceVersion", "")):
         metadata.pop("resourceVersion", None)
     if metadata.get("resourceVersion") and not write.dry_run:
@@ -40,7 +40,7 @@ def identify(write: Write) -> None:
 
 def give_name(write: Write) -> None:
     """Generate the name, if the object has none. Raises 400 if the namespace is not the request's."""
-    metadata = write.wanted["metadata"]
+    metadata = write.desired["metadata"]
     if write.generates_name:
         metadata["name"] = generate_name(metadata["generateName"], _RANDOM)
     match_namespace(write.store.definition, write.ctx.namespace, metadata)
@@ -48,7 +48,7 @@ def give_name(write: Write) -> None:
 
 def prepare(write: Write) -> None:
     """Set the generation, reset the status where /status is served, and run the strategy's own preparation."""
-    store, obj = write.store, write.wanted
+    store, obj = write.store, write.desired
     strategy, metadata = store.strategy, obj["metadata"]
     metadata.pop("generation", None)
     if strategy.has_generation:
@@ -66,7 +66,7 @@ async def allocate(write: Write) -> None:
     """Allocate what the object needs (cluster IPs, ports). Raises `StatusError`."""
     store = write.store
     write.ctx.reader = store.reader
-    write.release = await store.strategy.begin_create(write.ctx, write.wanted, store.reader, store.allocators)
+    write.release = await store.strategy.begin_create(write.ctx, write.desired, store.reader, store.allocators)
 
 
 async def validate(write: Write) -> None:
@@ -75,7 +75,7 @@ async def validate(write: Write) -> None:
 
 
 def _check(write: Write) -> None:
-    store, ctx, obj = write.store, write.ctx, write.wanted
+    store, ctx, obj = write.store, write.ctx, write.desired
     found = bounded(lambda: creation_faults(store, ctx, obj))
     if found:
         raise errors.invalid(store.definition.stored_kind, obj["metadata"].get("name", ""), found)
@@ -92,7 +92,7 @@ def creation_faults(store: ResourceStore, ctx: Context, obj: Object) -> list[Fie
 
 async def encode(write: Write) -> None:
     """Encode the object. Raises 413; with dry run `KeyExists`."""
-    store, obj = write.store, write.wanted
+    store, obj = write.store, write.desired
     if write.dry_run:
         cache, key = store.cache.newest, _key(write)
         cache.poll()
@@ -111,9 +111,9 @@ async def insert(write: Write) -> None:
         return
     store = write.store
     if store.cache.newest.retired:  # Nothing would ever delete the object, and a new CRD of that name would show it.
-        raise store.not_found(write.wanted["metadata"]["name"])
+        raise store.not_found(write.desired["metadata"]["name"])
     try:
-        revision = await store.store.create(_key(write), write.value, ttl_s=store.strategy.ttl_s(write.wanted))
+        revision = await store.store.create(_key(write), write.value, ttl_s=store.strategy.ttl_s(write.desired))
     except (asyncio.CancelledError, OutcomeUnknown):
         # The object may be stored, so what it has allocated stays allocated until the next start.
         write.release = None
@@ -126,7 +126,7 @@ def name_taken(write: Write) -> errors.StatusError:
     """Return the error of a create whose name is taken."""
     store = write.store
     resource = store.definition.group_resource
-    name = write.wanted["metadata"]["name"]
+    name = write.desired["metadata"]["name"]
     if write.generates_name:
         return errors.generate_name_conflict(resource, name)
     cache = store.cache.newest
@@ -137,7 +137,7 @@ def name_taken(write: Write) -> errors.StatusError:
 
 
 def _key(write: Write) -> str:
-    metadata = write.wanted["metadata"]
+    metadata = write.desired["metadata"]
     return write.store.key(metadata.get("namespace", ""), metadata["name"])
 
 

@@ -50,26 +50,26 @@ def _check_strictly(
     store: ResourceStore, metadata: dict[str, Any], uid: str | None, resource_version: str | None
 ) -> None:
     """As `check_object`, with the texts of kinds whose first deletion only marks the object."""
-    for shown, wanted, found in (
+    for shown, desired, found in (
         ("UID", uid, metadata.get("uid", "")),
         ("ResourceVersion", resource_version, metadata.get("resourceVersion", "")),
     ):
-        if wanted is not None and wanted != found:
-            text = f"Precondition failed: {shown} in precondition: {wanted}, {shown} in object meta: {found}"
+        if desired is not None and desired != found:
+            text = f"Precondition failed: {shown} in precondition: {desired}, {shown} in object meta: {found}"
             raise errors.conflict(store.definition.group_resource, metadata["name"], text)
 
 
 def mark_deleted(write: Write) -> None:
-    """Decide whether the object goes now, and mark it if it does not: `wanted` is the object afterwards."""
+    """Decide whether the object goes now, and mark it if it does not: `desired` is the object afterwards."""
     store, clock, deletion = write.store, write.clock, _deletion(write)
     strategy, old = store.strategy, write.present
     if strategy.marks_before_deletion and not old["metadata"].get("deletionTimestamp"):
-        write.wanted = write.copy_of_old()
-        _mark_first(store, write.wanted, deletion, clock)
+        write.desired = write.copy_of_old()
+        _mark_first(store, write.desired, deletion, clock)
         write.outcome = Outcome.WRITE
         return
     metadata = {**old["metadata"]}  # Only metadata changes, and each of its values as a whole.
-    obj = write.wanted = {**old, "metadata": metadata}
+    obj = write.desired = {**old, "metadata": metadata}
     graceful, pending = _mark_graceful(store, obj, deletion, clock)
     if pending:
         write.outcome = Outcome.KEEP
@@ -86,12 +86,12 @@ def mark_deleted(write: Write) -> None:
         return
     write.outcome = Outcome.REMOVE
     if not graceful:
-        write.wanted = write.present  # The response shows the object as it is stored.
+        write.desired = write.present  # The response shows the object as it is stored.
 
 
 async def encode(write: Write) -> None:
     """Encode the marked object, unless the stored bytes are what the response shows."""
-    store, obj = write.store, write.wanted
+    store, obj = write.store, write.desired
     if write.outcome is Outcome.KEEP or obj is write.old:
         write.value = write.origin.present.value
     else:

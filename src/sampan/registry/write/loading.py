@@ -10,7 +10,7 @@ async def load(write: Write) -> None:
     """Take the stored object from the cache, and decode it. Raises 500 where a webhook fails to convert it."""
     origin, store = write.origin, write.store
     origin.look()
-    row, write.wanted = origin.row, {}
+    row, write.desired = origin.row, {}
     if row is None:
         write.stored, write.old = b"", None
         return

@@ -19,7 +19,7 @@ def decode(write: Write) -> None:
 
 async def change(write: Write) -> None:
     """Make the wanted object: the verb's part. Raises `StatusError`."""
-    write.wanted = await write.change.make(write)
+    write.desired = await write.change.make(write)
 
 
 def convert(write: Write) -> None:
@@ -27,12 +27,12 @@ def convert(write: Write) -> None:
     assert write.endpoint is not None
     conversion = write.endpoint.version.conversion
     if conversion is not None:
-        write.wanted = conversion.to_hub(write.wanted)
+        write.desired = conversion.to_hub(write.desired)
 
 
 def default(write: Write) -> None:
     """Set defaults: those of a custom resource's schema (other schemas have theirs since "decode"), the strategy's."""
-    endpoint, obj = write.endpoint, write.wanted
+    endpoint, obj = write.endpoint, write.desired
     assert endpoint is not None
     endpoint.dialect.default(endpoint.compiled, obj)
     write.store.strategy.default(obj)
@@ -42,7 +42,7 @@ async def own_fields(write: Write) -> None:
     """Record in managedFields what this write, not an apply, changes. Raises 500 if a conversion webhook fails."""
     endpoint = write.endpoint
     assert endpoint is not None
-    old, obj = write.old, write.wanted
+    old, obj = write.old, write.desired
     await endpoint.managing_fields(
         lambda: track(
             endpoint, old, obj, manager=write.field_manager, now=timestamp(write.clock), at=write.ctx.subresource

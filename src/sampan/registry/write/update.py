@@ -39,7 +39,7 @@ _VALIDATED = (
 
 def identify(write: Write) -> None:
     """Check that the object is the request's, in the stored revision or in any. Raises 400, 409, 422."""
-    metadata = metadata_of(write.wanted)
+    metadata = metadata_of(write.desired)
     _check_resource_version(write, metadata)
     match_namespace(write.store.definition, write.ctx.namespace, metadata)
 
@@ -61,7 +61,7 @@ def _check_resource_version(write: Write, metadata: dict[str, Any]) -> None:
 
 def prepare(write: Write) -> None:
     """Restore what this request may not change, then run the strategy's own preparation."""
-    store, ctx, obj, old = write.store, write.ctx, write.wanted, write.present
+    store, ctx, obj, old = write.store, write.ctx, write.desired, write.present
     strategy, metadata, old_metadata = store.strategy, obj["metadata"], old["metadata"]
     set_or_drop(metadata, "generation", old_metadata.get("generation"))
     if write.part is Part.STATUS:
@@ -93,7 +93,7 @@ async def allocate(write: Write) -> None:
     write.ctx.reader = store.reader
     if write.part is not Part.STATUS:
         write.release = await store.strategy.begin_update(
-            write.ctx, write.wanted, write.present, store.reader, store.allocators
+            write.ctx, write.desired, write.present, store.reader, store.allocators
         )
 
 
@@ -103,7 +103,7 @@ async def validate(write: Write) -> None:
 
 
 def _check(write: Write) -> None:
-    obj, old = write.wanted, write.present
+    obj, old = write.desired, write.present
     found = bounded(lambda: _faults(write, obj, old))
     if found:
         raise errors.invalid(write.store.definition.stored_kind, old["metadata"]["name"], found)
@@ -138,7 +138,7 @@ def _metadata_faults(write: Write, metadata: dict[str, Any], old: dict[str, Any]
 
 async def decide(write: Write) -> None:
     """Decide what to store: the object, nothing if it has not changed, or its removal with its last finalizer."""
-    obj, old = write.wanted, write.present
+    obj, old = write.desired, write.present
     if _is_last_finalizer_gone(write.store, obj, old):
         write.outcome = Outcome.REMOVE
     elif await offloaded(is_unchanged, obj, old) and not await _is_stored_otherwise(write):
@@ -170,7 +170,7 @@ async def _is_stored_otherwise(write: Write) -> bool:
     if row.mod_revision > store.definition.rewritten_after:
         return False
     raw = await store.store.get(row.key)
-    return raw is None or await offloaded(_differs, store, raw.value, await store.stored_form(write.wanted))
+    return raw is None or await offloaded(_differs, store, raw.value, await store.stored_form(write.desired))
 
 
 def _differs(store: ResourceStore, raw: bytes, obj: Object) -> bool:
@@ -182,7 +182,7 @@ async def encode(write: Write) -> None:
     if write.outcome is Outcome.KEEP:
         return
     store = write.store
-    obj = await store.stored_form(write.wanted)
+    obj = await store.stored_form(write.desired)
     if write.outcome is Outcome.REMOVE or write.dry_run:
         write.value = await offloaded(store.encode, obj)
     else:
@@ -201,7 +201,7 @@ async def replace(write: Write) -> None:
     if outcome is Outcome.REMOVE or write.dry_run:
         write.result = splice(write.value, origin.present.mod_revision)
         return
-    obj = write.wanted
+    obj = write.desired
     try:
         revision = await origin.update(
             write.value, ttl_s=write.store.strategy.ttl_s(obj), frees="deletionTimestamp" in obj["metadata"]

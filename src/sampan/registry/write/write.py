@@ -113,7 +113,7 @@ class Deletion:
 class Write:
     """One write. The caller sets the first group of fields, the steps set the others.
 
-    All objects are in the strategy's version, except `wanted` until the step "convert".
+    All objects are in the strategy's version, except `desired` until the step "convert".
     """
 
     kind: Kind
@@ -147,7 +147,7 @@ class Write:
     """Stored object, with its resourceVersion; b"": it does not exist."""
     old: Object | None = None
     """Stored object, decoded once for each attempt. Read only; None if it does not exist."""
-    wanted: Object = field(default_factory=dict)
+    desired: Object = field(default_factory=dict)
     """The wanted object; empty until the step "change"."""
     generates_name: bool = False
     """The new object gets a generated name. If it is taken, the runner tries another one."""

@@ -82,7 +82,7 @@ class DefaultPreemption:
         reasons: Counter[str] = Counter()
         if not len(rows):
             return 0, [], reasons
-        wanted = max(len(rows) * self.min_candidates_percentage // 100, self.min_candidates)
+        desired = max(len(rows) * self.min_candidates_percentage // 100, self.min_candidates)
         dry_run = DryRun(cycle, filters, self._budgets())
         found: list[Candidate] = []
         without_violation = False
@@ -91,7 +91,7 @@ class DefaultPreemption:
             if isinstance(result, Candidate):
                 found.append(result)
                 without_violation |= not result.violations
-                if without_violation and len(found) >= wanted:
+                if without_violation and len(found) >= desired:
                     break
             else:
                 reasons.update(result)

@@ -19,11 +19,11 @@ from sampan.scheduler.views import Labels
 
 _NOT_NEAR: Final = 1
 _TOO_NEAR: Final = 2
-_NOT_WANTED: Final = 4
+_NOT_DESIRED: Final = 4
 _REASONS: Final = {
     _NOT_NEAR: "node(s) didn't match pod affinity rules",
     _TOO_NEAR: "node(s) didn't match pod anti-affinity rules",
-    _NOT_WANTED: "node(s) didn't satisfy existing pods anti-affinity rules",
+    _NOT_DESIRED: "node(s) didn't satisfy existing pods anti-affinity rules",
 }
 
 Namespaces = Mapping[str, Labels]
@@ -112,7 +112,7 @@ class InterPodAffinity:
             near = np.logical_and.reduce([each.near() > 0 for each in state.near])
             may_be_first = state.is_first and state.is_unmatched()
             codes[~(labelled if may_be_first else labelled & near)] = _NOT_NEAR | UNRESOLVABLE
-        for code, summed in ((_TOO_NEAR, state.far), (_NOT_WANTED, state.existing)):
+        for code, summed in ((_TOO_NEAR, state.far), (_NOT_DESIRED, state.existing)):
             for each in summed:
                 codes[(codes == 0) & (each.near() > 0)] = code
         return codes
@@ -127,7 +127,7 @@ class InterPodAffinity:
         for added in what_if.added:
             for term in added.required_anti_affinity():
                 if term.topology_key in cycle.nodes.labels(row) and matches(term, pod, namespaces):
-                    return _NOT_WANTED
+                    return _NOT_DESIRED
         state: _State | None = cycle.state.get(self.name)
         if state is None:
             return 0
@@ -157,7 +157,7 @@ class InterPodAffinity:
             place = int(each.domains.ids[what_if.row])
             gone = sum(pod.required_anti_affinity().count(each.term) for pod in what_if.removed)
             if place >= 0 and each.sums[place] - gone > 0:
-                return _NOT_WANTED
+                return _NOT_DESIRED
         return 0
 
     def _state(self, cycle: Cycle) -> _State:
@@ -211,8 +211,8 @@ def _rescaled(total: Ints, feasible: Mask) -> Ints | None:
 
 
 def _meets_all(terms: Iterable[AffinityTerm], namespaces: Namespaces) -> Callable[[PodInfo], bool]:
-    wanted = tuple(terms)
-    return lambda pod: all(matches(term, pod, namespaces) for term in wanted)
+    desired = tuple(terms)
+    return lambda pod: all(matches(term, pod, namespaces) for term in desired)
 
 
 def _summed(cycle: Cycle, term: AffinityTerm) -> _Summed:

@@ -44,17 +44,17 @@ class NodePorts:
 
     def filter(self, cycle: Cycle) -> Ints | None:
         """Reject Nodes where a port is in use."""
-        wanted, nodes = cycle.pod.constraints.host_ports, cycle.nodes
-        if not wanted:
+        desired, nodes = cycle.pod.constraints.host_ports, cycle.nodes
+        if not desired:
             return None
 
         def taken(rows: Rows) -> Ints:
             found = [
-                any(conflict(wanted, pod.constraints.host_ports) for pod in nodes.pods[row].values()) for row in rows
+                any(conflict(desired, pod.constraints.host_ports) for pod in nodes.pods[row].values()) for row in rows
             ]
             return np.array(found, dtype=np.int64)
 
-        return cycle.usage_column((self.name, wanted), taken)
+        return cycle.usage_column((self.name, desired), taken)
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
         """Return the message."""
@@ -62,9 +62,9 @@ class NodePorts:
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
         """Return 1 if a port would be in use."""
-        wanted = cycle.pod.constraints.host_ports
-        if not wanted:
+        desired = cycle.pod.constraints.host_ports
+        if not desired:
             return 0
         removed = {pod.uid for pod in what_if.removed}
         remaining = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in removed]
-        return int(any(conflict(wanted, pod.constraints.host_ports) for pod in (*remaining, *what_if.added)))
+        return int(any(conflict(desired, pod.constraints.host_ports) for pod in (*remaining, *what_if.added)))

@@ -32,13 +32,13 @@ class NodeResourcesBalancedAllocation:
         """Score the improvement of the balance; 75 if it does not change. Pods without requests get no score."""
         nodes = cycle.nodes
         requests = dict(cycle.pod.constraints.requests)
-        wanted = tuple((resource, requests.get(resource, 0)) for resource in self._resources)
-        if not any(value for _, value in wanted):
+        desired = tuple((resource, requests.get(resource, 0)) for resource in self._resources)
+        if not any(value for _, value in desired):
             return None
 
         columns = [
             (column, value)
-            for resource, value in wanted
+            for resource, value in desired
             if (value or "/" not in resource) and (column := nodes.resources.get(resource)) is not None
         ]
 
@@ -60,7 +60,7 @@ class NodeResourcesBalancedAllocation:
                     after.append(min((allocated + value) / allocatable, 1.0))
             return _score(_balance_of_one(after) - _balance_of_one(before))
 
-        return cycle.usage_column((self.name, wanted), weigh, weigh_one)
+        return cycle.usage_column((self.name, desired), weigh, weigh_one)
 
 
 def _score(better: N) -> N:

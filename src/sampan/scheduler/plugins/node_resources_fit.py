@@ -86,11 +86,11 @@ class NodeResourcesFit:
     def filter(self, cycle: Cycle) -> Ints | None:
         """Reject Nodes that lack resources, with a bit for each resource."""
         nodes = cycle.nodes
-        wanted = self._wanted(cycle)
+        desired = self._desired(cycle)
 
         def lacking(rows: Rows) -> Ints:
             codes = (nodes.pod_count[rows] + 1 > nodes.pod_limit[rows]).astype(np.int64)
-            for bit, (column, value) in enumerate(wanted, 1):
+            for bit, (column, value) in enumerate(desired, 1):
                 allocatable = nodes.allocatable[column, rows]
                 codes |= (value > allocatable - nodes.requested[column, rows]).astype(np.int64) << bit
                 codes |= np.where(value > allocatable, UNRESOLVABLE, 0)
@@ -98,13 +98,13 @@ class NodeResourcesFit:
 
         def lacking_of_one(row: int) -> int:
             code = int(nodes.pod_count[row] >= nodes.pod_limit[row])
-            for bit, (column, value) in enumerate(wanted, 1):
+            for bit, (column, value) in enumerate(desired, 1):
                 allocatable = int(nodes.allocatable[column, row])
                 code |= int(value > allocatable - int(nodes.requested[column, row])) << bit
                 code |= UNRESOLVABLE if value > allocatable else 0
             return code
 
-        return cycle.usage_column((self.name, wanted), lacking, lacking_of_one)
+        return cycle.usage_column((self.name, desired), lacking, lacking_of_one)
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
         """Return a message for each missing resource."""
@@ -132,7 +132,7 @@ class NodeResourcesFit:
         nodes, constraints = cycle.nodes, cycle.pod.constraints
         requests = dict(constraints.requests)
         requests[CPU], requests[MEMORY] = constraints.nonzero
-        wanted = tuple(
+        desired = tuple(
             (resource, weight, requests.get(resource, 0))
             for resource, weight in self._resources.items()
             if requests.get(resource, 0) or "/" not in resource
@@ -141,7 +141,7 @@ class NodeResourcesFit:
         def weigh(rows: Rows) -> Ints:
             total = np.zeros(len(rows), dtype=np.int64)
             weights = np.zeros(len(rows), dtype=np.int64)
-            for resource, weight, value in wanted:
+            for resource, weight, value in desired:
                 requested, allocatable = _counted(nodes, resource, rows)
                 has = allocatable > 0
                 scores = self._strategy.rows(requested + value, np.maximum(allocatable, 1))
@@ -151,16 +151,16 @@ class NodeResourcesFit:
 
         def weigh_one(row: int) -> int:
             total = weights = 0
-            for resource, weight, value in wanted:
+            for resource, weight, value in desired:
                 requested, allocatable = _counted_of_one(nodes, resource, row)
                 if allocatable > 0:
                     total += weight * self._strategy.one(requested + value, allocatable)
                     weights += weight
             return total // max(weights, 1)
 
-        return cycle.usage_column((self.name, "score", wanted), weigh, weigh_one)
+        return cycle.usage_column((self.name, "score", desired), weigh, weigh_one)
 
-    def _wanted(self, cycle: Cycle) -> tuple[tuple[int, int], ...]:
+    def _desired(self, cycle: Cycle) -> tuple[tuple[int, int], ...]:
         requests = cycle.pod.constraints.requests
         return cycle.nodes.request_vector(each for each in requests if each[0] not in self._ignored)
 

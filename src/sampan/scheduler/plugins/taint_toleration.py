@@ -47,16 +47,16 @@ class TaintToleration(LocalFilter):
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
         """Score Nodes: each untolerated PreferNoSchedule taint lowers the score."""
         nodes = cycle.nodes
-        wanted = tuple(each for each in cycle.pod.constraints.tolerations if each.effect in ("", PREFER_NO_SCHEDULE))
+        desired = tuple(each for each in cycle.pod.constraints.tolerations if each.effect in ("", PREFER_NO_SCHEDULE))
 
         def count(rows: Rows) -> Ints:
             found = [
-                sum(untolerated(wanted, [taint], (PREFER_NO_SCHEDULE,)) is not None for taint in nodes.taints(row))
+                sum(untolerated(desired, [taint], (PREFER_NO_SCHEDULE,)) is not None for taint in nodes.taints(row))
                 for row in rows
             ]
             return np.array(found, dtype=np.int64)
 
-        return normalized(cycle.node_column((self.name, "score", wanted), count), feasible, reverse=True)
+        return normalized(cycle.node_column((self.name, "score", desired), count), feasible, reverse=True)
 
 
 def tolerated_nodes(cycle: Cycle) -> Mask:

@@ -73,18 +73,18 @@ class VolumeRestrictions:
         if found is not None:
             return found
         pod = cycle.pod
-        wanted: set[str] = set()
+        desired: set[str] = set()
         for name, is_own in claim_names(pod):
             claim = self._storage.claim(pod.namespace, name)
             if claim is None and not is_own:
                 raise Unschedulable(self.name, f'persistentvolumeclaim "{name}" not found')
             if claim is not None and "ReadWriteOncePod" in claim.spec.access_modes:
-                wanted.add(name)
+                desired.add(name)
         users = [
             other
-            for pods in (cycle.nodes.pods if wanted else ())
+            for pods in (cycle.nodes.pods if desired else ())
             for other in pods.values()
-            if other.namespace == pod.namespace and any(name in wanted for name, _ in claim_names(other))
+            if other.namespace == pod.namespace and any(name in desired for name, _ in claim_names(other))
         ]
         cycle.state[self.name] = users
         return users

@@ -37,18 +37,18 @@ class VolumeZone:
 
     def filter(self, cycle: Cycle) -> Ints | None:
         """Reject Nodes in other zones or regions."""
-        wanted: list[tuple[str, frozenset[str]]] = []
+        desired: list[tuple[str, frozenset[str]]] = []
         if cycle.pod.constraints.volumes:
             for claim in self._storage.claims_of(cycle.pod, self.name):
                 volume = self._storage.volume(claim.spec.volume_name)
-                wanted += _zones(volume.metadata.labels) if volume is not None else []
-        if not wanted:
+                desired += _zones(volume.metadata.labels) if volume is not None else []
+        if not desired:
             return None
         nodes = cycle.nodes
         codes = cycle.zeros()
         for row in np.flatnonzero(nodes.alive):
             labels = nodes.labels(int(row))
-            if any(_value(labels, key) not in values for key, values in wanted):
+            if any(_value(labels, key) not in values for key, values in desired):
                 codes[row] = 1 | UNRESOLVABLE
         return codes
 

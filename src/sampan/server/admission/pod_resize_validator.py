@@ -65,8 +65,8 @@ def _lacking(pod: Object, node: _Node) -> list[str]:
     requests = pod_requests(pod)
     texts = []
     for name, scale in (("cpu", _MILLI), ("memory", 0)):
-        wanted, there = requests.get(name, ZERO), node.allocatable.get(name, ZERO)
-        if wanted > there:
-            wanted_units, units = wanted.scaled_value(scale), there.scaled_value(scale)
-            texts.append(f"{name}, requested: {wanted_units}, allocatable: {units}")
+        desired, there = requests.get(name, ZERO), node.allocatable.get(name, ZERO)
+        if desired > there:
+            desired_units, units = desired.scaled_value(scale), there.scaled_value(scale)
+            texts.append(f"{name}, requested: {desired_units}, allocatable: {units}")
     return texts

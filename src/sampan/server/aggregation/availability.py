@@ -57,20 +57,20 @@ async def check(api_service: ApiService, objects: Objects, client: BackendClient
     return _fault(api_service.service, objects) or await _discovered(api_service, client)
 
 
-def _fault(wanted: ServiceReference, objects: Objects) -> Verdict | None:
+def _fault(desired: ServiceReference, objects: Objects) -> Verdict | None:
     """Return the fault of the objects, or None."""
-    place = f'service/{wanted.name} in "{wanted.namespace}"'
-    service = objects.get("", "services", wanted.namespace, wanted.name)
+    place = f'service/{desired.name} in "{desired.namespace}"'
+    service = objects.get("", "services", desired.namespace, desired.name)
     if service is None:
         return Verdict(False, "ServiceNotFound", f"{place} is not present")
     spec = service.get("spec") or {}
     if spec.get("type", "ClusterIP") != "ClusterIP":
         return None
-    port = next((port for port in spec.get("ports") or () if port.get("port") == wanted.port), None)
+    port = next((port for port in spec.get("ports") or () if port.get("port") == desired.port), None)
     if port is None:
-        return Verdict(False, "ServicePortError", f"{place} is not listening on port {wanted.port}")
+        return Verdict(False, "ServicePortError", f"{place} is not listening on port {desired.port}")
     slices = [
-        each for each in objects.list("discovery.k8s.io", "endpointslices", wanted.namespace) if _of(each, wanted)
+        each for each in objects.list("discovery.k8s.io", "endpointslices", desired.namespace) if _of(each, desired)
     ]
     if not slices:
         return Verdict(False, "EndpointsNotFound", f"cannot find endpointslices for {place}")
@@ -81,8 +81,8 @@ def _fault(wanted: ServiceReference, objects: Objects) -> Verdict | None:
     return None
 
 
-def _of(endpoint_slice: Object, wanted: ServiceReference) -> bool:
-    return bool((endpoint_slice["metadata"].get("labels") or {}).get(_SERVICE_NAME) == wanted.name)
+def _of(endpoint_slice: Object, desired: ServiceReference) -> bool:
+    return bool((endpoint_slice["metadata"].get("labels") or {}).get(_SERVICE_NAME) == desired.name)
 
 
 def _ready(endpoint_slice: Object, port_name: str) -> bool:

@@ -39,7 +39,7 @@ class Registration:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._wanted = Signal()
+        self._requested = Signal()
         self._dirty = False
         self._work = cluster.measures.work("autoregister")
 
@@ -47,7 +47,7 @@ class Registration:
         """Process APIServices soon, because they or the served resources have changed."""
         self._dirty = True
         self._work.add(_ALL)
-        self._wanted.notify()
+        self._requested.notify()
 
     async def start(self) -> None:
         """Bring all APIServices to their desired state, including built-in ones. **Raises** `StatusError`."""
@@ -59,7 +59,7 @@ class Registration:
         try:
             while True:
                 if not self._dirty:
-                    await self._wanted.wait()
+                    await self._requested.wait()
                 self._dirty = False
                 try:
                     with self._work.at(_ALL):
@@ -108,11 +108,11 @@ class Registration:
             if error.reason is not Reason.ALREADY_EXISTS:
                 raise
 
-    async def _repair(self, name: str, wanted: Object) -> None:
+    async def _repair(self, name: str, desired: Object) -> None:
         store = endpoint_of(self._cluster).store
 
         def edit(obj: Object, old: Object) -> Object:
-            return {**obj, "spec": wanted["spec"]}
+            return {**obj, "spec": desired["spec"]}
 
         try:
             await update(store, context_of(name), edit, self._cluster.clock)

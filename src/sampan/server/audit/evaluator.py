@@ -96,9 +96,9 @@ def _group_matches(each: GroupResources, info: RequestInfo) -> bool:
         return True
     if each.resource_names and info.name not in each.resource_names:
         return False
-    wanted = {"*", f"{info.resource}/*"}
+    desired = {"*", f"{info.resource}/*"}
     if info.subresource:
-        wanted |= {f"{info.resource}/{info.subresource}", f"*/{info.subresource}"}
+        desired |= {f"{info.resource}/{info.subresource}", f"*/{info.subresource}"}
     else:
-        wanted.add(info.resource)
-    return any(name in wanted for name in each.resources)
+        desired.add(info.resource)
+    return any(name in desired for name in each.resources)

@@ -73,7 +73,7 @@ def with_authenticated_group(user: UserInfo) -> UserInfo:
     return UserInfo(user.name, user.uid, (*user.groups, AUTHENTICATED), user.extra)
 
 
-def common(wanted: Iterable[str], present: Iterable[str]) -> tuple[str, ...]:
-    """Return the wanted audiences that are present, in the order of `wanted`."""
+def common(desired: Iterable[str], present: Iterable[str]) -> tuple[str, ...]:
+    """Return the wanted audiences that are present, in the order of `desired`."""
     known = set(present)
-    return tuple(audience for audience in wanted if audience in known)
+    return tuple(audience for audience in desired if audience in known)

@@ -29,14 +29,14 @@ class Identity:
 
     async def review(self, token: str, audiences: tuple[str, ...]) -> TokenUser:
         """Return the user of a token and the matching audiences. Raises `TokenError`, `AudienceError`."""
-        wanted = audiences or self.api_audiences
-        found, _ = await find_token_user(self.tokens, token, wanted)
+        desired = audiences or self.api_audiences
+        found, _ = await find_token_user(self.tokens, token, desired)
         if found.audiences is None:
-            agreed = common(wanted, self.api_audiences)
-            if wanted and not agreed:
+            agreed = common(desired, self.api_audiences)
+            if desired and not agreed:
                 raise TokenError("invalid bearer token")
             return TokenUser(found.user, agreed)
-        if wanted and not common(wanted, found.audiences):
+        if desired and not common(desired, found.audiences):
             raise AudienceError
         return found
 

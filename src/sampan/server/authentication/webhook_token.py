@@ -86,22 +86,22 @@ class WebhookTokens:
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
         """See `TokenAuthenticator`. A failure of the webhook raises `TokenError` and is not cached."""
-        wanted = audiences or self._settings.api_audiences
-        key = _key(token, wanted)
+        desired = audiences or self._settings.api_audiences
+        key = _key(token, desired)
         known = self._reviews.get(key)
         if known is None or known.until <= self._now():
-            known = self._read(await self._review(token, wanted), wanted)
+            known = self._read(await self._review(token, desired), desired)
             self._remember(key, known)
         if known.fault:
             raise TokenError(known.fault)
         return known.found
 
-    async def _review(self, token: str, wanted: tuple[str, ...]) -> Object:
+    async def _review(self, token: str, desired: tuple[str, ...]) -> Object:
         """Return the status of the webhook's review. Raises `TokenError`."""
         version = self._settings.version
         spec: dict[str, Any] = {"token": token}
-        if wanted:
-            spec["audiences"] = list(wanted)
+        if desired:
+            spec["audiences"] = list(desired)
         review = {"kind": "TokenReview", "apiVersion": f"{GROUP}/{version}", "metadata": {}, "spec": spec, "status": {}}
         body, timeout_s = orjson.dumps(review), self._settings.timeout_s
         try:
@@ -115,11 +115,11 @@ class WebhookTokens:
         _log.error("token webhook failed", extra={"error": text})
         raise TokenError(text)
 
-    def _read(self, status: Object, wanted: tuple[str, ...]) -> _CachedReview:
+    def _read(self, status: Object, desired: tuple[str, ...]) -> _CachedReview:
         until = self._now() + self._settings.cache_ttl_s
         named = tuple(status.get("audiences") or ()) or self._settings.api_audiences
-        agreed = common(wanted, named)
-        if wanted and not agreed:
+        agreed = common(desired, named)
+        if desired and not agreed:
             return _CachedReview(None, "", until)
         if status.get("authenticated") is not True:
             return _CachedReview(None, str(status.get("error") or ""), until)
@@ -132,9 +132,9 @@ class WebhookTokens:
             self._reviews.popitem(last=False)
 
 
-def _key(token: str, wanted: tuple[str, ...]) -> bytes:
+def _key(token: str, desired: tuple[str, ...]) -> bytes:
     """Return the cache key. It is a digest, so that the cache contains no tokens."""
-    return hashlib.sha256("\0".join((token, *wanted)).encode("utf-8", "surrogateescape")).digest()
+    return hashlib.sha256("\0".join((token, *desired)).encode("utf-8", "surrogateescape")).digest()
 
 
 def _status(body: bytes, version: str) -> Object:

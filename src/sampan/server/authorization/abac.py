@@ -46,7 +46,7 @@ class Policy(msgspec.Struct, frozen=True, rename="camel"):
             return False
         if info.is_resource:
             fields = ((self.namespace, info.namespace), (self.resource, info.resource), (self.api_group, info.group))
-            return all(allowed in ("*", wanted) for allowed, wanted in fields)
+            return all(allowed in ("*", desired) for allowed, desired in fields)
         path = self.non_resource_path
         return path in ("*", info.path) or (path.endswith("*") and info.path.startswith(path.rstrip("*")))
 

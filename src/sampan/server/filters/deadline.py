@@ -111,10 +111,10 @@ def _timeout_s(request: Request, maximum_s: float) -> float:
     if not text:
         return maximum_s
     try:
-        wanted = parse_duration(text) / NANOSECONDS_PER_SECOND
+        desired = parse_duration(text) / NANOSECONDS_PER_SECOND
     except ValueError as error:
         raise bad_request(f"invalid timeout specified in the request URL - {error}") from None
-    return wanted if 0 < wanted < maximum_s else maximum_s
+    return desired if 0 < desired < maximum_s else maximum_s
 
 
 def _late(request: Request) -> StatusError:

@@ -6,7 +6,7 @@ Source: apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.
 from sampan.core.clock import monotonic
 from sampan.core.errors import unauthorized
 from sampan.server.authorization.authorizer import Authorizer
-from sampan.server.impersonation.headers import PREFIX, wanted_user
+from sampan.server.impersonation.headers import PREFIX, desired_user
 from sampan.server.impersonation.impersonator import Impersonator
 from sampan.server.impersonation.metrics import ImpersonationMetrics
 from sampan.server.request import Filter, Handler, Request, Response
@@ -40,9 +40,9 @@ async def _impersonate(request: Request, impersonator: Impersonator) -> None:
     requester = request.user
     if requester is None:
         raise unauthorized()
-    wanted = wanted_user(request.headers)
-    if wanted is None:
+    desired = desired_user(request.headers)
+    if desired is None:
         return
-    found = await impersonator.impersonate(requester, wanted, request.info)
+    found = await impersonator.impersonate(requester, desired, request.info)
     request.impersonator, request.user = requester, found.user
     request.impersonation_constraint = found.constraint

@@ -31,11 +31,11 @@ def rebalance(levels: Collection[PriorityLevel]) -> float:
     for level, item in zip(limited, items, strict=True):
         level.target = item.target
     lower = sum(level.lower for level in limited)
-    wanted = sum(int(item.lower) for item in items)
+    desired = sum(int(item.lower) for item in items)
     if remaining <= lower:
         shares, fair = [float(level.lower) for level in limited], 0.0
-    elif remaining <= wanted:
-        fraction = (remaining - lower) / (wanted - lower)
+    elif remaining <= desired:
+        fraction = (remaining - lower) / (desired - lower)
         pairs = zip(limited, items, strict=True)
         shares, fair = [level.lower + (item.lower - level.lower) * fraction for level, item in pairs], 0.0
     else:

@@ -67,9 +67,9 @@ class WorkEstimator:
         stats.watch_counts.observe(watches)
         if watches < WATCHES_PER_SEAT:
             return ONE_SEAT
-        wanted = math.ceil(watches / WATCHES_PER_SEAT)
-        seats = min(wanted, seats_max or WRITE_SEATS_MAX, WRITE_SEATS_MAX)
-        return Work(1, seats, wanted * EVENT_S / seats)
+        desired = math.ceil(watches / WATCHES_PER_SEAT)
+        seats = min(desired, seats_max or WRITE_SEATS_MAX, WRITE_SEATS_MAX)
+        return Work(1, seats, desired * EVENT_S / seats)
 
     def _of_list(self, request: Request, seats_max: int) -> Work:
         info = request.info

@@ -186,8 +186,8 @@ class QueueSet:
             self.demand.advance(passed)
             self.usage.add((self.seats_in_use, self.seats_waiting, self.executing, self.waiting), passed)
             if self._active:
-                wanted = self.seats_in_use + self.seats_waiting
-                self._r += passed * min(wanted, self.limit) / self._active
+                desired = self.seats_in_use + self.seats_waiting
+                self._r += passed * min(desired, self.limit) / self._active
         return now
 
     def _choose(self, hand: tuple[int, ...]) -> Queue:

@@ -18,7 +18,7 @@ _USER, _GROUP, _UID, _EXTRA = "impersonate-user", "impersonate-group", "imperson
 _BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-def wanted_user(headers: dict[str, str]) -> UserInfo | None:
+def desired_user(headers: dict[str, str]) -> UserInfo | None:
     """Return the user that the headers name, or None, and remove the headers.
 
     Raises 400 if the headers contain parts of a user but no user name.

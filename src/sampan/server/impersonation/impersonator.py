@@ -28,26 +28,26 @@ class Impersonator:
         self._last: OrderedDict[str, int] = OrderedDict()
         """Index of the last successful mode by the requester's name."""
 
-    async def impersonate(self, requester: UserInfo, wanted: UserInfo, info: RequestInfo) -> Impersonated:
+    async def impersonate(self, requester: UserInfo, desired: UserInfo, info: RequestInfo) -> Impersonated:
         """Return the impersonated user for the request `info`. Raises 403 with the refusal of the first mode that was
         tried.
         """
         began = monotonic()
         try:
-            found = await self._in_any_mode(requester, wanted, info)
+            found = await self._in_any_mode(requester, desired, info)
         except StatusError:
             self._metrics.denied(monotonic() - began)
             raise
         self._metrics.allowed(found.constraint, monotonic() - began)
         return found
 
-    async def _in_any_mode(self, requester: UserInfo, wanted: UserInfo, info: RequestInfo) -> Impersonated:
+    async def _in_any_mode(self, requester: UserInfo, desired: UserInfo, info: RequestInfo) -> Impersonated:
         refusal: StatusError | None = None
         last = self._last.get(requester.name)
         order = range(_LEGACY + 1) if last is None else (last, *(n for n in range(_LEGACY + 1) if n != last))
         for number in order:
             try:
-                found = await self._in_mode(number, requester, wanted, info)
+                found = await self._in_mode(number, requester, desired, info)
             except StatusError as error:
                 refusal = refusal or error
                 continue
@@ -58,11 +58,11 @@ class Impersonator:
         raise refusal
 
     async def _in_mode(
-        self, number: int, requester: UserInfo, wanted: UserInfo, info: RequestInfo
+        self, number: int, requester: UserInfo, desired: UserInfo, info: RequestInfo
     ) -> Impersonated | None:
         if number == _LEGACY:
-            return await impersonate_legacy(self._check, requester, wanted)
-        return await MODES[number].impersonate(self._check, requester, wanted, info)
+            return await impersonate_legacy(self._check, requester, desired)
+        return await MODES[number].impersonate(self._check, requester, desired, info)
 
     async def _check(self, user: UserInfo, info: RequestInfo) -> None:
         began = monotonic()

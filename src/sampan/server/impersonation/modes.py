@@ -48,29 +48,29 @@ class Mode:
     """Require the right to all nodes, because the requester does not choose the node."""
 
     async def impersonate(
-        self, check: Check, requester: UserInfo, wanted: UserInfo, info: RequestInfo
+        self, check: Check, requester: UserInfo, desired: UserInfo, info: RequestInfo
     ) -> Impersonated | None:
         """Return the impersonated user, or None if the mode does not apply. Raises 403."""
-        if not self.suits(wanted, requester):
+        if not self.suits(desired, requester):
             return None
         if self.any_node:
             requester = replace(requester, extra={_NODE_KEYS: tuple(sorted(requester.extra))})
         await check(requester, replace(info, verb=f"impersonate-on:{self.name}:{info.verb}"))
         verb = f"impersonate:{self.name}"
-        for part in self._parts(wanted):
+        for part in self._parts(desired):
             await check(requester, _request_for(verb, part))
-        await self._check_groups(check, requester, verb, wanted.groups)
-        await self._check_extra(check, requester, verb, wanted.extra)
-        return Impersonated(_completed(wanted, node=True), verb)
+        await self._check_groups(check, requester, verb, desired.groups)
+        await self._check_extra(check, requester, verb, desired.extra)
+        return Impersonated(_completed(desired, node=True), verb)
 
-    def _parts(self, wanted: UserInfo) -> Iterable["_Part"]:
-        node = node_name(wanted.name)
+    def _parts(self, desired: UserInfo) -> Iterable["_Part"]:
+        node = node_name(desired.name)
         if node:
             yield _Part("nodes", "*" if self.any_node else node)
         else:
-            yield _name_part(wanted.name, _AUTHENTICATION)
-        if wanted.uid:
-            yield _Part("uids", wanted.uid)
+            yield _name_part(desired.name, _AUTHENTICATION)
+        if desired.uid:
+            yield _Part("uids", desired.uid)
 
     async def _check_groups(self, check: Check, requester: UserInfo, verb: str, groups: tuple[str, ...]) -> None:
         if "" in groups:
@@ -100,15 +100,15 @@ class _Part(NamedTuple):
     group: str = _AUTHENTICATION
 
 
-async def impersonate_legacy(check: Check, requester: UserInfo, wanted: UserInfo) -> Impersonated:
+async def impersonate_legacy(check: Check, requester: UserInfo, desired: UserInfo) -> Impersonated:
     """Impersonate in the legacy mode, which permits all rights of the impersonated user. Raises 403."""
-    parts = [_name_part(wanted.name, "")]
-    if wanted.uid:
-        parts.append(_Part("uids", wanted.uid))
-    parts += [_Part("groups", group, group="") for group in wanted.groups]
-    for part in (*parts, *_extra_parts(wanted.extra)):
+    parts = [_name_part(desired.name, "")]
+    if desired.uid:
+        parts.append(_Part("uids", desired.uid))
+    parts += [_Part("groups", group, group="") for group in desired.groups]
+    for part in (*parts, *_extra_parts(desired.extra)):
         await check(requester, _request_for("impersonate", part))
-    return Impersonated(_completed(wanted, node=False), "")
+    return Impersonated(_completed(desired, node=False), "")
 
 
 def node_name(username: str) -> str:
@@ -169,48 +169,48 @@ def _extra_fault(extra: dict[str, tuple[str, ...]]) -> str:
     return ""
 
 
-def _completed(wanted: UserInfo, *, node: bool) -> UserInfo:
+def _completed(desired: UserInfo, *, node: bool) -> UserInfo:
     """Add the groups that follow from the user's name. `node`: also add the group of nodes."""
-    groups = wanted.groups
+    groups = desired.groups
     if not groups:
-        account = split_username(wanted.name)
+        account = split_username(desired.name)
         if account is not None:
             groups = group_names(account[0])
-        elif node and node_name(wanted.name):
+        elif node and node_name(desired.name):
             groups = (_NODES_GROUP,)
-    if wanted.name == _ANONYMOUS:
+    if desired.name == _ANONYMOUS:
         more = _UNAUTHENTICATED
     elif _UNAUTHENTICATED in groups:
-        return replace(wanted, groups=groups)
+        return replace(desired, groups=groups)
     else:
         more = _AUTHENTICATED
-    return replace(wanted, groups=groups if more in groups else (*groups, more))
+    return replace(desired, groups=groups if more in groups else (*groups, more))
 
 
-def _only_named(wanted: UserInfo) -> bool:
-    return not (wanted.uid or wanted.groups or wanted.extra)
+def _only_named(desired: UserInfo) -> bool:
+    return not (desired.uid or desired.groups or desired.extra)
 
 
-def _is_own_node(wanted: UserInfo, requester: UserInfo) -> bool:
-    node = node_name(wanted.name)
+def _is_own_node(desired: UserInfo, requester: UserInfo) -> bool:
+    node = node_name(desired.name)
     return (
         bool(node)
-        and _only_named(wanted)
+        and _only_named(desired)
         and split_username(requester.name) is not None
         and requester.extra.get(NODE_NAME) == (node,)
     )
 
 
-def _is_node(wanted: UserInfo, _: UserInfo) -> bool:
-    return _only_named(wanted) and bool(node_name(wanted.name))
+def _is_node(desired: UserInfo, _: UserInfo) -> bool:
+    return _only_named(desired) and bool(node_name(desired.name))
 
 
-def _is_service_account(wanted: UserInfo, _: UserInfo) -> bool:
-    return _only_named(wanted) and split_username(wanted.name) is not None
+def _is_service_account(desired: UserInfo, _: UserInfo) -> bool:
+    return _only_named(desired) and split_username(desired.name) is not None
 
 
-def _is_other(wanted: UserInfo, _: UserInfo) -> bool:
-    return not node_name(wanted.name) and split_username(wanted.name) is None
+def _is_other(desired: UserInfo, _: UserInfo) -> bool:
+    return not node_name(desired.name) and split_username(desired.name) is None
 
 
 MODES: Final = (

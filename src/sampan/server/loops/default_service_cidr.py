@@ -42,9 +42,9 @@ async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Cl
         return
     ctx = Context(user=_USER, groups=("system:masters",), name=NAME)
     api = {"kind": "ServiceCIDR", "apiVersion": "networking.k8s.io/v1"}
-    wanted: Object = {**api, "metadata": {"name": NAME}, "spec": {"cidrs": cidrs}}
+    desired: Object = {**api, "metadata": {"name": NAME}, "spec": {"cidrs": cidrs}}
     try:
-        await create(store, ctx, wanted, clock)
+        await create(store, ctx, desired, clock)
     except StatusError as error:
         if error.reason is not Reason.ALREADY_EXISTS:
             raise  # else another server created it, or one that stopped before it wrote the Ready condition

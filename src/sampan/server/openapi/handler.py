@@ -157,13 +157,13 @@ class OpenApi:
         return found
 
     async def _document_v3(self, path: str, served: Served) -> Document:
-        wanted = self._hash(path, served)
+        desired = self._hash(path, served)
         async with self._lock:
             found = self._v3.get(path)
-            if found is None or found.hash != wanted:
+            if found is None or found.hash != desired:
                 body = await asyncio.to_thread(lambda: wire_json.encode(document_v3(served, self._builtins)))
                 self._builtins.forget_descriptions()
-                found = self._v3[path] = Document(body, wanted)
+                found = self._v3[path] = Document(body, desired)
         return found
 
     async def _document_v2(self, media_type: str) -> Document:

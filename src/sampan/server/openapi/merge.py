@@ -17,14 +17,14 @@ def below(document: Json, path: str) -> Json:
     """Return the part of a document for `path` and the paths below, with the required definitions."""
     paths = {name: item for name, item in inline_parameters(document).items() if is_below(name, path)}
     definitions = document.get("definitions") or {}
-    wanted: dict[str, Any] = {}
+    desired: dict[str, Any] = {}
     open_ = list(_references(paths))
     while open_:
         name = open_.pop()
-        if name not in wanted and name in definitions:
-            wanted[name] = definitions[name]
+        if name not in desired and name in definitions:
+            desired[name] = definitions[name]
             open_ += _references(definitions[name])
-    return {"paths": paths, "definitions": wanted}
+    return {"paths": paths, "definitions": desired}
 
 
 def is_below(path: str, root: str) -> bool:

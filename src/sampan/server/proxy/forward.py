@@ -72,14 +72,14 @@ class Proxy:
 
     async def forward(self, request: Request, target: ProxyTarget) -> Response:
         """Return the response of the upstream, as the module describes. Raises `StatusError`."""
-        wanted = upgrade_of(request.headers)
-        if target.upgrade_only and not wanted:
+        desired = upgrade_of(request.headers)
+        if target.upgrade_only and not desired:
             raise bad_request("Upgrade request required")
-        if not target.path and not wanted and request.wire.method in ("GET", "HEAD"):
+        if not target.path and not desired and request.wire.method in ("GET", "HEAD"):
             return _with_slash(request)
         headers = forwarded(request, target)
-        if wanted:
-            headers |= {"connection": "Upgrade", "upgrade": wanted}
+        if desired:
+            headers |= {"connection": "Upgrade", "upgrade": desired}
         body, framing = await _body(request)
         outgoing = Outgoing(
             request.wire.method,
@@ -87,12 +87,12 @@ class Proxy:
             body,
             chunked="transfer-encoding" in framing,
             gone=request.wire.disconnected,
-            single=bool(wanted),
+            single=bool(desired),
         )
         exchange = await self.send(target, outgoing)
         if exchange.response.status == 101:
-            return _switched(exchange, wanted)
-        if wanted and target.upgrade_only and exchange.response.status < 400:
+            return _switched(exchange, desired)
+        if desired and target.upgrade_only and exchange.response.status < 400:
             exchange.abandon()
             text = f"invalid upgrade response: status code {exchange.response.status}"
             raise StatusError(Reason.UNKNOWN, 500, text)
@@ -139,11 +139,11 @@ def _with_slash(request: Request) -> Response:
     return Response(301, content_type="", headers=[(b"Location", location.encode("latin-1", "replace"))])
 
 
-def _switched(exchange: Exchange, wanted: str) -> Response:
+def _switched(exchange: Exchange, desired: str) -> Response:
     """Return the 101 response of the upstream, and then copy its bytes."""
 
     async def takeover(tunnel: Tunnel) -> None:
-        cut = FrameCutter().cut if wanted.lower() == "websocket" else None
+        cut = FrameCutter().cut if desired.lower() == "websocket" else None
         await pipe(tunnel, exchange.switch(), cut)
 
     response = Response(101, content_type="", headers=switched(exchange.response.fields), takeover=takeover)

@@ -47,8 +47,8 @@ _KEPT_BACK = frozenset(
 
 def upgrade_of(headers: Mapping[str, str]) -> str:
     """Return the protocols that the client requests an upgrade to, or an empty string."""
-    wanted = headers.get("upgrade", "").strip()
-    return wanted if "upgrade" in _named(headers.get("connection", "")) else ""
+    desired = headers.get("upgrade", "").strip()
+    return desired if "upgrade" in _named(headers.get("connection", "")) else ""
 
 
 def forwarded(request: Request, target: ProxyTarget) -> dict[str, str]:

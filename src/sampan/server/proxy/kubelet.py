@@ -82,9 +82,9 @@ class KubeletConnection:
         return Kubelet(self._address(status.get("addresses") or []), port, self._tls, self._insecure_tls)
 
     def _address(self, addresses: list[dict[str, str]]) -> str:
-        for wanted in self.settings.preferred_address_types:
+        for desired in self.settings.preferred_address_types:
             for address in addresses:
-                if address.get("type") == wanted and address.get("address"):
+                if address.get("type") == desired and address.get("address"):
                     return address["address"]
         known = " ".join(f"{{{address.get('type')} {address.get('address')}}}" for address in addresses)
         raise StatusError(Reason.UNKNOWN, 500, f"no preferred addresses found; known addresses: [{known}]")

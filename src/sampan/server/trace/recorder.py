@@ -61,7 +61,7 @@ class Recorder:
             return self.part(write.change.name, lambda: _changing(write))
         if name == "read":
             return self._reading()
-        return self.part(name, lambda: write.wanted or None) if name in _SHOWN else nullcontext()
+        return self.part(name, lambda: write.desired or None) if name in _SHOWN else nullcontext()
 
     def plugin(self, kind: str, name: str, attributes: Attributes) -> AbstractContextManager[Any]:
         """Observe an admission plug-in."""
@@ -127,8 +127,8 @@ def _changing(write: Write) -> Any:
     """Return the wanted object. Before it exists, return the stored one in the request's version, or the applied
     fields.
     """
-    if write.wanted or write.old is None:
-        return write.wanted or write.change.given()
+    if write.desired or write.old is None:
+        return write.desired or write.change.given()
     assert write.endpoint is not None
     return write.endpoint.from_hub(write.copy_of_old())
 

@@ -92,66 +92,66 @@ def _unchanged(obj: Object) -> None:
 
 
 async def read_kind(
-    scope: Scope, wanted: GroupVersionKind, *, duplicates: bool = False, default: Default = _unchanged
+    scope: Scope, desired: GroupVersionKind, *, duplicates: bool = False, default: Default = _unchanged
 ) -> tuple[Object, list[str]]:
     """Return the body of a subresource with a different built-in type, not yet decoded. It may omit its type.
 
     `default` sets defaults that are not in the schema, for audit. Raises 400, 413, 415.
     """
     request, endpoint = scope.request, scope.endpoint
-    value, faults = await _read_typed(request, wanted.kind, BUILTIN, duplicates=duplicates)
+    value, faults = await _read_typed(request, desired.kind, BUILTIN, duplicates=duplicates)
     value = {
         **value,
-        "kind": value.get("kind") or wanted.kind,
-        "apiVersion": value.get("apiVersion") or wanted.api_version,
+        "kind": value.get("kind") or desired.kind,
+        "apiVersion": value.get("apiVersion") or desired.api_version,
     }
-    check_other_kind(value, wanted, endpoint)
+    check_other_kind(value, desired, endpoint)
     if request.body_read is not None:
-        await offloaded(request.body_read, value, lambda: _encoded(scope, wanted, value, default))
+        await offloaded(request.body_read, value, lambda: _encoded(scope, desired, value, default))
     return value, faults
 
 
 async def decoded_kind(
     scope: Scope,
-    wanted: GroupVersionKind,
+    desired: GroupVersionKind,
     options: WriteOptions,
     *,
     versions: Collection[str] = (),
     default: Default = _unchanged,
 ) -> Object:
-    """Read a body as `read_kind` does, and decode it as `wanted`. `versions` lists equivalent apiVersions.
+    """Read a body as `read_kind` does, and decode it as `desired`. `versions` lists equivalent apiVersions.
 
     Unknown and duplicate fields become warnings, or a 400 with fieldValidation=Strict. Raises 400, 413, 415.
     """
-    shown = wanted.api_version
-    value, texts = await read_kind(scope, wanted, duplicates=options.field_validation != "Ignore", default=default)
+    shown = desired.api_version
+    value, texts = await read_kind(scope, desired, duplicates=options.field_validation != "Ignore", default=default)
     given = value["apiVersion"]
     if given != shown and given not in versions:
         text = f"the API version in the data ({given}) does not match the expected API version ({shown})"
         raise errors.bad_request(text)
     unknown: list[str] = []
-    obj = await offloaded(decoded_as, scope, wanted, value, unknown)
+    obj = await offloaded(decoded_as, scope, desired, value, unknown)
     texts += [f'unknown field "{path}"' for path in unknown]
     if texts and options.strict:
-        raise errors.bad_request(f"{_unhandled(wanted)}strict decoding error: {errors.listed(texts)}")
+        raise errors.bad_request(f"{_unhandled(desired)}strict decoding error: {errors.listed(texts)}")
     if options.field_validation == "Warn":
         scope.request.warnings.extend(texts)
     await offloaded(default, obj)
     return obj
 
 
-def decoded_as(scope: Scope, wanted: GroupVersionKind, value: Object, unknown: list[str] | None = None) -> Object:
-    """Return `value`, which the request's path is to hold, decoded as the built-in type `wanted`.
+def decoded_as(scope: Scope, desired: GroupVersionKind, value: Object, unknown: list[str] | None = None) -> Object:
+    """Return `value`, which the request's path is to hold, decoded as the built-in type `desired`.
 
     The paths of unknown fields are added to `unknown`. Raises 400, also if it names another namespace than the path.
     """
-    obj: Object = {**value, "kind": wanted.kind, "apiVersion": wanted.api_version}
-    schema = scope.cluster.schemas.schema_for_kind(wanted)
+    obj: Object = {**value, "kind": desired.kind, "apiVersion": desired.api_version}
+    schema = scope.cluster.schemas.schema_for_kind(desired)
     assert schema is not None
     try:
         scope.cluster.compiler.compile(schema).decode(obj, unknown=unknown)
     except SchemaError as error:
-        raise errors.bad_request(f"{_unhandled(wanted)}{error}") from None
+        raise errors.bad_request(f"{_unhandled(desired)}{error}") from None
     match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata_of(obj))
     return obj
 

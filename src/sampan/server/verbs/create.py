@@ -31,7 +31,7 @@ class Creation(Change):
         """Read the body as an object whose kind and version are known."""
         request, strict = self._scope.request, self._options.field_validation != "Ignore"
         self._obj, self._faults = await read_undecoded(request, self._scope.endpoint, duplicates=strict)
-        write.wanted = self._obj
+        write.desired = self._obj
 
     def decode(self, write: Write) -> None:
         """Decode the object, and drop fields that only the server sets. Raises 400 if it does not match the path."""

@@ -171,10 +171,10 @@ async def _delete(scope: Scope, deletion: DeleteParameters) -> None:
             message="Eviction API: evicting",
         )
 
-    wanted = deletion
+    desired = deletion
     if not deletion.dry_run:
         ctx = replace(scope.ctx, subresource="status")
         updated = await update(store, ctx, mark, scope.clock, UpdateOptions(part=Part.STATUS))
         if deletion.resource_version:
-            wanted = replace(deletion, resource_version=resource_version_of(updated))
-    await delete(store, scope.ctx, scope.clock, terms_of(wanted), uid=wanted.uid, dry_run=bool(wanted.dry_run))
+            desired = replace(deletion, resource_version=resource_version_of(updated))
+    await delete(store, scope.ctx, scope.clock, terms_of(desired), uid=desired.uid, dry_run=bool(desired.dry_run))

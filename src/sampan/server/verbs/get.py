@@ -11,10 +11,10 @@ async def get(scope: Scope) -> Response:
     request, endpoint = scope.request, scope.endpoint
     store = endpoint.store
     cache = store.cache.newest
-    wanted = request.wire.param("resourceVersion") if request.wire.query else ""
-    if not wanted:
+    desired = request.wire.param("resourceVersion") if request.wire.query else ""
+    if not desired:
         cache = await store.fresh_cache()
-    elif (revision := revision_of_read(wanted)) > 0:
+    elif (revision := revision_of_read(desired)) > 0:
         cache = await wait_not_older(store, revision)
     else:
         cache.poll()
@@ -22,5 +22,5 @@ async def get(scope: Scope) -> Response:
     record = cache.get(store.key(scope.ctx.namespace, name))
     if record is None:
         raise store.not_found(name)
-    (record,) = await store.present_records([record], refresh=not wanted)
+    (record,) = await store.present_records([record], refresh=not desired)
     return await object_response(request, endpoint, record.value)

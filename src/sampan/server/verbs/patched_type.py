@@ -59,7 +59,9 @@ def _invalid_type(patched: Object, endpoint: Endpoint, name: str) -> StatusError
     apiVersion.
     """
     kind, version = patched["kind"], patched.get("apiVersion") or ""
-    wanted = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version}
+    desired = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version}
     given = {"kind": kind, "apiVersion": version}
-    faults = [invalid(Path(key), given[key], f"must be {wanted[key]}") for key in wanted if given[key] != wanted[key]]
+    faults = [
+        invalid(Path(key), given[key], f"must be {desired[key]}") for key in desired if given[key] != desired[key]
+    ]
     return errors.invalid(GroupKind(version.rpartition("/")[0], kind), name, faults)

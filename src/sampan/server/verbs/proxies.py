@@ -37,28 +37,28 @@ class _Id:
 async def proxy_pod(scope: Scope) -> Response:
     """Handle any method of pods/[SCHEME:]NAME[:PORT]/proxy[/PATH]."""
     await _admit(scope, "PodProxyOptions")
-    wanted = _split(scope, "pod")
-    pod = await pod_of(scope, wanted.name)
-    port = wanted.port or _first_port(pod)
+    desired = _split(scope, "pod")
+    pod = await pod_of(scope, desired.name)
+    port = desired.port or _first_port(pod)
     status = pod.get("status") or {}
     ip = next((entry.get("ip") or "" for entry in status.get("podIPs") or ()), "") or status.get("podIP") or ""
-    return await _forward(scope, wanted.scheme, _address(scope, ip), _number(scope, "pod", port, wanted.scheme))
+    return await _forward(scope, desired.scheme, _address(scope, ip), _number(scope, "pod", port, desired.scheme))
 
 
 async def proxy_service(scope: Scope) -> Response:
     """Handle any method of services/[SCHEME:]NAME[:PORT]/proxy[/PATH]: forward to one of the Pods, at random."""
     await _admit(scope, "ServiceProxyOptions")
-    wanted = _split(scope, "service")
-    port_name = await _port_name(scope, wanted)
-    endpoints = await scope.cluster.reader.find("", "endpoints", scope.ctx.namespace, wanted.name)
+    desired = _split(scope, "service")
+    port_name = await _port_name(scope, desired)
+    endpoints = await scope.cluster.reader.find("", "endpoints", scope.ctx.namespace, desired.name)
     if endpoints is None:
-        raise errors.not_found(GroupResource("", "services"), wanted.name)
+        raise errors.not_found(GroupResource("", "services"), desired.name)
     subsets = endpoints.get("subsets") or []
     if not subsets:
-        raise _no_endpoints(wanted.name)
+        raise _no_endpoints(desired.name)
     for ip, port in _shuffled(subsets, port_name):
         if await _is_pod(scope, ip):
-            return await _forward(scope, wanted.scheme, _address(scope, ip["ip"]), port)
+            return await _forward(scope, desired.scheme, _address(scope, ip["ip"]), port)
     raise _no_endpoints(scope.request.info.name)
 
 
@@ -67,11 +67,11 @@ async def proxy_node(scope: Scope) -> Response:
     node.
     """
     await _admit(scope, "NodeProxyOptions")
-    wanted, upstreams = _split(scope, "node"), scope.shared.upstreams
-    kubelet = upstreams.kubelets.of(wanted.name)
+    desired, upstreams = _split(scope, "node"), scope.shared.upstreams
+    kubelet = upstreams.kubelets.of(desired.name)
     address = await resolve(kubelet.host, allow_loopback=upstreams.settings.allow_loopback)
-    if wanted.port and wanted.port != str(kubelet.port):
-        return await _forward(scope, wanted.scheme, address, _number(scope, "node", wanted.port, wanted.scheme))
+    if desired.port and desired.port != str(kubelet.port):
+        return await _forward(scope, desired.scheme, address, _number(scope, "node", desired.port, desired.scheme))
     prefix, path = _paths(scope)
     target = ProxyTarget(
         kubelet.host,
@@ -154,19 +154,19 @@ def _address(scope: Scope, ip: str) -> str:
     return check_address(ip, allow_loopback=scope.shared.upstreams.settings.allow_loopback)
 
 
-async def _port_name(scope: Scope, wanted: _Id) -> str:
+async def _port_name(scope: Scope, desired: _Id) -> str:
     """Return the name of the service's port, which may be requested by number too. Raises `StatusError` 404, 503."""
-    text = wanted.port
+    text = desired.port
     if not (text.isascii() and text.isdigit()):
         return text
-    service = await scope.cluster.reader.find("", "services", scope.ctx.namespace, wanted.name)
+    service = await scope.cluster.reader.find("", "services", scope.ctx.namespace, desired.name)
     if service is None:
-        raise errors.not_found(GroupResource("", "services"), wanted.name)
+        raise errors.not_found(GroupResource("", "services"), desired.name)
     for port in service["spec"].get("ports") or ():
         if str(port["port"]) == text.lstrip("0"):
             name: str = port.get("name") or ""
             return name
-    text = f"no service port {int(text[:20])} found for service {quote(wanted.name)}"
+    text = f"no service port {int(text[:20])} found for service {quote(desired.name)}"
     raise errors.service_unavailable(text)
 
 

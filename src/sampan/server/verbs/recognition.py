@@ -23,8 +23,8 @@ _SHOWN_TEXT: Final = 1024
 class Unreadable(StatusError):
     """Error 400 for an object of another type, or with values of other types. `text` is the fault."""
 
-    def __init__(self, kind: str, version: str, wanted: str, text: str) -> None:
-        message = f'{kind} in version "{version}" cannot be handled as a {wanted}: {text}'
+    def __init__(self, kind: str, version: str, desired: str, text: str) -> None:
+        message = f'{kind} in version "{version}" cannot be handled as a {desired}: {text}'
         super().__init__(errors.Reason.BAD_REQUEST, 400, message)
         self.text = text
 
@@ -92,22 +92,22 @@ def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
     return api_version, kind
 
 
-def check_other_kind(obj: Object, wanted: GroupVersionKind, endpoint: Endpoint) -> None:
+def check_other_kind(obj: Object, desired: GroupVersionKind, endpoint: Endpoint) -> None:
     """Check that the body of a subresource is of the subresource's kind. Raises 400."""
     kind, api_version = obj["kind"], obj["apiVersion"]
-    if kind == wanted.kind:
+    if kind == desired.kind:
         return
     group, _, version = api_version.rpartition("/")
     if endpoint.is_builtin_kind(GroupVersionKind(group, version, kind)):
-        text = _unconvertible(api_version, kind, package_of(wanted.group), wanted.kind)
+        text = _unconvertible(api_version, kind, package_of(desired.group), desired.kind)
     else:
         text = f'no kind "{kind}" is registered for version "{api_version}"'
-    raise Unreadable(kind, version, wanted.kind, text)
+    raise Unreadable(kind, version, desired.kind, text)
 
 
-def _unconvertible(api_version: str, kind: str, package: str, wanted: str) -> str:
+def _unconvertible(api_version: str, kind: str, package: str, desired: str) -> str:
     given = api_version.rpartition("/")[2]
-    return f"converting ({given}.{kind}) to ({package}.{wanted}): unknown conversion"
+    return f"converting ({given}.{kind}) to ({package}.{desired}): unknown conversion"
 
 
 def _is_registered(api_version: str, kind: str, endpoint: Endpoint) -> bool:

@@ -101,11 +101,11 @@ class Scaling(Change):
         scope, name = self._scope, write.name
         endpoint = scope.endpoint
         obj = endpoint.from_hub(write.copy_of_old())
-        wanted = decoded_as(scope, _SCALE_KIND, self._edit(scale_of(scope, obj)))
-        match_name(name, wanted["metadata"])
-        given = _replicas(wanted)
+        desired = decoded_as(scope, _SCALE_KIND, self._edit(scale_of(scope, obj)))
+        match_name(name, desired["metadata"])
+        given = _replicas(desired)
         self.old_scale = scale_of(scope, obj)
-        scale = self.scale = await self._admitted(wanted)
+        scale = self.scale = await self._admitted(desired)
         faults = _faults(scale) if endpoint.dialect.validates_scale else []
         if faults:
             raise errors.invalid(_SCALE, name, faults)

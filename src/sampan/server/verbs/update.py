@@ -41,7 +41,7 @@ class Replacement(Change):
         self._body = await read_limited(scope.request)
         note_size(write.store.strategy.size_of_work(len(self._body)))
         self._obj, self._faults = await offloaded(undecoded, self._body, scope.request, scope.endpoint, duplicates)
-        write.wanted = self._obj
+        write.desired = self._obj
 
     def decode(self, write: Write) -> None:
         """Decode the object. Its uid is a precondition. Raises 400 if it does not match the path."""

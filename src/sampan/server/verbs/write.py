@@ -27,12 +27,12 @@ class RequestGate:
         """Run mutating admission."""
         old = write.old
         operation = "CREATE" if old is None else "UPDATE"
-        write.wanted = await admit(self._scope, operation, write.wanted, old, write.dry_run)
+        write.desired = await admit(self._scope, operation, write.desired, old, write.dry_run)
 
     async def validate(self, write: Write) -> None:
         """Run validating admission."""
         old = write.old
-        await validate(self._scope, "CREATE" if old is None else "UPDATE", write.wanted, old, write.dry_run)
+        await validate(self._scope, "CREATE" if old is None else "UPDATE", write.desired, old, write.dry_run)
 
 
 class DeletionGate(RequestGate):

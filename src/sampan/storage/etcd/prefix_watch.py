@@ -49,7 +49,7 @@ class PrefixWatch:
         self._responses = ResponseEvents()
         self._waiters: list[tuple[int, int, asyncio.Future[bool]]] = []
         self._numbers = count()
-        self._wanted = asyncio.Event()
+        self._desired = asyncio.Event()
         self.established = asyncio.Event()
         """Set while a watch that etcd has confirmed is read."""
         broadcaster.fail(None)
@@ -80,7 +80,7 @@ class PrefixWatch:
             return True
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiters, (revision, next(self._numbers), future))
-        self._wanted.set()
+        self._desired.set()
         timer = asyncio.get_running_loop().call_later(timeout_s, _settle, future, False)
         try:
             return await future
@@ -155,8 +155,8 @@ class PrefixWatch:
         silent_s = 0.0
         while silent_s < _SILENCE_MAX_S:
             if not self._waiting():
-                self._wanted.clear()
-                await self._wanted.wait()
+                self._desired.clear()
+                await self._desired.wait()
             before, pause_s = self._broadcaster.revision, self._progress.wait_s
             await asyncio.sleep(pause_s)
             if self._broadcaster.revision > before or not self._waiting():

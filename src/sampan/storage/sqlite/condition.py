@@ -50,7 +50,7 @@ class Condition:
             return
         if new:
             raise StoreFull(
-                f"{self._path}: no space left on the disk: a new store needs {self._space.wanted}: free space "
+                f"{self._path}: no space left on the disk: a new store needs {self._space.desired}: free space "
                 "there, or choose another directory with --data"
             )
         _log.error("store accepts only reads and deletes: %s", self._space.error)

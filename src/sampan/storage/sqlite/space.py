@@ -105,7 +105,7 @@ class DiskSpace:
         return max(min(RESERVE_BYTES, disk.f_blocks * disk.f_frsize // _SHARE), START_BYTES)
 
     @property
-    def wanted(self) -> str:
+    def desired(self) -> str:
         """Free space that the store needs to recover, for messages."""
         return f"{max(2 * self.size_bytes >> 20, 1)} MiB"
 
@@ -131,7 +131,7 @@ class DiskSpace:
 
     def _full(self, error: OSError) -> StoreFull:
         return StoreFull(
-            f"{self._database}: {error.strerror or 'no space left'}: free at least {self.wanted} on its disk, or "
+            f"{self._database}: {error.strerror or 'no space left'}: free at least {self.desired} on its disk, or "
             "delete objects; until then only reads and deletes are accepted"
         )
 

@@ -67,19 +67,19 @@ class IssuedCertificates(CertificateSource):
             for _ in range(_RACES_MAX):
                 stored = await self._store.load()
                 present = _readable(stored)
-                wanted = renewed(present, self._hosts, self._clock.now(), self._terms)
-                if wanted is present or await self._store.save(wanted.files(), stored):
-                    self._take(wanted, is_new=wanted is not present)
+                desired = renewed(present, self._hosts, self._clock.now(), self._terms)
+                if desired is present or await self._store.save(desired.files(), stored):
+                    self._take(desired, is_new=desired is not present)
                     return
         raise OSError("other replicas keep changing the certificates")
 
-    def _take(self, wanted: CertificateSet, *, is_new: bool) -> None:
-        self._current = wanted
-        pair = wanted.serving
+    def _take(self, desired: CertificateSet, *, is_new: bool) -> None:
+        self._current = desired
+        pair = desired.serving
         ends = pair.certificate.not_valid_after_utc
         if is_new:
             _log.info("issued certificates; the serving certificate expires at %s", ends)
-        self._hold(Material(pair.certificate_pem(), pair.key_pem(), wanted.bundle, ends))
+        self._hold(Material(pair.certificate_pem(), pair.key_pem(), desired.bundle, ends))
 
     def _pause_s(self) -> float:
         assert self._current is not None, "refresh has succeeded"

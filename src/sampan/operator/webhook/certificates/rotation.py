@@ -60,13 +60,13 @@ def renewed(
     serving, retired = _serving(current, signer, hosts, now, terms)
     kept = signers[signers.index(signer) :]
     believed = list(dict.fromkeys(chain(current.authorities, (pair.certificate for pair in signers))))
-    wanted = CertificateSet(
+    desired = CertificateSet(
         serving,
         tuple(each for each in believed if _needed(each, kept, (serving.certificate, *retired), now)),
         tuple(kept),
         retired,
     )
-    return current if wanted == current else wanted
+    return current if desired == current else desired
 
 
 def next_renewal(current: CertificateSet, terms: CertificateTerms) -> datetime.datetime:

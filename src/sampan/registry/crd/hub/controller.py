@@ -136,11 +136,11 @@ class HubConversionController:
             return
         faults = await self._strategy.check_rules(obj)
         if faults:
-            wanted = make_condition("Ready", False, "Refused", "; ".join(str(fault) for fault in faults))
+            desired = make_condition("Ready", False, "Refused", "; ".join(str(fault) for fault in faults))
         else:
-            wanted = make_condition("Ready", True, "Lossless", "all versions convert through the hub without loss")
+            desired = make_condition("Ready", True, "Lossless", "all versions convert through the hub without loss")
         copy: Object = decode(self._endpoint.store.plain(obj))
-        if set_condition(copy, wanted, format_time(self._cluster.clock.now())):
+        if set_condition(copy, desired, format_time(self._cluster.clock.now())):
             await self._write_status(copy)
 
     async def _write_status(self, obj: Object) -> None:

@@ -29,16 +29,16 @@ def _body(obj: Object) -> Object:
     return {name: value for name, value in obj.items() if name not in _HEAD}
 
 
-def _differences(wanted: Any, found: Any, path: FieldPath) -> Iterator[Entry]:
-    if isinstance(wanted, dict) and wanted and found is UNSET:
+def _differences(desired: Any, found: Any, path: FieldPath) -> Iterator[Entry]:
+    if isinstance(desired, dict) and desired and found is UNSET:
         found = {}
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        for name in sorted(wanted.keys() | found.keys()):
-            yield from _differences(wanted.get(name, UNSET), found.get(name, UNSET), (*path, name))
-    elif not _same(wanted, found):
+    if isinstance(desired, dict) and isinstance(found, dict):
+        for name in sorted(desired.keys() | found.keys()):
+            yield from _differences(desired.get(name, UNSET), found.get(name, UNSET), (*path, name))
+    elif not _same(desired, found):
         entry: Entry = {"path": list(path)}
-        if wanted is not UNSET:
-            entry["value"] = wanted
+        if desired is not UNSET:
+            entry["value"] = desired
         if found is not UNSET:
             entry["was"] = found
         yield entry

@@ -155,8 +155,8 @@ class _Reader:
         except CelError as error:
             self._faults.append(invalid(at, text, f"compilation failed: {error}"))
             return None
-        wanted = _KINDS.get(target.type)
-        if wanted is not None and program.result_type.kind not in (*wanted, "dyn"):
+        desired = _KINDS.get(target.type)
+        if desired is not None and program.result_type.kind not in (*desired, "dyn"):
             self._faults.append(invalid(at, text, f"gives {program.result_type}, but the field is {target.type}"))
         return program
 

@@ -82,10 +82,10 @@ class Expressions:
             raise CelCompileError(f"compilation failed: {error}") from None
         except CelCompileError as error:
             raise CelCompileError(f"program instantiation failed: {error}") from None
-        wanted = [shown_type(kind) for kind in results]
+        expected = [shown_type(kind) for kind in results]
         given = shown_type(program.result_type)
-        if wanted and given not in wanted:
-            one = wanted[0] if len(wanted) == 1 else f"one of [{' '.join(wanted)}]"
+        if expected and given not in expected:
+            one = expected[0] if len(expected) == 1 else f"one of [{' '.join(expected)}]"
             raise CelCompileError(f"must evaluate to {one} but got {given}")
         return program
 

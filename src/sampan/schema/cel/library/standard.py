@@ -158,8 +158,8 @@ _RELATIONS = (
 )
 
 
-def _failed(value: Any, wanted: str) -> CelRuntimeError:
-    return CelRuntimeError(f"type conversion error from '{type_name(value)}' to '{wanted}'")
+def _failed(value: Any, expected: str) -> CelRuntimeError:
+    return CelRuntimeError(f"type conversion error from '{type_name(value)}' to '{expected}'")
 
 
 _TRUE, _FALSE = {"1", "t", "T", "TRUE", "true", "True"}, {"0", "f", "F", "FALSE", "false", "False"}
@@ -175,12 +175,12 @@ def _to_bool(value: Any) -> bool:
     raise _failed(value, "bool")
 
 
-def _parse_integer(text: str, wanted: str) -> int:
-    low, high = (INT_MIN, INT_MAX) if wanted == "int" else (0, UINT_MAX)
+def _parse_integer(text: str, expected: str) -> int:
+    low, high = (INT_MIN, INT_MAX) if expected == "int" else (0, UINT_MAX)
     try:
         return parse_integer(text, low=low, high=high)
     except ValueError:
-        raise _failed(text, wanted) from None
+        raise _failed(text, expected) from None
 
 
 def _to_int(value: Any) -> int:

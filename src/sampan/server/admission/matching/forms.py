@@ -34,18 +34,18 @@ class Forms:
         self._attributes = attributes
         self._known: dict[str, Versioned] = {}
 
-    async def of(self, wanted: Equivalent) -> Versioned:
-        """Return the objects in the version `wanted`. **Raises** 500 if the conversion fails."""
-        key = wanted.gvk.api_version
+    async def of(self, desired: Equivalent) -> Versioned:
+        """Return the objects in the version `desired`. **Raises** 500 if the conversion fails."""
+        key = desired.gvk.api_version
         known = self._known.get(key)
         if known is None:
             attributes = self._attributes
             known = self._known[key] = Versioned(
-                await self._present(attributes.obj, wanted), await self._present(attributes.old, wanted)
+                await self._present(attributes.obj, desired), await self._present(attributes.old, desired)
             )
         return known
 
-    async def _present(self, obj: Object | None, wanted: Equivalent) -> Object | None:
+    async def _present(self, obj: Object | None, desired: Equivalent) -> Object | None:
         own = self._attributes.endpoint
         if obj is None:
             return None
@@ -53,11 +53,11 @@ class Forms:
         if own is None or self._has_kind_of_its_own(own):
             return copy
         if own.dialect.has_internal_version:
-            return wanted.endpoint.from_hub(copy)
-        return await _converted(copy, own, wanted.endpoint)
+            return desired.endpoint.from_hub(copy)
+        return await _converted(copy, own, desired.endpoint)
 
-    async def put(self, obj: Object, wanted: Equivalent, *, strict: bool = False) -> None:
-        """Replace the object of the request with `obj`, which has the version `wanted`.
+    async def put(self, obj: Object, desired: Equivalent, *, strict: bool = False) -> None:
+        """Replace the object of the request with `obj`, which has the version `desired`.
 
         The object is checked against its schema, pruned, defaulted and converted. **Raises** 500; with `strict` also
         for unknown fields of built-in types.
@@ -65,16 +65,16 @@ class Forms:
         attributes, own = self._attributes, self._attributes.endpoint
         if own is not None and not self._has_kind_of_its_own(own):
             if own.dialect.has_scheme:
-                _check_kind(obj, wanted)
+                _check_kind(obj, desired)
             try:
-                unknown = normalise(obj, wanted.endpoint)
+                unknown = normalise(obj, desired.endpoint)
             except DecodeError as error:
                 raise errors.internal_error(str(error)) from None
             if strict and unknown and own.dialect.admission_refuses_unknown_fields:
                 faults = ", ".join(f"unknown field {quote(path)}" for path in unknown)
                 raise errors.internal_error(f"strict decoding error: {faults}")
             has_hub = own.dialect.has_internal_version
-            obj = wanted.endpoint.to_hub(obj) if has_hub else await _converted(obj, wanted.endpoint, own)
+            obj = desired.endpoint.to_hub(obj) if has_hub else await _converted(obj, desired.endpoint, own)
             own.store.strategy.default(obj)
         attributes.obj = obj
         self._known.clear()
@@ -84,9 +84,9 @@ class Forms:
         return self._attributes.gvk.kind != own.definition.kind
 
 
-def _check_kind(obj: Object, wanted: Equivalent) -> None:
+def _check_kind(obj: Object, desired: Equivalent) -> None:
     """Check that a patch has not changed the kind. **Raises** 500."""
-    gvk = wanted.gvk
+    gvk = desired.gvk
     api_version, kind = obj.get("apiVersion") or gvk.api_version, obj.get("kind") or gvk.kind
     if api_version != gvk.api_version:
         text = f'no kind "{kind}" is registered for version "{api_version}"'

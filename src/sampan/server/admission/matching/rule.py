@@ -38,8 +38,8 @@ class Rule:
 
     def _matches_resource(self, resource: str, subresource: str) -> bool:
         return any(
-            wanted in (_EVERY, resource) and wanted_part in (_EVERY, subresource)
-            for wanted, wanted_part in self._resources
+            desired in (_EVERY, resource) and desired_part in (_EVERY, subresource)
+            for desired, desired_part in self._resources
         )
 
     def _matches_scope(self, gvr: GroupVersionResource, namespace: str) -> bool:

@@ -22,22 +22,22 @@ class Evaluator:
     def __init__(self) -> None:
         self._examinations: dict[LevelVersion, tuple[Examine, ...]] = {}
 
-    def violations(self, wanted: LevelVersion, metadata: Object, spec: Object) -> list[Violation]:
+    def violations(self, desired: LevelVersion, metadata: Object, spec: Object) -> list[Violation]:
         """Return all violations of a Pod or a Pod template."""
-        if wanted.level == PRIVILEGED:
+        if desired.level == PRIVILEGED:
             return []
-        examinations = self._examinations.get(wanted)
+        examinations = self._examinations.get(desired)
         if examinations is None:
-            examinations = self._examinations[wanted] = examinations_of(wanted)
+            examinations = self._examinations[desired] = examinations_of(desired)
         found = [examine(metadata, spec) for examine in examinations]
         return [violation for violation in found if violation is not None]
 
 
-def examinations_of(wanted: LevelVersion) -> tuple[Examine, ...]:
+def examinations_of(desired: LevelVersion) -> tuple[Examine, ...]:
     """Return the checks: first those of baseline, without those that a restricted check replaces."""
-    minor = MINOR_MAX if wanted.minor == LATEST else min(wanted.minor, MINOR_MAX)
+    minor = MINOR_MAX if desired.minor == LATEST else min(desired.minor, MINOR_MAX)
     checks: Sequence[Check] = baseline.CHECKS
-    if wanted.level != BASELINE:
+    if desired.level != BASELINE:
         needless = {check.overrides for check in restricted.CHECKS if check.versions[0][0] <= minor}
         checks = [*(check for check in checks if check.id not in needless), *restricted.CHECKS]
     found = [_at(check, minor) for check in checks]

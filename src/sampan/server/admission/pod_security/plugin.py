@@ -92,8 +92,8 @@ class PodSecurity:
         attributes.annotations[f"{PREFIX}exempt"] = reason
         self._metrics.exemptions.add(_labels(attributes))
 
-    def _decided(self, decision: str, wanted: LevelVersion, mode: str, attributes: Attributes) -> None:
-        self._metrics.evaluations.add((decision, wanted.level, shown_version(wanted), mode, *_labels(attributes)))
+    def _decided(self, decision: str, desired: LevelVersion, mode: str, attributes: Attributes) -> None:
+        self._metrics.evaluations.add((decision, desired.level, shown_version(desired), mode, *_labels(attributes)))
 
     def _validate_pod(self, attributes: Attributes) -> None:
         pod = attributes.obj
@@ -120,12 +120,12 @@ class PodSecurity:
     def _evaluate(
         self,
         attributes: Attributes,
-        wanted: tuple[Policy, list[FieldError]],
+        desired: tuple[Policy, list[FieldError]],
         parts: tuple[Object, Object],
         *,
         enforces: bool,
     ) -> None:
-        (policy, faults), annotations = wanted, attributes.annotations
+        (policy, faults), annotations = desired, attributes.annotations
         if parts[1].get("runtimeClassName") in self._configuration.runtime_classes:
             self._exempt(attributes, "runtimeClass")
             return

@@ -59,11 +59,11 @@ PRIVILEGED_POLICY: Final = Policy()
 MODES: Final = Policy._fields
 
 
-def shown_version(wanted: LevelVersion) -> str:
+def shown_version(desired: LevelVersion) -> str:
     """Return the version for metrics. All versions that are newer than this server are `future`."""
-    if wanted.minor == LATEST or wanted.level == PRIVILEGED:
+    if desired.minor == LATEST or desired.level == PRIVILEGED:
         return "latest"
-    return f"v1.{wanted.minor}" if wanted.minor <= int(MINOR) else "future"
+    return f"v1.{desired.minor}" if desired.minor <= int(MINOR) else "future"
 
 
 def parse_level(text: str) -> str:

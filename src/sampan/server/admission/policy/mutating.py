@@ -140,7 +140,7 @@ class _Run:
         cause.
         """
         attributes, policy = self._attributes, invocation.policy
-        if attributes.obj is None or not await self._is_wanted(invocation):
+        if attributes.obj is None or not await self._is_desired(invocation):
             return
         if attributes.is_reinvocation and not self.reinvocation.is_due(invocation.key):
             return
@@ -166,7 +166,7 @@ class _Run:
         if policy.may_be_applied_again:
             self.reinvocation.called(invocation.key)
 
-    async def _is_wanted(self, invocation: _Invocation) -> bool:
+    async def _is_desired(self, invocation: _Invocation) -> bool:
         conditions = invocation.policy.conditions
         if conditions is None:
             return True

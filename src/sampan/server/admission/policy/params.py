@@ -59,16 +59,16 @@ class Params:
 
     @staticmethod
     def _namespace(endpoint: Endpoint, reference: Object, namespace: str) -> str:
-        wanted: str = reference.get("namespace") or ""
+        desired: str = reference.get("namespace") or ""
         if not endpoint.definition.namespaced:
-            if wanted:
+            if desired:
                 raise ConfigurationError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
             return ""
-        if not wanted and not namespace:
+        if not desired and not namespace:
             raise ConfigurationError(
                 "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
             )
-        return wanted or namespace
+        return desired or namespace
 
     def _find(self, kind: ParamKind, endpoint: Endpoint, reference: Object, namespace: str) -> list[Object]:
         kept = self._kept.get(kind)

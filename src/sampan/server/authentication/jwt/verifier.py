@@ -76,10 +76,10 @@ class IdTokenVerifier:
             raise TokenError(text)
 
     def _check_audience(self, named: tuple[str, ...]) -> None:
-        wanted = self._audiences
-        if not set(wanted) & set(named):
-            shown, got = " ".join(map(quote, sorted(wanted))), " ".join(map(quote, named))
-            expected = quote(wanted[0]) if len(wanted) == 1 else f"in [{shown}]"
+        desired = self._audiences
+        if not set(desired) & set(named):
+            shown, got = " ".join(map(quote, sorted(desired))), " ".join(map(quote, named))
+            expected = quote(desired[0]) if len(desired) == 1 else f"in [{shown}]"
             raise TokenError(f"oidc: expected audience {expected} got [{got}]")
 
 

@@ -71,10 +71,10 @@ class ServiceAccountTokens:
         named = audiences_of(claims)
         if not named:
             self._counts.legacy.add(())
-        wanted = audiences or self._api_audiences
-        agreed = common(wanted, named or self._api_audiences)
+        desired = audiences or self._api_audiences
+        agreed = common(desired, named or self._api_audiences)
         if not agreed and self._api_audiences:
-            raise TokenError(f"token audiences {_shown(named)} is invalid for the target audiences {_shown(wanted)}")
+            raise TokenError(f"token audiences {_shown(named)} is invalid for the target audiences {_shown(desired)}")
         found = await self._validated(token, claims)
         if found.secret is not None and self._note_use is not None:
             await self._note_use(found.secret)

@@ -108,8 +108,8 @@ def _merge_aggregation(result: Object, existing: Object, expected: Object) -> No
         return
     rule = dict(existing.get("aggregationRule") or {})
     present = rule.get("clusterRoleSelectors") or []
-    wanted = expected["aggregationRule"]["clusterRoleSelectors"]
-    _extend(rule, "clusterRoleSelectors", [each for each in wanted if each not in present])
+    desired = expected["aggregationRule"]["clusterRoleSelectors"]
+    _extend(rule, "clusterRoleSelectors", [each for each in desired if each not in present])
     result["aggregationRule"] = rule
 
 

@@ -96,8 +96,10 @@ class RbacEscalation:
         )
         return (await self._authorizer.authorize(user, info)).decision is Decision.ALLOW
 
-    async def _check_rules(self, attributes: Attributes, user: UserInfo, wanted: list[Rule] | tuple[Rule, ...]) -> None:
-        lacking = await self._lacks(attributes, user, wanted)
+    async def _check_rules(
+        self, attributes: Attributes, user: UserInfo, desired: list[Rule] | tuple[Rule, ...]
+    ) -> None:
+        lacking = await self._lacks(attributes, user, desired)
         if not lacking:
             return
         shown = "\n".join(sorted({compact_text(rule) for rule in compacted(lacking)}))
@@ -110,11 +112,13 @@ class RbacEscalation:
             text += f"; resolution errors: [{', '.join(ref.missing_text(of_writer=True) for ref in missing)}]"
         raise errors.forbidden(attributes.gvr.group_resource, attributes.name, text)
 
-    async def _lacks(self, attributes: Attributes, user: UserInfo, wanted: list[Rule] | tuple[Rule, ...]) -> list[Rule]:
+    async def _lacks(
+        self, attributes: Attributes, user: UserInfo, desired: list[Rule] | tuple[Rule, ...]
+    ) -> list[Rule]:
         owned = self._rbac.rules_for(user, attributes.namespace).rules
-        if comparisons(owned, wanted) < _COMPARED_AT_ONCE:
-            return uncovered(owned, wanted)
-        return await in_thread(uncovered, owned, wanted)
+        if comparisons(owned, desired) < _COMPARED_AT_ONCE:
+            return uncovered(owned, desired)
+        return await in_thread(uncovered, owned, desired)
 
 
 def _aggregates(role: Object | None) -> bool:

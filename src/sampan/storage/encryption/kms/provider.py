@@ -109,15 +109,15 @@ class KmsProvider:
 
     async def fetch_keys(self, data: Iterable[bytes]) -> None:
         """See `Transformer`. If the plug-in refuses to decrypt a seed, `read` reports it."""
-        wanted: dict[SourceKey, Envelope] = {}
+        desired: dict[SourceKey, Envelope] = {}
         for each in data:
             try:
                 envelope = open_envelope(each)
             except TransformError:
                 continue
             if envelope.source_key not in self._known:
-                wanted[envelope.source_key] = envelope
-        for envelope in wanted.values():
+                desired[envelope.source_key] = envelope
+        for envelope in desired.values():
             try:
                 plaintext = await asyncio.to_thread(self._decrypted, envelope)
                 self._cache_decrypted(envelope, plaintext)

@@ -169,8 +169,8 @@ def _unstable(first: Walk, second: Walk) -> frozenset[str]:
     return unstable_paths(step.outcome, second.steps[0].outcome)
 
 
-def _is_chosen(path: str, wanted: Sequence[str], unchanged: Sequence[str]) -> bool:
-    return (not wanted or _is_below(path, wanted)) and not _is_below(path, unchanged)
+def _is_chosen(path: str, desired: Sequence[str], unchanged: Sequence[str]) -> bool:
+    return (not desired or _is_below(path, desired)) and not _is_below(path, unchanged)
 
 
 def _is_below(path: str, parents: Sequence[str]) -> bool:

@@ -97,23 +97,23 @@ async def _step(cluster: Cluster, running: Running, obj: Object, previous: Objec
     return Step(without_history(outcome), refused, failed)
 
 
-async def _change(cluster: Cluster, previous: Object, wanted: Object) -> None:
+async def _change(cluster: Cluster, previous: Object, desired: Object) -> None:
     """Change what differs between two objects, and keep what the operator has set."""
-    client = await cluster.admin().resource_for(wanted, namespace=wanted["metadata"].get("namespace"))
-    live = await client.get(wanted["metadata"]["name"])
-    await client.update(_moved(live, previous, wanted))
+    client = await cluster.admin().resource_for(desired, namespace=desired["metadata"].get("namespace"))
+    live = await client.get(desired["metadata"]["name"])
+    await client.update(_moved(live, previous, desired))
 
 
-def _moved(live: Any, previous: Any, wanted: Any) -> Any:
+def _moved(live: Any, previous: Any, desired: Any) -> Any:
     """Return the live value with the change from the previous value to the wanted one."""
-    if not all(isinstance(each, dict) for each in (live, previous, wanted)):
-        return deepcopy(wanted)
+    if not all(isinstance(each, dict) for each in (live, previous, desired)):
+        return deepcopy(desired)
     found = dict(live)
-    for key in {*previous, *wanted}:
-        if key not in wanted:
+    for key in {*previous, *desired}:
+        if key not in desired:
             found.pop(key, None)
-        elif key not in previous or previous[key] != wanted[key]:
-            found[key] = _moved(live.get(key), previous.get(key), wanted[key])
+        elif key not in previous or previous[key] != desired[key]:
+            found[key] = _moved(live.get(key), previous.get(key), desired[key])
     return found
 
 
