@@ -42,6 +42,7 @@ def error_of(capsys: pytest.CaptureFixture[str], data: Path, *options: str, code
         (["--proxy-client-cert-file", __file__, "--proxy-client-key-file", __file__], f"cannot use {__file__}"),
         (["--cors-allowed-origin", "("], "invalid CORS allowed origin"),
         (["--bind", "999.0.0.1"], "cannot listen on 999.0.0.1"),
+        (["--bind", "127.0.0.1:7443"], "use --bind 127.0.0.1 --port 7443"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -288,6 +288,10 @@ def _bind(settings: UpSettings) -> socket.socket:
     try:
         return bind_socket(settings.bind, settings.port)
     except OSError as error:
+        host, colon, port = settings.bind.partition(":")
+        if colon and port.isdecimal():
+            hint = f"--bind takes an address alone; use --bind {host or '0.0.0.0'} --port {port}"
+            raise StartError(f"cannot listen on {settings.bind}: {hint}") from error
         raise StartError(f"cannot listen on {settings.bind}:{settings.port}: {error.strerror}") from error
 
 
