@@ -183,7 +183,7 @@ def detailed(*containers: dict[str, Any], metadata: dict[str, Any] | None = None
 
 def place_of(pod: Pod) -> PodPlace:
     """Return the Pod on its node."""
-    return PodPlace(pod, "192.168.0.1", ("10.0.0.1",), {"cpu": "8", "memory": "1Gi"})
+    return PodPlace(pod, ("192.168.0.1",), ("10.0.0.1",), {"cpu": "8", "memory": "1Gi"})
 
 
 @asynccontextmanager

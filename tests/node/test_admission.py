@@ -14,7 +14,7 @@ ALLOCATABLE = {"cpu": "2", "memory": "1Gi", "pods": "3"}
 
 
 def admission(*taints: Taint) -> NodeAdmission:
-    home = NodeHome("127.0.0.1", ScriptedRuntime(), ALLOCATABLE)
+    home = NodeHome(("127.0.0.1",), ScriptedRuntime(), ALLOCATABLE)
     return NodeAdmission({"node": home}, lambda name: NodeFacts({"zone": "a"}, taints))
 
 

@@ -101,6 +101,7 @@ async def test_own_variables_override_whole_objects_and_services() -> None:
         ("spec.nodeName", "node"),
         ("spec.serviceAccountName", "robot"),
         ("status.hostIP", "192.168.0.1"),
+        ("status.hostIPs", "192.168.0.1,fd01::1"),
         ("status.podIP", "10.0.0.1"),
         ("status.podIPs", "10.0.0.1,fd00::1"),
     ],
@@ -108,7 +109,7 @@ async def test_own_variables_override_whole_objects_and_services() -> None:
 def test_fields_have_their_values(path: str, value: str) -> None:
     metadata = {"labels": {"app": "shop"}, "annotations": {"a[b]c": "v"}}
     pod = detailed({}, metadata=metadata, serviceAccountName="robot")
-    assert field_value(PodPlace(pod, "192.168.0.1", ("10.0.0.1", "fd00::1")), path) == value
+    assert field_value(PodPlace(pod, ("192.168.0.1", "fd01::1"), ("10.0.0.1", "fd00::1")), path) == value
 
 
 @pytest.mark.parametrize("path", ["spec.foo", "metadata.name['x']", "['x']", ""])

@@ -26,7 +26,7 @@ class Node:
     counts: dict[str, int] = field(default_factory=lambda: {"a": 0, "b": 0})
 
     def __post_init__(self) -> None:
-        self.home = NodeHome("10.0.0.1", self.runtime, {"cpu": "4", "memory": "4Gi"})
+        self.home = NodeHome(("10.0.0.1",), self.runtime, {"cpu": "4", "memory": "4Gi"})
         self.resizes = Resizes(self.events)  # type: ignore[arg-type]  # what it calls of the events
 
     @property
@@ -149,7 +149,7 @@ async def test_the_status_has_what_containers_have_and_drops_old_conditions() ->
     observed = Observation(
         node.records,
         Plan(initialized=True),
-        "10.0.0.1",
+        ("10.0.0.1",),
         (),
         EPOCH,
         reports_resources=True,
@@ -166,7 +166,7 @@ async def test_the_status_has_what_containers_have_and_drops_old_conditions() ->
 
 
 def test_a_node_defers_what_it_could_run_and_refuses_what_it_never_can() -> None:
-    home = NodeHome("10.0.0.1", ScriptedRuntime(), {"cpu": "4", "pods": "10"})
+    home = NodeHome(("10.0.0.1",), ScriptedRuntime(), {"cpu": "4", "pods": "10"})
     node = NodeAdmission({"node": home}, lambda name: NodeFacts({}))
 
     def raw(cpu: str) -> bytes:

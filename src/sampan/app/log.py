@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from sampan.core.terminal import colours_desired
+from sampan.core.terminal import uses_colours
 
 _TALKATIVE = ("hpack",)
 """Libraries that log every header at level debug, including bearer tokens."""
@@ -69,7 +69,7 @@ class ConsoleFormatter(logging.Formatter):
 
     def _coloured(self, level: str, text: str) -> str:
         colour = self._COLOURS.get(level, "")
-        return f"{colour}{text}\x1b[0m" if colour and colours_desired(sys.stderr) else text
+        return f"{colour}{text}\x1b[0m" if colour and uses_colours(sys.stderr) else text
 
 
 class JsonFormatter(logging.Formatter):

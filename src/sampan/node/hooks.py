@@ -29,7 +29,7 @@ async def run_hook(runtime: Runtime, place: PodPlace, container: Container, hand
                 raise HookFailed(f"command {handler.exec.command} exited with {code}: {output!r}")
         elif handler.http_get is not None:
             # Any response is a success, whatever its status code.
-            pod_ip = next(iter(place.addresses), place.host_ip)
+            pod_ip = next(iter(place.addresses or place.host_ips))
             await send(http_get_of(handler.http_get, container, pod_ip, "lifecycle"))
         else:
             raise HookFailed("invalid handler")

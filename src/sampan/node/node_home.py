@@ -10,7 +10,8 @@ from sampan.node.runtime import Runtime
 class NodeHome:
     """Address, runtime and resources of a node."""
 
-    host_ip: str
+    host_ips: tuple[str, ...]
+    """Addresses of the node: one, or one of each IP family."""
     runtime: Runtime
     allocatable: Mapping[str, str] = field(default_factory=dict)
     """Quantities by resource; empty to admit Pods whatever they request."""

@@ -69,6 +69,11 @@ class NodeAddress:
     second: str = ""
     """Address of the other IP family; empty if the node has none."""
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All addresses, the main one first."""
+        return (self.address, self.second) if self.second else (self.address,)
+
 
 def host_ip(number: int) -> str:
     """Return the address of the simulated node with this number, from 0."""
@@ -96,7 +101,7 @@ def node_status(name: str, where: NodeAddress, shape: NodeShape) -> dict[str, An
         "capacity": amounts,
         "allocatable": dict(amounts),
         "addresses": [
-            *({"type": "InternalIP", "address": each} for each in (where.address, where.second) if each),
+            *({"type": "InternalIP", "address": each} for each in where.addresses if each),
             {"type": "Hostname", "address": name},
         ],
         "nodeInfo": {

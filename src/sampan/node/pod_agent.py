@@ -183,7 +183,7 @@ class PodAgent:
         observed = Observation(
             synced.records,
             synced.plan,
-            home.host_ip,
+            home.host_ips,
             synced.addresses,
             self._clock.now(),
             waiting=synced.waiting,
@@ -293,7 +293,7 @@ class PodAgent:
         observed = Observation(
             home.runtime.containers(pod.metadata.uid),
             Plan(initialized=True),
-            home.host_ip,
+            home.host_ips,
             addresses,
             self._clock.now(),
             final=True,

@@ -44,7 +44,7 @@ class Observation:
 
     records: Records
     plan: Plan
-    host_ip: str
+    host_ips: Sequence[str]
     addresses: Sequence[str]
     now: dt.datetime
     final: bool = False
@@ -67,12 +67,12 @@ class Observation:
 def pod_status(pod: Pod, observed: Observation) -> Status:
     """Return the fields of the status that the agent owns."""
     phase = phase_of(pod, observed)
-    addresses = list(observed.addresses) or [observed.host_ip]
+    addresses = list(observed.addresses) or list(observed.host_ips)
     status: Status = {
         "phase": phase,
         "observedGeneration": pod.metadata.generation or 1,
-        "hostIP": observed.host_ip,
-        "hostIPs": [{"ip": observed.host_ip}],
+        "hostIP": observed.host_ips[0],
+        "hostIPs": [{"ip": address} for address in observed.host_ips],
         "podIP": addresses[0],
         "podIPs": [{"ip": address} for address in addresses],
         "startTime": pod.status.get("startTime") or format_time(observed.now),

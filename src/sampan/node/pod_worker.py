@@ -78,7 +78,7 @@ class PodWorker:
             addresses = await home.runtime.run_sandbox(pod)
         except SandboxError as error:
             return self._without_sandbox(pod, home, error)
-        place = PodPlace(pod, home.host_ip, tuple(addresses) or (home.host_ip,), home.allocatable)
+        place = PodPlace(pod, home.host_ips, tuple(addresses) or home.host_ips, home.allocatable)
         has_volumes = await self._support.mount(place)
         restarts = await self.resizes.apply(pod, home, self.records(pod, home))
         if restarts:
@@ -109,7 +109,7 @@ class PodWorker:
         `grace_s_max`: limit of the Pod's grace period; None for no limit.
         """
         uid = pod.metadata.uid
-        place = PodPlace(pod, home.host_ip, pod_addresses(pod, home), home.allocatable)
+        place = PodPlace(pod, home.host_ips, pod_addresses(pod, home), home.allocatable)
         running = _running(self.records(pod, home))
         if running:
             grace_s = _grace_s(pod) if grace_s_max is None else min(grace_s_max, _grace_s(pod))
@@ -261,7 +261,7 @@ class PodWorker:
 
 def pod_addresses(pod: Pod, home: NodeHome) -> tuple[str, ...]:
     """Return the addresses of a Pod's status, or else its node's."""
-    return tuple(each["ip"] for each in pod.status.get("podIPs", ())) or (home.host_ip,)
+    return tuple(each["ip"] for each in pod.status.get("podIPs", ())) or home.host_ips
 
 
 def _running(records: Records) -> list[str]:

@@ -101,7 +101,7 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
     for member in members:
         runtime = SimulatedRuntime(addresses[member], context.clock, agent.changed)
         labels = nodes.shape.labels(member.name)
-        homes[member.name] = NodeHome(member.host_ip, runtime, allocatable, labels)
+        homes[member.name] = NodeHome((member.host_ip,), runtime, allocatable, labels)
     ranges = NodePodCidrs(context.manager.client.direct, addresses, wait_s=None if has_ranges else nodes.range_wait_s)
     ranges.follow(nodes_of(context, nodes.names, nodes.shared_informer))
     context.manager.add(ranges, group=group)
@@ -134,7 +134,7 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
     )
     context.manager.add(runtime.run, group=Group.OTHERS)
     shape = host_shape("process", runtime.version, node.root)
-    home = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))
+    home = NodeHome((address,), runtime, shape.allocatable(), shape.labels(node.name))
     claim = NodeClaim(
         context.manager.client.direct,
         node.name,

@@ -4,6 +4,7 @@ import ipaddress
 import json
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.e2e
 NAMES = ("one", "two")
 NAME = "web.default.svc.cluster.local"
 HOST_PORT = 8099
-SERVICE = {
+SERVICE: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Service",
     "metadata": {"name": "web"},
@@ -32,7 +33,8 @@ def web(node: str) -> str:
     """Return a Pod on a node. It serves the name of the node in both families."""
     command = f"mkdir /w; echo {node} > /w/index.html; exec httpd -f -p [::]:8080 -h /w"
     port = {"containerPort": 8080, "hostPort": HOST_PORT}
-    container = {"name": "main", "image": APP, "command": ["sh", "-c", command], "ports": [port]}
+    env = [{"name": "HOST_IPS", "valueFrom": {"fieldRef": {"fieldPath": "status.hostIPs"}}}]
+    container = {"name": "main", "image": APP, "command": ["sh", "-c", command], "ports": [port], "env": env}
     metadata = {"name": f"web-{node}", "labels": {"app": "web"}}
     spec = {"nodeName": node, "terminationGracePeriodSeconds": 1, "containers": [container]}
     return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
@@ -89,6 +91,25 @@ def test_a_service_has_a_cluster_ip_of_each_family(cluster: SmallCluster) -> Non
     assert families(found) == [4, 6]
     for address in found:
         assert {fetch(cluster, address, 80) for _ in range(20)} == set(NAMES)
+
+
+def test_a_service_that_prefers_both_families_gets_both_and_can_lose_one(cluster: SmallCluster) -> None:
+    kubectl = cluster.kubectl
+    spec = {**SERVICE["spec"], "type": "ClusterIP", "ipFamilyPolicy": "PreferDualStack"}
+    kubectl.apply(json.dumps({**SERVICE, "metadata": {"name": "either"}, "spec": spec}))
+    first, second = kubectl.get("service", "either")["spec"]["clusterIPs"]
+    assert {fetch(cluster, address, 80) for address in (first, second) for _ in range(10)} == set(NAMES)
+    kubectl("patch", "service", "either", "-p", '{"spec": {"ipFamilyPolicy": "SingleStack"}}')
+    left = kubectl.get("service", "either")["spec"]
+    assert (left["clusterIPs"], left["ipFamilies"]) == ([first], ["IPv4"])
+
+
+def test_pods_know_the_addresses_of_their_node_in_both_families(cluster: SmallCluster) -> None:
+    expected = [cluster.lan.address(1), cluster.lan.address(1, 6)]
+    status = cluster.kubectl.get("pod", "web-one")["status"]
+    assert (status["hostIP"], [each["ip"] for each in status["hostIPs"]]) == (expected[0], expected)
+    shown = cluster.kubectl("exec", "web-one", "--", "printenv", "HOST_IPS")
+    assert shown.strip().split(",") == expected
 
 
 def test_dns_has_an_address_of_each_family(cluster: SmallCluster) -> None:

@@ -74,7 +74,7 @@ async def node(tmp_path: Path) -> AsyncIterator[Node]:
     async with containerd(tmp_path) as client:
         agent = CriClient(client.socket)
         logs = PurePosixPath(tmp_path / "logs")
-        settings = CriSettings(tmp_path / "agent", "10.0.0.1", logs, "me", cgroup_parent(tmp_path), 2**30)
+        settings = CriSettings(tmp_path / "agent", ("10.0.0.1",), logs, "me", cgroup_parent(tmp_path), 2**30)
         runtime = CriRuntime(agent, settings, clock=SystemClock(), changed=lambda key: None)
         task = asyncio.create_task(runtime.run())
         try:

@@ -59,7 +59,7 @@ class Node:
         worker = PodWorker(NoSupport(), Images(events, context.clock), events=None, clock=context.clock)
         agent = self.agent = add_agent(context, homes, [NODE], True, lambda changed: worker, state=self.state)
         runtime = SimulatedRuntime(PodAddresses(pod_cidr(0)), context.clock, agent.changed)
-        homes[NODE] = NodeHome("172.16.0.1", runtime)
+        homes[NODE] = NodeHome(("172.16.0.1",), runtime)
         members = [Member(NODE, 0, "172.16.0.1")]
         context.manager.add(add_heartbeats(context, members, NodeShape(), agent, None, NodeParts(state=self.state)))
         context.manager.add(

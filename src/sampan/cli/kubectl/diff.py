@@ -16,7 +16,7 @@ from sampan.cli.objects.session import on_server
 from sampan.cli.objects.targets import TargetError, display_name
 from sampan.cli.plain_error import PlainError
 from sampan.client import Client, Expired
-from sampan.core.terminal import colours_desired
+from sampan.core.terminal import uses_colours
 from sampan.resource import Object
 from sampan.wire import yaml
 
@@ -65,7 +65,7 @@ async def diff_command(client: Client, *, revisions: tuple[str, ...], show_manag
         raise TargetError(f"{first!r} has no revision: use TYPE/NAME@REV")
     sides = [await _side(client, each, show_managed_fields) for each in (first, second)]
     (old_name, old), (new_name, new) = sides
-    colours = colours_desired(sys.stdout)
+    colours = uses_colours(sys.stdout)
     different = False
     for line in unified_diff(old, new, old_name, new_name, lineterm=""):
         different = True

@@ -15,7 +15,7 @@ from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import on_server
 from sampan.client import Client
 from sampan.core.clock import utc_now
-from sampan.core.terminal import colours_desired
+from sampan.core.terminal import uses_colours
 from sampan.core.time import age
 from sampan.resource import Object
 from sampan.wire import json
@@ -42,7 +42,7 @@ async def history_command(client: Client, *, resources: tuple[str, ...], limit: 
     kubectl sampan diff deployment/web@1234
     """
     target = await single_target(client, resources)
-    colours, shown = colours_desired(sys.stdout), 0
+    colours, shown = uses_colours(sys.stdout), 0
     items: list[Object] = []
     async for revision in revisions(client, target):
         shown += 1

@@ -13,7 +13,7 @@ from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.targets import ObjectTarget, TargetError, display_name, target_for
 from sampan.client import ApiError, Client
 from sampan.client.manifests import read_manifests
-from sampan.core.terminal import colours_desired
+from sampan.core.terminal import uses_colours
 from sampan.resource import Object, meta
 from sampan.wire import json
 
@@ -67,7 +67,7 @@ async def trace_command(
     query = {"dryRun": "All", _TRACE: "true", "fieldManager": field_manager}
     if force_conflicts:
         query["force"] = "true"
-    code, colours = 0, colours_desired(sys.stdout)
+    code, colours = 0, uses_colours(sys.stdout)
     for obj in read_manifests(files, recursive=recursive):
         target = await target_for(client, obj, nameless=operation == "create")
         try:

@@ -21,7 +21,7 @@ from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client, ClientError, Forbidden, MethodNotAllowed, NotFound
 from sampan.client.rest_mapper import preferred
 from sampan.core.clock import utc_now
-from sampan.core.terminal import colours_desired
+from sampan.core.terminal import uses_colours
 from sampan.core.time import age
 from sampan.resource import Object, ResourceInfo
 
@@ -55,7 +55,7 @@ async def tree_command(client: Client, *, resources: tuple[str, ...], all_namesp
         print_object({"apiVersion": "sampan.dev/v1alpha1", "kind": "OwnershipTree", "items": items}, output)
     else:
         now = utc_now()
-        printer = TablePrinter(colours=colours_desired(sys.stdout))
+        printer = TablePrinter(colours=uses_colours(sys.stdout))
         printer.print(_HEADER, [_row(branch, now) for branch in tree.below(root)])
     for text in failures:
         click.echo(text, err=True)

@@ -8,7 +8,7 @@ from sampan.cli.objects.session import on_server
 from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client
 from sampan.client.rest_mapper import preferred
-from sampan.core.terminal import colours_desired
+from sampan.core.terminal import uses_colours
 from sampan.resource import ResourceInfo
 
 _HEADER = ("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
@@ -52,7 +52,7 @@ async def api_resources_command(
             click.echo(str(info.gvr.group_resource))
     else:
         wide = output == "wide"
-        printer = TablePrinter(headers=not no_headers, colours=colours_desired(sys.stdout))
+        printer = TablePrinter(headers=not no_headers, colours=uses_colours(sys.stdout))
         printer.print(_WIDE if wide else _HEADER, [_row(info, wide) for info in desired])
     for group_version in discovered.failed:
         click.echo(f"error: the resources of {group_version} could not be read", err=True)

@@ -19,7 +19,7 @@ from sampan.client.follow import follow
 from sampan.client.pager import PAGE_SIZE
 from sampan.client.resource_list_watch import ResourceListWatch
 from sampan.client.watch import decoded_events
-from sampan.core.terminal import colours_desired
+from sampan.core.terminal import uses_colours
 from sampan.resource import Object, dynamic
 from sampan.wire import json
 
@@ -111,7 +111,7 @@ async def get_command(
         targets = await targets_in(client, files, recursive=recursive)
     else:
         targets = await targets_of(client, resources, namespace="" if all_namespaces else None)
-    printer = TablePrinter(headers=not no_headers, colours=colours_desired(sys.stdout))
+    printer = TablePrinter(headers=not no_headers, colours=uses_colours(sys.stdout))
     if watch or watch_only:
         await _watch(client, targets, desired, printer, first=not watch_only)
         return 0

@@ -59,7 +59,7 @@ class CriSettings:
 
     root: Path
     """Directory of the agent."""
-    host_ip: str
+    host_ips: tuple[str, ...]
     logs: PurePosixPath
     """Directory of the logs of all Pods."""
     instance: str = ""

@@ -162,7 +162,7 @@ class CriRuntime(CriStreams):
             for old in list(known.sandboxes.values()):
                 await self._client.stop_pod_sandbox(old.id)
                 old.is_ready = False
-        place = PodPlace(pod, self._settings.host_ip)
+        place = PodPlace(pod, self._settings.host_ips)
         dns = self._dns()
         resolver, faults = pod_resolver(pod, dns, node_resolver())
         for fault in faults:
@@ -262,7 +262,7 @@ class CriRuntime(CriStreams):
             try:
                 node = await self._place_of(pod)
                 start = await self._prepared(pod, known, container, restart_count, config, node.first_id)
-                place = PodPlace(pod, self._settings.host_ip, known.addresses)
+                place = PodPlace(pod, self._settings.host_ips, known.addresses)
                 sandbox_now = sandbox_config(place, node, attempt=sandbox.attempt)
                 id = await self._client.create_container(sandbox.id, container_config(start), sandbox_now)
             except (CriError, OSError, ValueError) as error:
@@ -314,7 +314,7 @@ class CriRuntime(CriStreams):
         if start.config.termination_message_path:
             start.message_file.write_bytes(b"")
             start.message_file.chmod(0o666)
-        place = PodPlace(start.pod, self._settings.host_ip, known.addresses)
+        place = PodPlace(start.pod, self._settings.host_ips, known.addresses)
         hosts = hosts_file(self._settings.root, known.uid)
         hosts.write_text(hosts_content(place, cluster_domain=self._dns().domain))
         hosts.chmod(0o644)

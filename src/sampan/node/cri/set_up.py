@@ -67,7 +67,7 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     _add_health(context, node, garbage, runtime, agent=agent, state=state, events=events)
     member = Member(node.name, 0, address)
     _add_network(context, node, member)
-    home = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))
+    home = NodeHome(node.serve.addresses, runtime, shape.allocatable(), shape.labels(node.name))
     claim = NodeClaim(
         client,
         node.name,
@@ -106,7 +106,7 @@ def _runtime(
 def _settings(node: CriNode, shape: NodeShape, instance: str) -> CriSettings:
     return CriSettings(
         node.root,
-        node.serve.address,
+        node.serve.addresses,
         PurePosixPath(node.logs),
         instance,
         cgroup_root=node.cgroup_root,

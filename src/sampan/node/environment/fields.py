@@ -31,7 +31,8 @@ class PodPlace:
     """A Pod, together with facts from its node."""
 
     pod: Pod
-    host_ip: str
+    host_ips: tuple[str, ...]
+    """Addresses of the node; the first one is its main address."""
     addresses: Sequence[str] = ()
     """Addresses of the Pod; those of the node for a Pod with hostNetwork. Empty until it has a sandbox."""
     allocatable: Mapping[str, str] = field(default_factory=dict)
@@ -56,8 +57,10 @@ def field_value(place: PodPlace, path: str) -> str:
             return pod.spec.node_name
         case "spec.serviceAccountName":
             return pod.spec.service_account_name
-        case "status.hostIP" | "status.hostIPs":
-            return place.host_ip
+        case "status.hostIP":
+            return place.host_ips[0]
+        case "status.hostIPs":
+            return ",".join(place.host_ips)
         case "status.podIP":
             return next(iter(place.addresses), "")
         case "status.podIPs":

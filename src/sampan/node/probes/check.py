@@ -21,7 +21,7 @@ from sampan.node.sessions import Unsupported
 async def check(runtime: Runtime, place: PodPlace, container: Container, probe: Probe) -> Outcome:
     """Return the outcome of a probe. Raises `ProbeError`."""
     timeout_s = float(probe.timeout_seconds or 1)
-    pod_ip = next(iter(place.addresses), place.host_ip)
+    pod_ip = next(iter(place.addresses or place.host_ips))
     try:
         if probe.exec is not None:
             return await _exec(runtime, place, container, probe.exec.command, timeout_s)
