@@ -108,7 +108,7 @@ def test_pods_know_the_addresses_of_their_node_in_both_families(cluster: SmallCl
     expected = [cluster.lan.address(1), cluster.lan.address(1, 6)]
     status = cluster.kubectl.get("pod", "web-one")["status"]
     assert (status["hostIP"], [each["ip"] for each in status["hostIPs"]]) == (expected[0], expected)
-    shown = cluster.kubectl("exec", "web-one", "--", "printenv", "HOST_IPS")
+    shown = cluster.kubectl("exec", "web-one", "--", "sh", "-c", "echo $HOST_IPS")
     assert shown.strip().split(",") == expected
 
 
