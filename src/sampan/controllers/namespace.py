@@ -2,8 +2,8 @@
 
 Source: kube-controller-manager pkg/controller/namespace/namespace_controller.go, deletion (1.36).
 
-Unlike there, a deletion is handled immediately, not after five seconds. That delay is for API servers that see each
-other's writes late. Remaining objects are checked again soon, then less and less often, up to the estimate.
+Unlike in Kubernetes, a deletion is handled immediately, not after five seconds. That delay is for API servers that see
+each other's writes late. Remaining objects are checked again soon, then less and less often, up to the estimate.
 """
 
 import datetime as dt

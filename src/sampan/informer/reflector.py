@@ -212,7 +212,7 @@ class Reflector(Generic[T]):
     def _begin_watch(self) -> EventStream:
         self.metrics.watches += 1
         version = self._position.resource_version
-        # A watch without a version starts with the present objects, in no order of versions.
+        # A watch without a version starts with the current objects, in no order of versions.
         self._ordered = version not in ("", "0")
         return self._begin(
             ListOptions(

@@ -244,7 +244,7 @@ class PodAgent:
         await self._finish(known.written or pod, home, known)
 
     async def _end_by_force(self, pod: Pod, home: NodeHome, known: _Known, end: ForcedEnd) -> None:
-        """Stop a Pod that its node has evicted, then write its last status. Its conditions come first."""
+        """Stop a Pod that its node has evicted, then write its last status. Its conditions are written before the stop."""
         conditions = end.conditions(pod, self._clock.now())
         await self._write(pod, known, {"phase": pod.status.get("phase", "Pending"), "conditions": conditions})
         pod = self._pod(pod.key) or pod

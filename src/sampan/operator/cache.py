@@ -116,7 +116,7 @@ class Cache:
             self.wrote(obj)
 
     async def get(self, key: str) -> Ref[Any] | None:
-        """Return the present or a later state of the object. Raises `StaleCache`."""
+        """Return the current or a later state of the object. Raises `StaleCache`."""
         await self._reach_own(key)
         if not self._informer.has_synced():
             await self._synced()
@@ -124,7 +124,7 @@ class Cache:
         return None if ref is None or ref.uid in self._gone else ref
 
     async def refs(self, namespace: str, selector: str) -> list[Ref[Any]]:
-        """Return the present or later states of the objects of a namespace ("" for all). Raises `StaleCache`."""
+        """Return the current or later states of the objects of a namespace ("" for all). Raises `StaleCache`."""
         await self._reach_all()
         lister: Lister[Any] = self._informer.lister()
         found = lister.namespaced(namespace).refs(selector) if namespace else lister.refs(selector)

@@ -124,7 +124,7 @@ def _to_node_ports(family: Family, options: RuleOptions, node: NodeFacts, contai
 
 
 def _masqueraded(family: Family, options: RuleOptions, node: NodeFacts) -> tuple[str, ...]:
-    """Return the rule for clients outside of the Pods' ranges: an endpoint's reply would not come back to them."""
+    """Return the rule that masquerades clients outside the Pods' ranges, so that the reply passes this node again."""
     to_cluster_ip = f"{family.name} daddr @{CLUSTER_IPS}"
     if options.masquerade_all:
         return (f"{to_cluster_ip} {MASQUERADE}",)

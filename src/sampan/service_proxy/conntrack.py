@@ -62,7 +62,7 @@ class UdpTargets:
     by_node_port: Mapping[int, Set[Socket]]
 
     def is_stale(self, flow: Flow) -> bool:
-        """Return True if the flow goes to something that is no endpoint of its port."""
+        """Return True if the flow's destination is no longer an endpoint of the Service port."""
         endpoints = self.by_destination.get(flow.destination)
         if endpoints is None:
             endpoints = self.by_node_port.get(flow.destination.port)

@@ -3,8 +3,8 @@
 Concurrency: all calls run on one event loop and never await, so every change is atomic.
 Source: pkg/controller/garbagecollector/graph_builder.go (1.36).
 
-Unlike there, a dependent is processed immediately if its owner already waits for the deletion of its dependents. A
-virtual node is removed with its last dependent.
+Unlike in Kubernetes, a dependent is processed immediately if its owner already waits for the deletion of its
+dependents. A virtual node is removed with its last dependent.
 """
 
 from collections.abc import Callable, Iterable

@@ -118,7 +118,7 @@ class CriObserver:
 
     @property
     def applies_resources(self) -> bool:
-        """Requests and limits are cgroups'."""
+        """True: the runtime enforces requests and limits with cgroups."""
         return True
 
     # ---- tasks
@@ -241,7 +241,7 @@ class CriObserver:
         return run
 
     def _termination_message(self, pod: CriPod, record: ContainerRecord, annotations: Mapping[str, str]) -> str:
-        """Return what the container has written as the reason of its end."""
+        """Return the termination message that the container wrote to its file or, by policy, the end of its log."""
         data = b""
         if annotations.get(MESSAGE_PATH):
             path = message_file(self._settings.root, pod.uid, record.name, record.restart_count)

@@ -330,7 +330,7 @@ class WorkQueue(Generic[K]):
         return entry[2].ready_at != entry[0]
 
     def _drop_stale_timers(self) -> None:
-        """Limit the size of the heap: events may make a key with a long delay due many times."""
+        """Limit the size of the heap: a key whose delay is replaced again and again leaves an old timer each time."""
         if len(self._delayed) > 2 * self._waiting + _STALE_TIMERS_MIN:
             self._delayed = [entry for entry in self._delayed if not self._is_stale(entry)]
             heapify(self._delayed)

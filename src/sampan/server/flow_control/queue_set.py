@@ -87,7 +87,7 @@ class QueueSet:
         self._dispatch()
 
     def catch_up(self) -> None:
-        """Update the measurements to the present time."""
+        """Update the measurements to the current time."""
         self._sync()
 
     def start(self, flow: Flow, work: Work) -> Ticket | None:
