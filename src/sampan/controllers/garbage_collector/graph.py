@@ -91,11 +91,13 @@ class Graph:
         if node is None:
             return
         self._unlink(node, node.owners)
+        # An owner may wait for this dependent in the foreground, and nothing else would wake it.
         self._queue_waiting(node.owners)
         node.owners = ()
         if not node.dependents:
             del self._nodes[uid]
             return
+        # Its dependents still refer to it, so the node stays, as one whose existence a worker must check.
         node.is_virtual = True
         node.is_deleting = node.has_orphan = node.has_foreground = False
         self._to_delete.add(node)
@@ -150,6 +152,7 @@ class Graph:
             if owner is None:
                 identity = Identity(*reference[:4], node.identity.namespace)
                 owner = self._nodes[reference.uid] = Node(identity, is_virtual=True)
+                # Linked at once: the check of the owner then finds the dependent and can queue it.
                 owner.add_dependent(node)
                 self._to_delete.add(owner)  # A worker checks whether it exists.
                 continue
